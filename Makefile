@@ -1,0 +1,68 @@
+# Every target sets up what it needs in a local virtual environment, .venv.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+# A wheel that was fetched once is not fetched again; no upgrade check, no questions.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench bench-full docs clean
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "manyview needs Python 3.11 or newer: install it, or run make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "manyview needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Run make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@echo "installing manyview and what the demo needs into $(VENV) (once)"
+	@$(PIP) install -e ".[cli,report]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "installing manyview and what the tests need into $(VENV) (once)"
+	@$(PIP) install -e ".[test]"
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.quality: pyproject.toml | $(BIN)/python
+	@echo "installing the checkers into $(VENV) (once)"
+	@$(PIP) install -e ".[cli,report,quality]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "installing the documentation tools into $(VENV) (once)"
+	@$(PIP) install -e ".[docs]"
+	@touch $@
+
+demo: $(VENV)/.demo  ## cluster the embedded data: labels, scores and a picture
+	@$(BIN)/manyview demo -o demo-output
+
+test: $(VENV)/.test  ## run all tests
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.quality  ## format, lint, types, import rules
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.quality  ## put the code into the one format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.test  ## all benchmarks in their quick form
+	@$(BIN)/python -m benchmarks.run --quick
+
+bench-full: $(VENV)/.test  ## all benchmarks, whole
+	@$(BIN)/python -m benchmarks.run
+
+docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) demo-output docs/_build docs/reference/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,39 @@
+"""Cluster things described in several ways at once, in time linear in their number.
+
+input views -> anchors -> anchor graph (simplex QP) -> fusion -> spectral embedding -> k-means labels
+-> metrics, report
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from manyview import baselines, datasets, engines, metrics
+    from manyview.estimator import LMVSC, load
+    from manyview.views import Views
+
+__all__ = ["LMVSC", "Views", "baselines", "datasets", "engines", "load", "metrics"]
+
+_MODULES = {"baselines", "datasets", "engines", "metrics"}
+_NAMES = {
+    "LMVSC": "manyview.estimator",
+    "Views": "manyview.views",
+    "load": "manyview.estimator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use, so that importing the package does no work.
+    if name in _MODULES:
+        return importlib.import_module(f"manyview.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'manyview' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

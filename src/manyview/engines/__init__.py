@@ -1,0 +1,38 @@
+"""Where rows live and who computes on them.
+
+A new engine is one file with a class that follows :class:`manyview.engines.base.Engine`, and one
+line in ``_ENGINES``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from manyview.engines.base import Engine
+from manyview.engines.memory import Memory
+
+__all__ = ["Memory", "choose_engine"]
+
+_ENGINES = {"memory": Memory}
+
+
+def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
+    """Give the engine of that name, the engine itself, or for "auto" the one that fits the data.
+
+    Examples
+    --------
+    >>> choose_engine("auto", ())
+    Memory()
+    """
+    if not isinstance(engine, str):
+        if not hasattr(engine, "open"):
+            raise TypeError(
+                f"engine must be 'auto', one of {sorted(_ENGINES)}, or an engine object; "
+                f"got {engine!r}."
+            )
+        return engine
+    if engine == "auto":
+        return Memory()
+    if engine not in _ENGINES:
+        raise ValueError(f"Unknown engine {engine!r}; use 'auto' or one of {sorted(_ENGINES)}.")
+    return _ENGINES[engine]()

@@ -1,0 +1,141 @@
+"""The seam between the algorithm and where its rows live.
+
+Rows are handed out in **tiles** of fixed size, counted from row 0, whatever the block, chunk, file
+or thread: a product of the same row inside another block may differ in its last bits, so tiles are
+what makes labels the same everywhere. Sums over tiles are added in a fixed binary tree for the same
+reason. An engine opens arrays as :class:`Rows`; the pipeline asks rows for a sample, for sums over
+all tiles, and for one output row per input row, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from manyview.progress import Progress
+
+TILE_ROWS = 4096
+
+Tile = Any
+"""What a tile holds: a list with the rows of each array, or whatever a derived tile was made into."""
+
+T = TypeVar("T")
+TileFunction = Callable[[Tile, int], T]
+"""Called with a tile and the number of its first row."""
+
+
+class Rows(Protocol):
+    """Rows somewhere, in tiles."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def sample_rows(self, rows: npt.NDArray[np.int64]) -> SampledRows:
+        """Rows with these numbers (ascending), in memory."""
+
+    def derive(self, function: TileFunction[Tile]) -> Rows:
+        """Rows made from these, tile by tile, when they are needed; kept if that is affordable."""
+
+    def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
+        """Sum of what ``function`` gives for every tile, added in the order of :class:`TreeSum`."""
+
+    def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
+        """What ``function`` gives for every tile, one row per row, put together as one array."""
+
+
+class SampledRows(Rows, Protocol):
+    """Rows in memory, with the arrays that hold them."""
+
+    arrays: list[Any]
+
+
+class Engine(Protocol):
+    """A way to hold and compute on rows."""
+
+    name: str
+
+    def open(self, arrays: Sequence[Any], run: Run) -> Rows:
+        """Rows of arrays that describe the same samples, side by side."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one call runs, whatever it computes.
+
+    Attributes
+    ----------
+    n_jobs : int
+        Threads.
+    block_rows : int
+        Rows handed to a thread at a time; whole tiles.
+    progress : Progress
+        Told about every stage.
+    """
+
+    n_jobs: int
+    block_rows: int
+    progress: Progress
+
+
+class TreeSum:
+    """Adds numbered parts in a fixed binary tree, in whatever order they arrive.
+
+    Parts 2i and 2i+1 of one level make part i of the next. Addition of two numbers commutes, so the
+    result depends on the parts' numbers alone: not on threads, blocks or workers. Any engine that
+    holds a whole subtree may sum it beforehand.
+
+    Examples
+    --------
+    >>> total = TreeSum()
+    >>> for number in (2, 0, 1):
+    ...     total.add(number, 10.0**number)
+    >>> total.result()
+    111.0
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[int, int], Any] = {}
+
+    def add(self, number: int, part: Any, *, level: int = 0) -> None:
+        """Add the part with this number (at a level above 0: the sum of a whole subtree)."""
+        while (sibling := (level, number ^ 1)) in self._parts:
+            other = self._parts.pop(sibling)
+            part = other + part if number & 1 else part + other
+            level, number = level + 1, number >> 1
+        self._parts[level, number] = part
+
+    def parts(self) -> dict[tuple[int, int], Any]:
+        """Sums that still wait for their other half, by level and number."""
+        return dict(self._parts)
+
+    def result(self) -> Any:
+        """Sum of all parts; those that have no other half are added from the first on."""
+        # Left to right in row order: higher levels lie further left when no number is missing.
+        ordered = [self._parts[key] for key in sorted(self._parts, key=lambda k: k[1] << k[0])]
+        if not ordered:
+            raise ValueError("There is nothing to sum.")
+        total = ordered[0]
+        for part in ordered[1:]:
+            total = total + part
+        return total
+
+
+def n_tiles(n_rows: int) -> int:
+    """Number of tiles that hold ``n_rows`` rows."""
+    return -(-n_rows // TILE_ROWS)
+
+
+def one_thread_per_product() -> AbstractContextManager[Any]:
+    """While this is entered, BLAS and OpenMP use one thread: the engine's threads do the rest.
+
+    The number of threads inside a product could change its last bits, and with them a label.
+    """
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
+    return limits

@@ -1,0 +1,169 @@
+"""Which graphs a fit builds: the anchors of every view, repeat and setting, and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from manyview.engines.base import Rows, SampledRows
+from manyview.model import GraphRows
+from manyview.settings import Settings
+from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
+from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
+from manyview.stages.graph import AnchorGraph, graph_moments
+from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
+from manyview.stages.scaling import Array, ScaledRows, Scaler, side_by_side
+from manyview.stages.view_weights import agreement_weights, anchor_view_weights
+
+_WEIGHING_ROWS = 10_000
+_PUBLISHED_SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Scaled columns of one view, or of several side by side, of a tile of raw rows."""
+
+    scalers: tuple[Scaler, ...]
+    views: tuple[int, ...]
+    factors: tuple[float, ...]
+
+    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows:
+        parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
+        return side_by_side(parts, self.factors)
+
+
+def choose_graphs(
+    rows: Rows,
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    settings: Settings,
+    rngs: Sequence[np.random.Generator],
+) -> tuple[tuple[AnchorGraph, ...], Array]:
+    """Give the graphs, repeat by repeat (one per generator), and the views' weights.
+
+    Within a repeat come the graphs of each view ("late"), then those of all views side by side
+    ("early").
+    """
+    n_views = len(scalers)
+    early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
+    weighs = settings.view_weights in ("agreement", "amgl")
+    weights = np.full(n_views, 1.0 / n_views)
+    if isinstance(settings.view_weights, tuple):
+        weights = normalised(settings.view_weights)
+    graphs: list[AnchorGraph] = []
+    for repeat, rng in enumerate(rngs):
+        *late_rngs, early_rng = rng.spawn(n_views + 1)
+        late: list[list[AnchorGraph]] = []
+        if early_share < 1.0 or (weighs and repeat == 0):
+            for v, late_rng in enumerate(late_rngs):
+                columns = _Columns(scalers, (v,), (1.0,))
+                late.append(_make_graphs(rows, sample, columns, settings, repeat, late_rng))
+        if weighs and repeat == 0:
+            weights = _weigh_views(sample, scalers, late, settings)
+        if early_share < 1.0:
+            for v, of_view in enumerate(late):
+                graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
+        if early_share > 0.0:
+            views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
+            columns = _Columns(scalers, views, factors)
+            early = _make_graphs(rows, sample, columns, settings, repeat, early_rng)
+            graphs += _sharing(early, early_share)
+    return tuple(graphs), weights
+
+
+def _make_graphs(
+    rows: Rows,
+    sample: SampledRows,
+    columns: _Columns,
+    settings: Settings,
+    repeat: int,
+    rng: np.random.Generator,
+) -> list[AnchorGraph]:
+    """One graph for each pair of a number of anchors and an alpha."""
+    graphs = []
+    for n_anchors in settings.n_anchors:
+        anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
+        graphs += [
+            AnchorGraph(
+                columns.views, columns.factors, anchors, alpha, settings.locality, repeat=repeat
+            )
+            for alpha in settings.alpha
+        ]
+    return graphs
+
+
+def _find_anchors(
+    rows: Rows,
+    sample: SampledRows,
+    columns: _Columns,
+    n_anchors: int,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Array:
+    """Anchors (m, d) in scaled coordinates, by the method that was asked for."""
+    method = settings.anchor_method
+    if not isinstance(method, str):
+        given = [method[v] for v in range(len(method))]
+        return columns(given, 0).dense()
+    # Without scaling, values may be too large or small for single precision.
+    single = all(kind is not None for kind in settings.scaling)
+    if method == "kmeans-all":
+        anchors = best_start(columns(sample.arrays, 0), n_anchors, seed=int(rng.integers(2**31)))
+        return lloyd(_sweep(rows, columns, single=single), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
+    starts = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+    anchors = columns(starts.arrays, 0).dense()
+    if method == "random":
+        return anchors
+    first_numbers = choose_rows(sample.n_rows, n_first_rows(n_anchors), rng)
+    first = _sweep(sample.sample_rows(first_numbers), columns, single=single)
+    return refine_anchors(anchors, first, _sweep(sample, columns, single=single))
+
+
+def _sweep(rows: Rows, columns: _Columns, *, single: bool) -> Sweep:
+    def sweep(centers: Array) -> Assignment:
+        function = partial(_assign, columns=columns, centers=centers, single=single)
+        return rows.map_reduce(function, stage="anchors")
+
+    return sweep
+
+
+def _assign(
+    tile: Any, first_row: int, *, columns: _Columns, centers: Array, single: bool
+) -> Assignment:
+    block = columns(tile, first_row)
+    if single:
+        return assign(block.single(), centers.astype(np.float32))
+    return assign(block, centers)
+
+
+def _sharing(graphs: list[AnchorGraph], weight: float) -> list[AnchorGraph]:
+    return [replace(graph, weight=weight / len(graphs)) for graph in graphs]
+
+
+def _weigh_views(
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    late: list[list[AnchorGraph]],
+    settings: Settings,
+) -> Array:
+    """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
+    some = sample.sample_rows(_evenly(sample.n_rows, _WEIGHING_ROWS))
+    graphs = tuple(graph for of_view in late for graph in of_view)
+    moments = some.derive(GraphRows(scalers, graphs)).map_reduce(graph_moments, stage="weights")
+    sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
+    counts = [len(graph.anchors) for graph in graphs]
+    shares = [1.0 / len(of_view) for of_view in late for _ in of_view]
+    sums = moments.column_sums[0]
+    scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
+    gram = fused_gram(moments.grams[0], scales)
+    if settings.view_weights == "amgl":
+        return anchor_view_weights(gram, sizes, settings.n_clusters)[0]
+    return agreement_weights(gram, sizes, settings.n_clusters, some.n_rows)
+
+
+def _evenly(n_rows: int, n_wanted: int) -> Any:
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64))

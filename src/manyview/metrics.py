@@ -1,0 +1,395 @@
+"""How well clusters agree with known classes; arguments in the order ``(y_true, y_pred)``.
+
+Every score is computed from one sparse table of class and cluster counts: never an n x n array, nor
+a large classes x clusters one, so ten million labels or many thousand clusters are no trouble.
+Labels may be of any hashable kind. Scores do not depend on how classes or clusters are named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+__all__ = ["accuracy", "ari", "f_score", "inverse_purity", "nmi", "purity", "scores"]
+
+Average = Literal["max", "arithmetic", "geometric", "min"]
+
+_AVERAGES: dict[str, Callable[[float, float], float]] = {
+    "max": max,
+    "arithmetic": lambda a, b: (a + b) / 2,
+    "geometric": lambda a, b: math.sqrt(a) * math.sqrt(b),
+    "min": min,
+}
+
+# Up to this many cells the assignment problem is solved on a dense table, which is faster.
+_DENSE_CELLS = 4_000_000
+
+
+def accuracy(y_true: Any, y_pred: Any) -> float:
+    """Share of samples in the right cluster, clusters matched to classes one to one.
+
+    The best one-to-one matching is found by the Hungarian algorithm. Clusters beyond the number
+    of classes stay unmatched, and so count as wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; at most :func:`purity` and :func:`inverse_purity`.
+
+    Examples
+    --------
+    >>> from manyview.metrics import accuracy
+    >>> accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
+    0.75
+    """
+    return _accuracy(_count(y_true, y_pred))
+
+
+def nmi(y_true: Any, y_pred: Any, *, average: Average = "max") -> float:
+    """Normalised mutual information of classes and clusters.
+
+    Mutual information divided by an average of the entropies of classes and of clusters. Papers
+    differ in the average, so always say which: the larger the average, the smaller the score.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+    average : {"max", "arithmetic", "geometric", "min"}, default="max"
+        Average of the two entropies. "max" is what the LMVSC paper reports, "arithmetic" is
+        scikit-learn's default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. It is 1 where classes and clusters are both one group, and 0 where only
+        one of them is.
+
+    Examples
+    --------
+    >>> from manyview.metrics import nmi
+    >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 4)
+    0.6667
+    >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2], average="arithmetic"), 4)
+    0.8
+    """
+    if average not in _AVERAGES:
+        raise ValueError(f"average must be one of {sorted(_AVERAGES)}; got {average!r}.")
+    return _nmi(_count(y_true, y_pred), average)
+
+
+def purity(y_true: Any, y_pred: Any) -> float:
+    """Share of samples that belong to the majority class of their cluster.
+
+    It is never below the share of the largest class, and 1 when every sample is its own cluster.
+    Some papers print :func:`inverse_purity` under this name.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from manyview.metrics import purity
+    >>> purity([0, 0, 0, 1], [5, 5, 6, 7])
+    1.0
+    """
+    return _purity(_count(y_true, y_pred))
+
+
+def inverse_purity(y_true: Any, y_pred: Any) -> float:
+    """Share of samples that belong to the majority cluster of their class.
+
+    This is :func:`purity` with the arguments exchanged. It is 1 when everything is one cluster.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from manyview.metrics import inverse_purity
+    >>> inverse_purity([0, 0, 0, 1], [5, 5, 6, 7])
+    0.75
+    """
+    return _inverse_purity(_count(y_true, y_pred))
+
+
+def ari(y_true: Any, y_pred: Any) -> float:
+    """Rand index of classes and clusters, adjusted for chance.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    float
+        1 for the same grouping, about 0 for a random one, at least -0.5.
+
+    Examples
+    --------
+    >>> from manyview.metrics import ari
+    >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 4)
+    0.5714
+    """
+    return _ari(_count(y_true, y_pred))
+
+
+def f_score(y_true: Any, y_pred: Any) -> float:
+    """Pairwise F1: how well pairs in one cluster are the pairs in one class.
+
+    Precision is the share of pairs of samples in a common cluster that are in a common class,
+    recall the share of pairs in a common class that are in a common cluster; this is their
+    harmonic mean. It is not the F-measure of classes matched to clusters.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from manyview.metrics import f_score
+    >>> round(f_score([0, 0, 1, 1], [0, 0, 1, 2]), 4)
+    0.6667
+    """
+    return _f_score(_count(y_true, y_pred))
+
+
+def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
+    """All scores of this module by name.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Known classes.
+    y_pred : array-like of shape (n,)
+        Clusters found.
+
+    Returns
+    -------
+    dict of str to float
+        ``accuracy``, ``nmi`` (divided by the larger entropy), ``nmi_arithmetic``, ``purity``,
+        ``inverse_purity``, ``ari`` and ``f_score`` (pairwise).
+
+    Examples
+    --------
+    >>> from manyview.metrics import scores
+    >>> for name, value in scores([0, 0, 1, 1], [0, 0, 1, 2]).items():
+    ...     print(f"{name:15}{value:.3f}")
+    accuracy       0.750
+    nmi            0.667
+    nmi_arithmetic 0.800
+    purity         1.000
+    inverse_purity 0.750
+    ari            0.571
+    f_score        0.667
+    """
+    table = _count(y_true, y_pred)
+    return {
+        "accuracy": _accuracy(table),
+        "nmi": _nmi(table, "max"),
+        "nmi_arithmetic": _nmi(table, "arithmetic"),
+        "purity": _purity(table),
+        "inverse_purity": _inverse_purity(table),
+        "ari": _ari(table),
+        "f_score": _f_score(table),
+    }
+
+
+class _Table(NamedTuple):
+    """Counts of samples by class and cluster, only where there are any."""
+
+    classes: npt.NDArray[np.int64]  # of each cell
+    clusters: npt.NDArray[np.int64]  # of each cell
+    counts: npt.NDArray[np.int64]  # of each cell
+    class_sizes: npt.NDArray[np.int64]
+    cluster_sizes: npt.NDArray[np.int64]
+    n: int
+
+
+def _count(y_true: Any, y_pred: Any) -> _Table:
+    classes, clusters = _encode(y_true, "y_true"), _encode(y_pred, "y_pred")
+    if len(classes) != len(clusters):
+        raise ValueError(
+            f"y_true has {len(classes)} labels but y_pred has {len(clusters)}. "
+            "Both must label the same samples in the same order."
+        )
+    if len(classes) == 0:
+        raise ValueError("y_true and y_pred are empty; scores need at least one sample.")
+    n_clusters = int(clusters.max()) + 1
+    cells, counts = np.unique(classes * n_clusters + clusters, return_counts=True)
+    return _Table(
+        classes=cells // n_clusters,
+        clusters=cells % n_clusters,
+        counts=counts,
+        class_sizes=np.bincount(classes),
+        cluster_sizes=np.bincount(clusters),
+        n=len(classes),
+    )
+
+
+def _encode(labels: Any, name: str) -> npt.NDArray[np.int64]:
+    """Number labels of any hashable kind from 0."""
+    array = _as_labels(labels)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, one label a sample; its shape is {array.shape}."
+        )
+    if array.dtype.kind != "O":
+        return np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False)
+    numbers: dict[Hashable, int] = {}
+    try:
+        codes = [numbers.setdefault(label, len(numbers)) for label in array]
+    except TypeError as error:
+        raise TypeError(f"{name} has labels that cannot be compared: {error}.") from error
+    return np.array(codes, dtype=np.int64)
+
+
+def _as_labels(labels: Any) -> npt.NDArray[Any]:
+    if hasattr(labels, "__array__") or not isinstance(labels, list | tuple):
+        return np.asarray(labels)
+    # NumPy would turn [1, "1"] into two equal strings, and tuples into columns.
+    if all(isinstance(label, str) for label in labels):
+        return np.asarray(labels)
+    if any(isinstance(label, str | bytes | tuple) or label is None for label in labels):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array
+    return np.asarray(labels)
+
+
+def _accuracy(table: _Table) -> float:
+    n_classes, n_clusters = len(table.class_sizes), len(table.cluster_sizes)
+    if n_classes * n_clusters > _DENSE_CELLS:
+        return _sparse_matched(table) / table.n
+    counts = np.zeros((n_classes, n_clusters), dtype=np.int64)
+    counts[table.classes, table.clusters] = table.counts
+    # A rectangular table needs no padding: the solver leaves the surplus side unmatched.
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    return int(counts[rows, columns].sum()) / table.n
+
+
+def _sparse_matched(table: _Table) -> int:
+    """Samples in matched cells, by the assignment problem on the cells that hold any."""
+    rows, columns = table.classes, table.clusters
+    n_rows, n_columns = len(table.class_sizes), len(table.cluster_sizes)
+    if n_rows > n_columns:
+        rows, columns, n_rows, n_columns = columns, rows, n_columns, n_rows
+    # A column of its own for every row makes "left unmatched" possible; its cost stands for
+    # zero samples. Costs are positive, because a stored zero would mean no edge.
+    free = int(table.counts.max()) + 1
+    cost = sparse.csr_array(
+        (
+            np.concatenate([free - table.counts, np.full(n_rows, free)]).astype(np.float64),
+            (
+                np.concatenate([rows, np.arange(n_rows)]),
+                np.concatenate([columns, n_columns + np.arange(n_rows)]),
+            ),
+        ),
+        shape=(n_rows, n_columns + n_rows),
+    )
+    matched = min_weight_full_bipartite_matching(cost)
+    return int(n_rows * free - cost[matched].sum())
+
+
+def _nmi(table: _Table, average: str) -> float:
+    h_classes, h_clusters = _entropy(table.class_sizes), _entropy(table.cluster_sizes)
+    if h_classes == 0 and h_clusters == 0:
+        return 1.0
+    if h_classes == 0 or h_clusters == 0:
+        return 0.0
+    information = h_classes + h_clusters - _entropy(table.counts)
+    return min(max(information / _AVERAGES[average](h_classes, h_clusters), 0.0), 1.0)
+
+
+def _entropy(sizes: npt.NDArray[np.int64]) -> float:
+    if len(sizes) == 1:
+        return 0.0
+    # Sorted, so that renaming clusters does not change the last bits of the sum.
+    share = np.sort(sizes) / sizes.sum()
+    return float(-(share * np.log(share)).sum())
+
+
+def _purity(table: _Table) -> float:
+    return _largest_cells(table.clusters, table.counts, len(table.cluster_sizes)) / table.n
+
+
+def _inverse_purity(table: _Table) -> float:
+    return _largest_cells(table.classes, table.counts, len(table.class_sizes)) / table.n
+
+
+def _largest_cells(
+    groups: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], n_groups: int
+) -> int:
+    largest = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(largest, groups, counts)
+    return int(largest.sum())
+
+
+def _pairs(sizes: npt.NDArray[np.int64]) -> int:
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _ari(table: _Table) -> float:
+    # Python's integers: the products below exceed 64 bits from about 100 000 samples.
+    both = _pairs(table.counts)
+    class_only = _pairs(table.class_sizes) - both
+    cluster_only = _pairs(table.cluster_sizes) - both
+    if class_only == 0 and cluster_only == 0:
+        return 1.0
+    neither = table.n * (table.n - 1) // 2 - both - class_only - cluster_only
+    chance = (both + class_only) * (class_only + neither)
+    chance += (both + cluster_only) * (cluster_only + neither)
+    return 2 * (both * neither - class_only * cluster_only) / chance
+
+
+def _f_score(table: _Table) -> float:
+    both = _pairs(table.counts)
+    in_class, in_cluster = _pairs(table.class_sizes), _pairs(table.cluster_sizes)
+    if in_class + in_cluster == 0:
+        return 1.0
+    return 2 * both / (in_class + in_cluster)

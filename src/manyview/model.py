@@ -1,0 +1,93 @@
+"""The few frozen arrays that predicting needs, and what they make of a tile of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.stages.embedding import embed_rows
+from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile
+from manyview.stages.labels import label_rows
+from manyview.stages.scaling import Array, Scaler
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """Everything between rows and labels.
+
+    Attributes
+    ----------
+    scalers : tuple of Scaler
+        One per view.
+    graphs : tuple of AnchorGraph
+        Repeat by repeat.
+    transforms : tuple of ndarray of shape (M, c)
+        One per repeat: graph rows times this are embedding rows.
+    row_norm : bool
+        Whether embedding rows are scaled to unit length.
+    centers : ndarray of shape (k, total c)
+        Cluster centres in the embedding.
+    """
+
+    scalers: tuple[Scaler, ...]
+    graphs: tuple[AnchorGraph, ...]
+    transforms: tuple[Array, ...]
+    row_norm: bool
+    centers: Array
+    _build: GraphRows = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_build", GraphRows(self.scalers, self.graphs))
+
+    def embed(self, tile: Any, first_row: int) -> Array:
+        """Give the embedding rows of a tile of raw rows."""
+        return embed_rows(self._build(tile, first_row), self.transforms, row_norm=self.row_norm)
+
+    def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
+        """Give the labels of a tile of raw rows."""
+        return label_rows(self.embed(tile, first_row), self.centers)
+
+    def anchors_in_units(self, graph: AnchorGraph) -> Array:
+        """Give a graph's anchors in its views' own units; scaled if a scaling is not linear."""
+        scalers = [self.scalers[v] for v in graph.views]
+        if not all(scaler.is_linear for scaler in scalers):
+            return graph.anchors
+        ends = np.cumsum([len(scaler.shift) for scaler in scalers])
+        parts = np.split(graph.anchors, ends[:-1], axis=1)
+        return np.concatenate(
+            [
+                scaler.invert(part / factor if factor > 0 else part)
+                for scaler, part, factor in zip(scalers, parts, graph.view_scales, strict=True)
+            ],
+            axis=1,
+        )
+
+    def check(self) -> None:
+        """Raise ValueError unless the arrays fit together."""
+        for graph in self.graphs:
+            width = sum(len(self.scalers[v].shift) for v in graph.views)
+            if graph.anchors.shape[1] != width or len(graph.views) != len(graph.view_scales):
+                raise ValueError("anchors do not fit the views")
+        for repeat, transform in enumerate(self.transforms):
+            size = sum(len(graph.anchors) for graph in self.graphs if graph.repeat == repeat)
+            if transform.shape[0] != size:
+                raise ValueError("the embedding does not fit the anchors")
+        if self.centers.shape[1] != sum(transform.shape[1] for transform in self.transforms):
+            raise ValueError("the centres do not fit the embedding")
+
+
+class GraphRows:
+    """Raw rows of a tile in, their graph rows out."""
+
+    def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
+        self._scalers = scalers
+        self._builder = GraphBuilder(graphs, tuple(len(scaler.shift) for scaler in scalers))
+
+    def __call__(self, tile: Any, first_row: int) -> GraphTile:
+        """Give the graph rows of a tile, a list with one block per view."""
+        return self._builder(
+            [s.apply(block, first_row) for s, block in zip(self._scalers, tile, strict=True)]
+        )

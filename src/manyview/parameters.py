@@ -1,0 +1,168 @@
+"""Check the estimator's parameters and settle what was left on "auto"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from manyview.settings import Settings
+from manyview.stages import scaling
+from manyview.views import Views, as_views
+
+_FUSIONS = ("late", "early", "both")
+_ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
+_VIEW_WEIGHTS = ("equal", "agreement", "amgl")
+
+_AUTO_ANCHORS = 300
+
+
+def resolve(estimator: Any, views: Views) -> Settings:
+    """Give the settings of a fit of ``views``; raise for what makes no sense."""
+    n, v = views.n_rows, views.n_views
+    k = _integer("n_clusters", estimator.n_clusters)
+    if k > n:
+        raise ValueError(
+            f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
+        )
+    anchor_method, n_anchors = _anchors(estimator, views, k)
+    fusion = _choice("fusion", estimator.fusion, _FUSIONS, auto="late")
+    if v == 1:
+        fusion = "late"  # one view beside itself is that view
+    if (
+        not isinstance(anchor_method, str)
+        and fusion != "late"
+        and len(set(map(len, anchor_method))) > 1
+    ):
+        raise ValueError(
+            f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
+            f"each view; got {[len(a) for a in anchor_method]}."
+        )
+    n_components = estimator.n_components
+    return Settings(
+        n_clusters=k,
+        n_anchors=n_anchors,
+        alpha=_numbers("alpha", estimator.alpha, _nonnegative, auto=0.01),
+        locality=0.0
+        if _is_auto(estimator.locality)
+        else _nonnegative("locality", estimator.locality),
+        scaling=_scalings(estimator.scaling, v),
+        fusion=fusion,
+        n_repeats=1
+        if _is_auto(estimator.n_repeats)
+        else _integer("n_repeats", estimator.n_repeats),
+        view_weights=_weights(estimator.view_weights, v),
+        n_components=k if _is_auto(n_components) else _integer("n_components", n_components),
+        degree_norm=_boolean("degree_norm", estimator.degree_norm),
+        row_norm=_boolean("row_norm", estimator.row_norm),
+        anchor_method=anchor_method,
+        impute=_choice("impute", estimator.impute, (None, "mean")),
+        n_init=_integer("n_init", estimator.n_init),
+        max_iter=_integer("max_iter", estimator.max_iter),
+        tol=_nonnegative("tol", estimator.tol),
+    )
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _integer(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value}.")
+    return int(value)
+
+
+def _nonnegative(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    number = float(value)
+    if not (np.isfinite(number) and number >= 0):
+        raise ValueError(f"{name} must be zero or more and finite; got {value}.")
+    return number
+
+
+def _boolean(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def _choice(name: str, value: Any, options: Sequence[Any], *, auto: Any = None) -> Any:
+    if auto is not None and _is_auto(value):
+        return auto
+    if not isinstance(value, str | None) or value not in options:
+        allowed = [*(["auto"] if auto is not None else []), *options]
+        raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+    return value
+
+
+def _numbers(
+    name: str, value: Any, check: Callable[[str, Any], Any], *, auto: Any
+) -> tuple[Any, ...]:
+    """One number, or several; each checked."""
+    if _is_auto(value):
+        return (auto,)
+    if isinstance(value, str):
+        raise ValueError(
+            f"{name} must be a number, a sequence of numbers or 'auto'; got {value!r}."
+        )
+    if not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
+        return (check(name, value),)
+    if len(value) == 0:
+        raise ValueError(f"{name} must not be empty.")
+    return tuple(check(name, item) for item in value)
+
+
+def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]]:
+    """Give the anchor method (a name, or one array per view) and the numbers of anchors."""
+    n, method = views.n_rows, estimator.anchor_method
+    if not isinstance(method, str):
+        given = _given_anchors(method, views)
+        sizes = {len(a) for a in given}
+        if not _is_auto(estimator.n_anchors) and sizes != {estimator.n_anchors}:
+            raise ValueError(
+                f"n_anchors={estimator.n_anchors!r}, but anchor_method gives "
+                f"{[len(a) for a in given]} anchors. Leave n_anchors on 'auto'."
+            )
+        return given, (max(sizes),)
+    _choice("anchor_method", method, _ANCHOR_METHODS)
+    auto = max(k, min(_AUTO_ANCHORS, n // 3))
+    counts = _numbers("n_anchors", estimator.n_anchors, _integer, auto=auto)
+    for m in counts:
+        if m > n:
+            raise ValueError(f"n_anchors={m} is more than the {n} rows there are to choose from.")
+    return method, counts
+
+
+def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
+    given = as_views([anchors] if hasattr(anchors, "shape") else anchors)
+    if given.n_features != views.n_features or given.n_views != views.n_views:
+        raise ValueError(
+            f"anchor_method must hold one array of anchors per view with that view's columns "
+            f"{list(views.n_features)}; got {list(given.n_features)}."
+        )
+    return given.arrays
+
+
+def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
+    each = list(value) if isinstance(value, list | tuple) else [value] * n_views
+    if len(each) != n_views:
+        raise ValueError(f"scaling has {len(each)} entries for {n_views} views.")
+    return tuple(_choice("scaling", kind, scaling.KINDS, auto="standard") for kind in each)
+
+
+def _weights(value: Any, n_views: int) -> str | tuple[float, ...]:
+    if isinstance(value, str):
+        chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="equal")
+        return chosen
+    weights = _numbers("view_weights", value, _nonnegative, auto=None)
+    if len(weights) != n_views:
+        raise ValueError(f"view_weights has {len(weights)} entries for {n_views} views.")
+    if sum(weights) <= 0:
+        raise ValueError("view_weights must not all be zero.")
+    return weights

@@ -1,0 +1,177 @@
+"""The algorithm, once: the stages in order, on rows that an engine holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
+from manyview.graphs import choose_graphs
+from manyview.model import FittedModel, GraphRows
+from manyview.settings import Settings
+from manyview.stages.anchors import SAMPLE_ROWS_PER_ANCHOR, choose_rows
+from manyview.stages.embedding import Basis, embed_rows, spectral_basis
+from manyview.stages.fusion import column_scales, fused_gram
+from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments
+from manyview.stages.kmeans import Assignment, assign
+from manyview.stages.labels import (
+    MIN_START_ROWS,
+    START_ROWS_PER_CLUSTER,
+    label_rows,
+    refine_centers,
+    start_centers,
+)
+from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
+
+_MIN_SAMPLE_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit gives: the model, results that have a row per sample, and how it went."""
+
+    model: FittedModel
+    embedding: Any
+    labels: Any
+    bases: tuple[Basis, ...]
+    view_weights: Array
+    inertia: float
+    n_iter: int
+    n_entries: Array
+    n_failed: int
+    stage_seconds: dict[str, float]
+
+
+def fit(
+    arrays: Sequence[Any],
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    engine: Engine,
+    run: Run,
+    rng: np.random.Generator,
+) -> Result:
+    """Fit the whole pipeline to row-aligned arrays."""
+    seconds: dict[str, float] = {}
+    sample_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
+    with one_thread_per_product():
+        with _timed(seconds, "sample"):
+            rows = engine.open(arrays, run)
+            sample = rows.sample_rows(_sample_numbers(rows.n_rows, settings, sample_rng))
+            scalers = _fit_scalers(sample, names, settings)
+        with _timed(seconds, "anchors"):
+            graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
+        with _timed(seconds, "graph"):
+            graph = rows.derive(GraphRows(scalers, graphs))
+            moments = graph.map_reduce(graph_moments, stage="graph")
+        with _timed(seconds, "spectrum"):
+            bases = _spectral_bases(moments, graphs, settings)
+            transforms = tuple(basis.transform for basis in bases)
+        with _timed(seconds, "embedding"):
+            embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
+            embedding = graph.map_rows(embed, stage="embedding")
+        with _timed(seconds, "labels"):
+            embedded = engine.open([embedding], run)
+            centers, inertia, n_iter = _cluster(embedded, settings, label_rng)
+            labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
+    model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
+    return Result(
+        model, embedding, labels, bases, weights, inertia, n_iter,
+        np.concatenate(moments.n_entries), moments.n_failed, seconds,
+    )  # fmt: skip
+
+
+def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
+    """Embedding of new rows."""
+    with one_thread_per_product():
+        return engine.open(arrays, run).map_rows(model.embed, stage="embedding")
+
+
+def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
+    """Labels of new rows."""
+    with one_thread_per_product():
+        return engine.open(arrays, run).map_rows(model.label, stage="labels")
+
+
+# What follows are the steps named above, in that order.
+
+
+def _sample_numbers(
+    n_rows: int, settings: Settings, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    wanted = max(_MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_ANCHOR * max(settings.n_anchors))
+    return choose_rows(n_rows, min(n_rows, wanted), rng)
+
+
+def _fit_scalers(
+    sample: SampledRows, names: Sequence[str], settings: Settings
+) -> tuple[Scaler, ...]:
+    return tuple(
+        fit_scaler(array, name=name, kind=kind, impute=settings.impute)
+        for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
+    )
+
+
+def _spectral_bases(
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+) -> tuple[Basis, ...]:
+    bases = []
+    for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
+        fused = [graph for graph in graphs if graph.repeat == repeat]
+        scales = column_scales(
+            sums,
+            [len(graph.anchors) for graph in fused],
+            [graph.weight for graph in fused],
+            degree_norm=settings.degree_norm,
+        )
+        bases.append(spectral_basis(fused_gram(gram, scales), scales, settings.n_components))
+    return tuple(bases)
+
+
+def _embed(
+    tile: GraphTile, first_row: int, *, transforms: Sequence[Array], row_norm: bool
+) -> Array:
+    return embed_rows(tile, transforms, row_norm=row_norm)
+
+
+def _cluster(
+    embedded: Rows, settings: Settings, rng: np.random.Generator
+) -> tuple[Array, float, int]:
+    """Many starts on a sample, the best finished over all rows."""
+    wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
+    numbers = choose_rows(embedded.n_rows, min(embedded.n_rows, wanted), rng)
+    centers = start_centers(
+        embedded.sample_rows(numbers).arrays[0],
+        settings.n_clusters,
+        n_init=settings.n_init,
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        seed=int(rng.integers(2**31 - 1)),
+    )
+
+    def sweep(centers: Array) -> Assignment:
+        return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
+
+    return refine_centers(sweep, centers, max_iter=settings.max_iter, tol=settings.tol)
+
+
+def _assign(tile: list[Array], first_row: int, *, centers: Array) -> Assignment:
+    return assign(ScaledRows(tile[0]), centers)
+
+
+def _label(tile: list[Array], first_row: int, *, centers: Array) -> npt.NDArray[np.int32]:
+    return label_rows(tile[0], centers)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - started

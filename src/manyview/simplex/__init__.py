@@ -1,0 +1,105 @@
+"""Batches of quadratic programs over the simplex that share one matrix.
+
+This package knows rows, anchors and weights, and has never heard of views.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.simplex.certificate import Certificate, certify
+from manyview.simplex.problem import SimplexProblem, prepare
+from manyview.simplex.solver import Solution, product_rows, solve
+
+__all__ = [
+    "Certificate",
+    "SimplexProblem",
+    "Solution",
+    "certify",
+    "prepare",
+    "product_rows",
+    "solve",
+    "solve_simplex_qp",
+]
+
+
+def solve_simplex_qp(
+    X: npt.ArrayLike | sparse.csr_array,
+    A: npt.ArrayLike,
+    *,
+    alpha: float = 0.0,
+    locality: float = 0.0,
+    n_jobs: int = 1,
+) -> sparse.csr_array:
+    """Weights of each row over the anchors that represent it best, exact to rounding.
+
+    For each row x of ``X`` this solves (Eq. 6 of the paper, with ``locality`` 0)::
+
+        min_z  ||x - A'z||^2 + alpha ||z||^2 + locality * sum_j z_j ||x - a_j||^2
+        subject to  z >= 0,  sum z = 1
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+        The rows. Sparse rows are not made dense.
+    A : array-like of shape (m, d)
+        The anchors.
+    alpha : float
+        Weight of ``||z||^2``. 0 is allowed, also when the anchors are dependent.
+    locality : float
+        Weight of the distances to the anchors used.
+    n_jobs : int
+        Threads to use.
+
+    Returns
+    -------
+    csr_array of shape (n, m)
+        One row of weights per row of X; each sums to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> Z = solve_simplex_qp(np.array([[0.25, 0.5], [2.0, -1.0]]), corners)
+    >>> Z.toarray().round(3)
+    array([[0.25, 0.25, 0.5 ],
+           [0.  , 1.  , 0.  ]])
+    """
+    rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    anchors = np.asarray(A, dtype=np.float64)
+    _check(rows, anchors, alpha, locality)
+    problem = prepare(anchors, alpha=alpha, locality=locality)
+    n, m = rows.shape[0], anchors.shape[0]
+    step = product_rows(anchors.shape[1], m)
+
+    def solve_block(start: int) -> Solution:
+        block = rows[start : start + step]
+        if not sparse.issparse(block):
+            block = block.astype(np.float64, copy=False)
+        return solve(problem, problem.linear_terms(block))
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        solutions = list(pool.map(solve_block, range(0, n, step)))
+    return sparse.csr_array(sparse.vstack([solution.rows(m) for solution in solutions], "csr"))
+
+
+def _check(
+    X: npt.NDArray[np.floating], A: npt.NDArray[np.float64], alpha: float, locality: float
+) -> None:
+    if X.ndim != 2 or A.ndim != 2 or X.shape[1] != A.shape[1]:
+        raise ValueError(
+            f"Rows of shape {X.shape} and anchors of shape {A.shape} do not fit: both must be 2-D "
+            "with the same number of columns."
+        )
+    if min(X.shape) == 0 or min(A.shape) == 0:
+        raise ValueError(f"Rows ({X.shape}) and anchors ({A.shape}) must not be empty.")
+    values = X.data if sparse.issparse(X) else X
+    if not (np.isfinite(values).all() and np.isfinite(A).all()):
+        raise ValueError("Rows and anchors must be finite numbers, without NaN or infinity.")
+    for name, value in (("alpha", alpha), ("locality", locality)):
+        if not (np.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} must be zero or more and finite; got {value}.")

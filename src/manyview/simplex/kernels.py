@@ -1,0 +1,245 @@
+"""Compiled loops of the primal active-set method, and nothing else.
+
+For one row: minimise z'Gz/2 - b'z over z >= 0, sum z = 1. ``P`` lists the support in order of entry,
+``L`` (rows) is the Cholesky factor of G_PP with the reciprocal of its diagonal in ``rdiag``,
+``y = L^-1 b_P`` and ``w = L^-1 1``. The minimiser on the support ignoring signs is then
+``mu = (1 - w'y) / w'w``, ``z_P = L^-T (y + mu w)``: one back substitution.
+"""
+
+import numpy as np
+
+from manyview.simplex.jit import jit
+
+_HUGE = 1e300
+_DEPENDENT = 1e-13  # a pivot below this share of G_jj: the anchor depends affinely on the support
+
+
+@jit
+def _append(G, b, P, s, j, L, rdiag, y, w):
+    """Add row j to the factor (P, L, rdiag, y, w: out). Give whether the pivot was sound."""
+    row = L[s]
+    norm = 0.0
+    yj = b[j]
+    wj = 1.0
+    for i in range(s):
+        t = G[j, P[i]]
+        Li = L[i]
+        for c in range(i):
+            t -= Li[c] * row[c]
+        t *= rdiag[i]
+        row[i] = t
+        norm += t * t
+        yj -= t * y[i]
+        wj -= t * w[i]
+    pivot = G[j, j] - norm
+    if pivot <= _DEPENDENT * G[j, j]:
+        return False
+    r = 1.0 / np.sqrt(pivot)
+    rdiag[s] = r
+    row[s] = pivot * r
+    y[s] = yj * r
+    w[s] = wj * r
+    P[s] = j
+    return True
+
+
+@jit
+def _remove(P, z, s, i, L, rdiag, y, w):
+    """Take position i out of the factor by rotations (all but s, i: in and out)."""
+    for r in range(i, s - 1):
+        P[r] = P[r + 1]
+        z[r] = z[r + 1]
+        below = L[r + 1]
+        here = L[r]
+        for c in range(r + 2):
+            here[c] = below[c]
+    for c in range(i, s - 1):
+        u = L[c, c]
+        v = L[c, c + 1]
+        h = np.sqrt(u * u + v * v)
+        cs = u / h
+        sn = v / h
+        L[c, c] = h
+        rdiag[c] = 1.0 / h
+        for r in range(c + 1, s - 1):
+            row = L[r]
+            t = row[c]
+            row[c] = cs * t + sn * row[c + 1]
+            row[c + 1] = cs * row[c + 1] - sn * t
+        t = y[c]
+        y[c] = cs * t + sn * y[c + 1]
+        y[c + 1] = cs * y[c + 1] - sn * t
+        t = w[c]
+        w[c] = cs * t + sn * w[c + 1]
+        w[c + 1] = cs * w[c + 1] - sn * t
+
+
+@jit
+def _solve_transposed(s, L, rdiag, right, x):
+    """Write L^-T right into x (out; may be right itself), in row order of L."""
+    for i in range(s):
+        x[i] = right[i]
+    for i in range(s - 1, -1, -1):
+        t = x[i] * rdiag[i]
+        x[i] = t
+        row = L[i]
+        for c in range(i):
+            x[c] -= t * row[c]
+
+
+@jit
+def _minimise_on_support(s, L, rdiag, y, w, x):
+    """Write the minimiser on the support, signs ignored, into x (out); give mu."""
+    wy = 0.0
+    ww = 0.0
+    for i in range(s):
+        wy += w[i] * y[i]
+        ww += w[i] * w[i]
+    mu = (1.0 - wy) / ww
+    for i in range(s):
+        x[i] = y[i] + mu * w[i]
+    _solve_transposed(s, L, rdiag, x, x)
+    return mu
+
+
+@jit
+def _gradient(G, b, P, z, s, g):
+    """Write Gz - b into g (out), four rows of G a pass."""
+    m = b.shape[0]
+    head = s % 4
+    for j in range(m):
+        g[j] = -b[j]
+    for i in range(head):
+        t = z[i]
+        row = G[P[i]]
+        for j in range(m):
+            g[j] += t * row[j]
+    for i in range(head, s, 4):
+        t0 = z[i]
+        t1 = z[i + 1]
+        t2 = z[i + 2]
+        t3 = z[i + 3]
+        r0 = G[P[i]]
+        r1 = G[P[i + 1]]
+        r2 = G[P[i + 2]]
+        r3 = G[P[i + 3]]
+        for j in range(m):
+            g[j] += (t0 * r0[j] + t1 * r1[j]) + (t2 * r2[j] + t3 * r3[j])
+
+
+@jit
+def _first_at_minimum(g):
+    """Give the first index at which g is smallest; two loops, as only a plain minimum vectorises."""
+    low = g[0]
+    for j in range(g.shape[0]):
+        low = min(low, g[j])
+    for j in range(g.shape[0]):
+        if g[j] == low:
+            return j
+    return 0
+
+
+@jit
+def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
+    """Let index j into the support (P, z and the factor: in and out); give the support's new size.
+
+    If its anchor depends on the support, slide along the null direction, on which the objective
+    falls, until a weight reaches zero: that one leaves, and j fits.
+    """
+    weight = 0.0
+    while not _append(G, b, P, s, j, L, rdiag, y, w):
+        _solve_transposed(s, L, rdiag, L[s], x)
+        out = 0
+        step = _HUGE
+        for i in range(s):
+            if x[i] > 0.0 and z[i] < step * x[i]:
+                step = z[i] / x[i]
+                out = i
+        for i in range(s):
+            z[i] = max(z[i] - step * x[i], 0.0)
+        weight += step
+        _remove(P, z, s, out, L, rdiag, y, w)
+        s -= 1
+    z[s] = weight
+    return s + 1
+
+
+@jit
+def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
+    """Solve one row from the best vertex; give the support size and whether it converged.
+
+    P, z: out, the support and its weights. The other arrays are scratch.
+    """
+    m = b.shape[0]
+    bmax = 0.0
+    for j in range(m):
+        g[j] = 0.5 * G[j, j] - b[j]
+        bmax = max(bmax, abs(b[j]))
+    tol = 2e-14 * (bmax + gmax)
+    j = _first_at_minimum(g)
+    s = 0
+    for _ in range(20 * m + 100):
+        s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
+        stalled = False
+        while True:
+            mu = _minimise_on_support(s, L, rdiag, y, w, x)
+            out = -1
+            step = 1.0
+            for i in range(s):
+                if x[i] < 0.0 and z[i] < step * (z[i] - x[i]):
+                    step = z[i] / (z[i] - x[i])
+                    out = i
+            for i in range(s):
+                z[i] += step * (x[i] - z[i])
+            if out < 0:
+                break
+            # An index that leaves as it came was let in by rounding: there is nothing left to gain.
+            stalled = stalled or (P[out] == j and step == 0.0)
+            _remove(P, z, s, out, L, rdiag, y, w)
+            s -= 1
+        if stalled:
+            return s, True
+        _gradient(G, b, P, z, s, g)
+        for i in range(s):
+            g[P[i]] = _HUGE
+        j = _first_at_minimum(g)
+        if g[j] >= mu - tol:
+            return s, True
+    return s, False
+
+
+@jit
+def solve_by_active_set(G, B, indptr, indices, data):
+    """Solve every row of B (n, m); give how many rows did not converge.
+
+    G : in, (m, m). indptr (n + 1), indices and data (n * m): out, the CSR rows, columns ascending.
+    """
+    n, m = B.shape
+    P = np.empty(m + 1, np.int64)
+    L = np.empty((m + 1, m + 1))
+    rdiag = np.empty(m + 1)
+    y = np.empty(m + 1)
+    w = np.empty(m + 1)
+    z = np.empty(m + 1)
+    x = np.empty(m + 1)
+    g = np.empty(m)
+    full = np.zeros(m)
+    gmax = 0.0
+    for j in range(m):
+        gmax = max(gmax, G[j, j])
+    end = 0
+    failed = 0
+    indptr[0] = 0
+    for row in range(n):
+        s, converged = _solve_row(G, B[row], gmax, P, z, L, rdiag, y, w, x, g)
+        failed += not converged
+        for i in range(s):
+            full[P[i]] = z[i]
+        for j in range(m):
+            if full[j] > 0.0:
+                indices[end] = j
+                data[end] = full[j]
+                end += 1
+            full[j] = 0.0
+        indptr[row + 1] = end
+    return failed

@@ -1,0 +1,91 @@
+"""One simplex problem, prepared for many rows.
+
+For a row x and anchors a_1 ... a_m the graph weights are the solution of
+
+    min_z  ||x - A'z||^2 + alpha ||z||^2 + gamma sum_j z_j ||x - a_j||^2   s.t.  z >= 0, sum z = 1.
+
+Dropping what does not depend on z it is ``min z'Gz/2 - b'z`` with ``G = AA' + alpha I`` shared by all
+rows and ``b_j = (1 + gamma) a_j'x - gamma ||a_j||^2 / 2``. Because sum z = 1, nothing changes when
+anchors and rows are moved together, nor when a constant is added to every entry of G or b. So
+anchors are centred, which keeps the products accurate, and G is shifted by a constant, after which
+it is singular on a support only if the support's anchors are affinely dependent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SimplexProblem:
+    """What every row shares: ``B = X @ weights + offset`` are the linear terms of rows X.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (m, m)
+        G in units of ``unit``, shifted by a constant.
+    weights : ndarray of shape (d, m)
+        Turns rows into linear terms.
+    offset : ndarray of shape (m,)
+        Added to every row's linear terms.
+    unit : float
+        The energy that objective values are measured in: anchors' mean squared norm plus alpha.
+    ridge : float
+        alpha in that unit.
+    """
+
+    gram: Array
+    weights: Array
+    offset: Array
+    unit: float
+    ridge: float
+
+    @property
+    def n_anchors(self) -> int:
+        """Number of anchors, m."""
+        return int(self.gram.shape[0])
+
+    def linear_terms(self, X: npt.NDArray[np.floating]) -> Array:
+        """Give the linear terms of dense or CSR rows X, shape (n, m)."""
+        B: Array = np.asarray(X @ self.weights, dtype=np.float64)
+        B += self.offset
+        return B
+
+
+def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
+    """Prepare the problem of anchors ``A`` (m, d) for any number of rows.
+
+    Parameters
+    ----------
+    A : ndarray of shape (m, d)
+        The anchors.
+    alpha : float
+        Weight of ||z||^2; zero or more.
+    locality : float
+        Weight gamma of the distances to the anchors used; zero or more.
+
+    Examples
+    --------
+    >>> problem = prepare(np.eye(3), alpha=0.1)
+    >>> problem.linear_terms(np.eye(3)).shape
+    (3, 3)
+    """
+    A = np.asarray(A, dtype=np.float64)
+    center = A.mean(axis=0)
+    centered = A - center
+    gram = centered @ centered.T
+    square_norms = np.diagonal(gram).copy()
+    unit = float(square_norms.mean()) + alpha
+    if unit <= 0.0:  # all anchors alike and no ridge: every z is a solution
+        unit = 1.0
+    gram[np.diag_indices_from(gram)] += alpha
+    gram /= unit
+    gram += 1.0  # the mean of the diagonal is 1 in this unit (or 0 where every z is a solution)
+    weights = np.ascontiguousarray(centered.T) * ((1.0 + locality) / unit)
+    offset = -(center @ weights) - (0.5 * locality / unit) * square_norms
+    return SimplexProblem(gram, weights, offset, unit, alpha / unit)

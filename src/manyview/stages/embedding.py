@@ -1,0 +1,83 @@
+"""Summed Gram -> spectral basis; graph rows -> embedding rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from manyview.stages.graph import GraphTile
+from manyview.stages.scaling import Array
+
+_USELESS = 1e-10  # squared singular values below this share of the largest carry only rounding
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The leading left singular vectors of the fused graph, as a map from graph rows.
+
+    Attributes
+    ----------
+    transform : ndarray of shape (M, c)
+        Graph rows times this are rows of the left singular vectors Q.
+    singular_values : ndarray of shape (c,)
+        Descending.
+    """
+
+    transform: Array
+    singular_values: Array
+
+
+def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
+    """Give the basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
+
+    ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
+    weight are left out, so there may be fewer than ``n_components``.
+    """
+    M = len(gram)
+    count = min(n_components, M)
+    values, vectors = linalg.eigh(gram, subset_by_index=(M - count, M - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
+    values, vectors = values[useful], canonical(vectors[:, useful], values[useful])
+    singular_values = np.sqrt(values)
+    return Basis(scales[:, None] * vectors / singular_values, singular_values)
+
+
+def canonical(vectors: Array, values: Array) -> Array:
+    """Give the same vectors whatever signs and bases the eigensolver chose.
+
+    Where values repeat, any rotation of their vectors is as good: the one chosen has a lower
+    triangle with positive diagonal at the rows where the subspace is strongest. A single vector gets
+    its largest entry positive.
+
+    Examples
+    --------
+    >>> canonical(np.array([[0.6], [-0.8]]), np.array([1.0])).ravel()
+    array([-0.6,  0.8])
+    """
+    result = vectors.copy()
+    gaps = np.flatnonzero(np.diff(values) < -1e-9 * values[:1]) + 1
+    for group in np.split(np.arange(len(values)), gaps):
+        U = vectors[:, group]
+        *_, pivots = linalg.qr(U.T, mode="economic", pivoting=True)
+        rotation, triangle = linalg.qr(U[pivots[: len(group)]].T)
+        result[:, group] = U @ (rotation * np.where(np.diagonal(triangle) < 0, -1.0, 1.0))
+    return result
+
+
+def embed_rows(tile: GraphTile, transforms: Sequence[Array], *, row_norm: bool) -> Array:
+    """Embedding rows of a tile: each repeat's rows of Q (unit length if ``row_norm``), side by side."""
+    from manyview.stages import kernels
+
+    parts = []
+    for Z, transform in zip(tile.parts, transforms, strict=True):
+        rows = np.empty((Z.shape[0], transform.shape[1]))
+        kernels.times_dense(Z.indptr, Z.indices, Z.data, transform, rows)
+        if row_norm:
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
+        parts.append(rows)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

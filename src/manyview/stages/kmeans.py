@@ -1,0 +1,127 @@
+"""Lloyd's iterations over rows that may be anywhere: one sweep is one sum over tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.stages.scaling import Array, ScaledRows
+
+Sweep = Callable[[Array], "Assignment"]
+"""Centres in, the sums of one assignment of all rows out."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Sums over rows that were each given to their nearest centre; adds up over tiles.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (k, d)
+        Sum of each centre's rows.
+    counts : ndarray of shape (k,)
+        Number of each centre's rows.
+    inertia : float
+        Sum of squared distances to the nearest centre.
+    farthest : float
+        Largest squared distance of a row to its centre,
+    farthest_row : ndarray of shape (d,)
+        and that row.
+    """
+
+    sums: Array
+    counts: npt.NDArray[np.int64]
+    inertia: float
+    farthest: float
+    farthest_row: Array
+
+    def __add__(self, other: Assignment) -> Assignment:
+        further = other if other.farthest > self.farthest else self
+        return Assignment(
+            self.sums + other.sums,
+            self.counts + other.counts,
+            self.inertia + other.inertia,
+            further.farthest,
+            further.farthest_row,
+        )
+
+
+def nearest_centers(
+    rows: ScaledRows, centers: npt.NDArray[np.floating]
+) -> tuple[npt.NDArray[np.int32], Array]:
+    """Give each row's nearest centre, and x'c - ||c||^2/2 for it. centers : (k, d)."""
+    from manyview.stages import kernels
+
+    products = np.ascontiguousarray(rows.products(np.ascontiguousarray(centers.T)))
+    half_norms = 0.5 * np.einsum("ij,ij->i", centers, centers)
+    n = products.shape[0]
+    labels, scores = np.empty(n, np.int32), np.empty(n, products.dtype)
+    kernels.nearest(products, half_norms.astype(products.dtype), labels, scores)
+    return labels, scores
+
+
+def assign(rows: ScaledRows, centers: npt.NDArray[np.floating]) -> Assignment:
+    """Give rows (n, d) to their nearest of ``centers`` (k, d), and sum."""
+    from manyview.stages import kernels
+
+    labels, scores = nearest_centers(rows, centers)
+    distances = np.maximum(rows.square_norms() - 2.0 * scores, 0.0)
+    k = len(centers)
+    sums = np.zeros(centers.shape)
+    counts = np.bincount(labels, minlength=k)
+    X = rows.matrix
+    if rows.offset is not None:
+        kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
+        sums -= counts[:, None] * rows.offset
+    else:
+        kernels.add_rows_by_label(X, labels, sums)
+    far = int(np.argmax(distances))
+    row = rows[far : far + 1].dense()[0].astype(np.float64)
+    return Assignment(
+        sums, counts, float(distances.sum(dtype=np.float64)), float(distances[far]), row
+    )
+
+
+def lloyd(
+    sweep: Sweep, centers: Array, *, max_iter: int, tol: float = 0.0
+) -> tuple[Array, Assignment, int]:
+    """Move centres to the mean of their rows until they rest.
+
+    Parameters
+    ----------
+    sweep : callable
+        Assigns all rows to given centres and sums.
+    centers : ndarray of shape (k, d)
+        The start.
+    max_iter : int
+        Most sweeps.
+    tol : float
+        They rest when the summed squared moves are at most this share of the mean squared distance
+        of a row to its centre.
+
+    Returns
+    -------
+    centers : ndarray of shape (k, d)
+        The last centres that rows were assigned to.
+    assignment : Assignment
+        That assignment.
+    n_iter : int
+        Number of sweeps.
+    """
+    for iteration in range(1, max_iter + 1):
+        assignment = sweep(centers)
+        counts = assignment.counts
+        moved = assignment.sums / np.maximum(counts, 1)[:, None]
+        empty = np.flatnonzero(counts == 0)
+        moved[empty] = centers[empty]
+        if empty.size and assignment.farthest > 0:
+            # One empty centre a sweep takes the worst served row; the next sweep sees the effect.
+            moved[empty[0]] = assignment.farthest_row
+        shift = float(((moved - centers) ** 2).sum())
+        if iteration == max_iter or shift <= tol * assignment.inertia / counts.sum():
+            break
+        centers = moved
+    return centers, assignment, iteration

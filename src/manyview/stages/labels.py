@@ -1,0 +1,47 @@
+"""Embedding rows -> centres and labels."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.stages.kmeans import Sweep, lloyd, nearest_centers
+from manyview.stages.scaling import Array, ScaledRows
+
+MIN_START_ROWS = 20_000
+START_ROWS_PER_CLUSTER = 256
+
+
+def start_centers(
+    sample: Array, n_clusters: int, *, n_init: int, max_iter: int, tol: float, seed: int
+) -> Array:
+    """Give the best of ``n_init`` k-means solutions on sampled embedding rows (n, c)."""
+    n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
+    if n_distinct < n_clusters:
+        warnings.warn(
+            f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
+            f"{n_clusters}: some clusters stay empty.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        kmeans = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=seed)
+        return kmeans.fit(sample).cluster_centers_  # type: ignore[no-any-return]
+
+
+def refine_centers(
+    sweep: Sweep, centers: Array, *, max_iter: int, tol: float
+) -> tuple[Array, float, int]:
+    """Finish k-means over all rows; give centres (k, c), inertia and the number of sweeps."""
+    centers, assignment, n_iter = lloyd(sweep, centers, max_iter=max_iter, tol=tol)
+    return centers, assignment.inertia, n_iter
+
+
+def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:
+    """Give the label of each embedding row: its nearest centre."""
+    return nearest_centers(ScaledRows(rows), centers)[0]

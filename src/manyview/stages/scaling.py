@@ -1,0 +1,345 @@
+"""Sampled statistics -> how a block of rows is scaled.
+
+Every kind of scaling but None ends with centred rows of unit mean squared norm (measured on the
+sample), so alpha and locality mean the same in every view. Centring changes nothing in the simplex
+problem, so it is done with None too: it keeps products accurate. Sparse rows stay sparse: their
+centre is carried along and folded into products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse, special
+
+from manyview.views import Block
+
+Array = npt.NDArray[np.float64]
+
+KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
+
+_N_QUANTILES = 1000
+_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Scaled rows: ``matrix`` less ``offset`` (which is None for dense rows: already taken off)."""
+
+    matrix: Block
+    offset: npt.NDArray[np.floating] | None = None
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the matrix is an ndarray."""
+        return self.offset is None
+
+    def products(self, W: Array) -> Array:
+        """Give rows @ W for W of shape (d, m)."""
+        P: Array = self.matrix @ W
+        if self.offset is not None:
+            P -= self.offset @ W
+        return P
+
+    def square_norms(self) -> Array:
+        """Squared length of each row."""
+        if self.offset is None:
+            norms: Array = np.einsum("ij,ij->i", self.matrix, self.matrix)
+            return norms
+        X, c = self.matrix, self.offset
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        norms = np.maximum(squares - 2 * (X @ c) + c @ c, 0.0)
+        return norms
+
+    def dense(self) -> Array:
+        """Give the rows as a dense array (for a few rows only)."""
+        if self.offset is None:
+            return self.matrix  # type: ignore[no-any-return]
+        return self.matrix.toarray() - self.offset  # type: ignore[no-any-return]
+
+    def single(self) -> ScaledRows:
+        """Give the rows in single precision: enough to place anchors, twice as fast."""
+        offset = None if self.offset is None else self.offset.astype(np.float32)
+        return ScaledRows(self.matrix.astype(np.float32), offset)
+
+    def __getitem__(self, rows: slice | npt.NDArray[np.int64]) -> ScaledRows:
+        return ScaledRows(self.matrix[rows], self.offset)
+
+
+def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> ScaledRows:
+    """Rows of several views side by side, each view times its factor; sparse if one of them is."""
+    if len(views) == 1 and factors[0] == 1.0:
+        return views[0]
+    parts = [rows.matrix * factor for rows, factor in zip(views, factors, strict=True)]
+    if all(rows.is_dense for rows in views):
+        return ScaledRows(np.concatenate(parts, axis=1))
+    offsets = [
+        np.zeros(rows.matrix.shape[1]) if rows.offset is None else rows.offset * factor
+        for rows, factor in zip(views, factors, strict=True)
+    ]
+    return ScaledRows(sparse.csr_array(sparse.hstack(parts, "csr")), np.concatenate(offsets))
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """How rows of one view are scaled.
+
+    Attributes
+    ----------
+    name : str
+        The view's name, for error messages.
+    kind : str or None
+        One of :data:`KINDS`.
+    shift, scale : ndarray of shape (d,)
+        Taken off, then multiplied, after what ``kind`` does to single values or rows.
+    quantiles : ndarray of shape (q, d), or None
+        Sampled quantiles of each column, for normal scores.
+    fill : ndarray of shape (d,), or None
+        What stands in for missing values; None refuses them.
+    """
+
+    name: str
+    kind: str | None
+    shift: Array
+    scale: Array
+    quantiles: Array | None = None
+    fill: Array | None = None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether scaled values can be turned back column by column."""
+        return self.kind in ("standard", "energy", None)
+
+    def invert(self, rows: Array) -> Array:
+        """Give scaled rows in the view's own units (for a linear scaling)."""
+        used = self.scale > 0
+        return np.where(used, rows / np.where(used, self.scale, 1.0), 0.0) + self.shift
+
+    def apply(self, block: Block, first_row: int = 0) -> ScaledRows:
+        """Scale rows; ``first_row`` is the number of the first, for error messages."""
+        if self.fill is not None:
+            block = _fill_missing(block, self.fill)
+        if sparse.issparse(block):
+            return self._apply_sparse(block, first_row)
+        mapped = _map_dense(block, self.kind, self.quantiles)
+        rows = np.subtract(mapped, self.shift, dtype=np.float64)
+        rows *= self.scale
+        # A sum is finite unless something in it is not (or it overflows, and then nothing works).
+        if block.dtype.kind == "f" and not np.isfinite(rows.sum()):
+            _refuse_nonfinite(block, self.name, first_row)
+        return ScaledRows(rows)
+
+    def _apply_sparse(self, block: sparse.csr_array, first_row: int) -> ScaledRows:
+        if block.dtype.kind == "f" and not np.isfinite(block.data.sum()):
+            _refuse_nonfinite(block, self.name, first_row)
+        mapped, zero = _map_sparse(block, self.kind, self.quantiles)
+        values = mapped.data * self.scale[mapped.indices]
+        rows = sparse.csr_array((values, mapped.indices, mapped.indptr), shape=mapped.shape)
+        return ScaledRows(rows, (self.shift - zero) * self.scale)
+
+
+def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None = None) -> Scaler:
+    """Give the scaler of a view from a sample of its rows.
+
+    Parameters
+    ----------
+    sample : ndarray or csr_array of shape (n, d)
+        The sample, raw.
+    name : str
+        The view's name, for error messages.
+    kind : str or None
+        One of :data:`KINDS`.
+    impute : {None, "mean"}
+        Whether missing values are refused, or replaced by their column's mean.
+
+    Examples
+    --------
+    >>> scaler = fit_scaler(np.array([[0.0, 10.0], [2.0, 30.0]]), name="a", kind="standard")
+    >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
+    array([[0., 0.]])
+    """
+    fill = None
+    if impute == "mean":
+        fill = _present_means(sample, name)
+        sample = _fill_missing(sample, fill)
+    _refuse_if_nonfinite(sample, name)
+    quantiles = _column_quantiles(sample) if kind == "normal-scores" else None
+    mean, variance = _mapped_moments(sample, kind, quantiles)
+    scale = np.ones_like(mean)
+    if kind == "standard":
+        # A column that never changes in the sample tells nothing, and must not be blown up later.
+        changes = variance > 1e-20 * (mean**2 + variance)
+        scale = np.where(changes, 1.0 / np.sqrt(np.where(changes, variance, 1.0)), 0.0)
+    if kind is not None:
+        energy = float((variance * scale**2).sum())
+        scale = scale / np.sqrt(energy) if energy > 0 else scale
+    return Scaler(name, kind, mean, scale, quantiles, fill)
+
+
+def _row_blocks(block: Block) -> Iterator[Block]:
+    for start in range(0, block.shape[0], _ROWS):
+        yield block[start : start + _ROWS]
+
+
+def _mapped_moments(
+    sample: Block, kind: str | None, quantiles: Array | None
+) -> tuple[Array, Array]:
+    """Mean and variance of every column after what ``kind`` does to values or rows."""
+    n, d = sample.shape
+    if sparse.issparse(sample):
+        mapped, zero = _map_sparse(sample, kind, quantiles)
+        sums = np.bincount(mapped.indices, weights=mapped.data, minlength=d)
+        squares = np.bincount(mapped.indices, weights=mapped.data**2, minlength=d)
+        mean = sums / n
+        return mean + zero, np.maximum(squares / n - mean**2, 0.0)
+    total = np.zeros(d)
+    for block in _row_blocks(sample):
+        total += _map_dense(block, kind, quantiles).sum(axis=0, dtype=np.float64)
+    mean = total / n
+    squares = np.zeros(d)
+    for block in _row_blocks(sample):
+        centered = np.subtract(_map_dense(block, kind, quantiles), mean, dtype=np.float64)
+        squares += np.einsum("ij,ij->j", centered, centered)
+    return mean, squares / n
+
+
+def _map_dense(
+    block: npt.NDArray[Any], kind: str | None, quantiles: Array | None
+) -> npt.NDArray[Any]:
+    if kind == "hellinger":
+        values = np.asarray(block, dtype=np.float64)
+        return _unit_rows(np.sign(values) * np.sqrt(np.abs(values)))
+    if kind == "unit":
+        return _unit_rows(np.asarray(block, dtype=np.float64))
+    if kind == "normal-scores":
+        assert quantiles is not None
+        columns = [_normal_scores(block[:, j], quantiles[:, j]) for j in range(block.shape[1])]
+        return np.stack(columns, axis=1)
+    return block
+
+
+def _unit_rows(rows: Array) -> Array:
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def _map_sparse(
+    block: sparse.csr_array, kind: str | None, quantiles: Array | None
+) -> tuple[sparse.csr_array, Array | float]:
+    """Map stored values; also give what a zero is mapped to, which stored values are relative to."""
+    data = block.data.astype(np.float64)
+    zero: Array | float = 0.0
+    if kind == "hellinger":
+        data = np.sign(data) * np.sqrt(np.abs(data))
+    if kind in ("hellinger", "unit"):
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
+        data = data / np.where(lengths > 0, lengths, 1.0)[rows]
+    if kind == "normal-scores":
+        assert quantiles is not None
+        zero = np.array([_normal_scores(np.zeros(1), q)[0] for q in quantiles.T])
+        order = np.argsort(block.indices, kind="stable")
+        ends = np.searchsorted(block.indices[order], np.arange(block.shape[1] + 1))
+        for j in np.flatnonzero(np.diff(ends)):
+            entries = order[ends[j] : ends[j + 1]]
+            data[entries] = _normal_scores(data[entries], quantiles[:, j]) - zero[j]
+    return sparse.csr_array((data, block.indices, block.indptr), shape=block.shape), zero
+
+
+def _column_quantiles(sample: Block) -> Array:
+    """Sorted sampled values of every column, at most :data:`_N_QUANTILES` of each."""
+    n, d = sample.shape
+    q = min(n, _N_QUANTILES)
+    positions = np.linspace(0, n - 1, q)
+    table = np.empty((q, d))
+    columns = sparse.csc_array(sample) if sparse.issparse(sample) else sample
+    for j in range(d):
+        if sparse.issparse(sample):
+            stored = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
+            column = np.concatenate([np.zeros(n - len(stored)), stored])
+        else:
+            column = np.asarray(columns[:, j], dtype=np.float64)
+        table[:, j] = np.interp(positions, np.arange(n), np.sort(column))
+    return table
+
+
+def _normal_scores(values: npt.NDArray[Any], quantiles: Array) -> Array:
+    """Normal quantile of each value's rank in a sorted column; ties get their middle rank."""
+    values = np.asarray(values, dtype=np.float64)
+    q = len(quantiles)
+    low = np.searchsorted(quantiles, values, "left")
+    high = np.searchsorted(quantiles, values, "right")
+    below = np.clip(low - 1, 0, q - 1)
+    above = np.clip(low, 0, q - 1)
+    gap = quantiles[above] - quantiles[below]
+    inside = np.where(gap > 0, (values - quantiles[below]) / np.where(gap > 0, gap, 1.0), 0.0)
+    between = low - 0.5 + np.clip(inside, 0.0, 1.0)  # no such value in the table: interpolate
+    rank = np.where(high > low, 0.5 * (low + high), between)
+    return special.ndtri((np.clip(rank, 0.0, q) + 0.25) / (q + 0.5))  # type: ignore[no-any-return]
+
+
+def _present_means(sample: Block, name: str) -> Array:
+    if sparse.issparse(sample):
+        missing = np.isnan(sample.data)
+        n, d = sample.shape
+        counts = n - np.bincount(sample.indices[missing], minlength=d)
+        sums = np.bincount(
+            sample.indices[~missing], weights=sample.data[~missing].astype(float), minlength=d
+        )
+    else:
+        present = ~np.isnan(sample)
+        counts = present.sum(axis=0)
+        sums = np.where(present, sample, 0).sum(axis=0, dtype=np.float64)
+    if (empty := np.flatnonzero(counts == 0)).size:
+        raise ValueError(
+            f"View {name!r} has no value at all in column {empty[0]} of the sampled rows, so "
+            "impute='mean' has no mean to use. Leave the column out."
+        )
+    return np.asarray(sums / counts)
+
+
+def _fill_missing(block: Block, fill: Array) -> Block:
+    if block.dtype.kind != "f":
+        return block
+    if sparse.issparse(block):
+        values = np.where(np.isnan(block.data), fill[block.indices], block.data)
+        return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+    return np.where(np.isnan(block), fill, block)
+
+
+def _refuse_if_nonfinite(block: Block, name: str) -> None:
+    if block.dtype.kind != "f":
+        return
+    for number, part in enumerate(_row_blocks(block)):
+        values = part.data if sparse.issparse(part) else part
+        if not np.isfinite(values.sum(dtype=np.float64)):
+            _refuse_nonfinite(part, name, number * _ROWS, sampled=True)
+
+
+def _refuse_nonfinite(block: Block, name: str, first_row: int, *, sampled: bool = False) -> None:
+    values = block.data if sparse.issparse(block) else block
+    wrong = np.argwhere(~np.isfinite(values))
+    if not len(wrong):
+        raise ValueError(
+            f"View {name!r} has values too large to be squared and summed. Scale it down."
+        )
+    if sparse.issparse(block):
+        row = int(np.searchsorted(block.indptr, wrong[0][0], "right")) - 1
+        column = int(block.indices[wrong[0][0]])
+        value = values[wrong[0][0]]
+    else:
+        row, column = (int(i) for i in wrong[0])
+        value = values[row, column]
+    what = "NaN" if np.isnan(value) else "infinity"
+    where = f"row {first_row + row}" if not sampled else "a sampled row"
+    raise ValueError(
+        f"View {name!r} contains {what} at {where}, column {column}. Input must not contain NaN or "
+        "infinity: clean it, or for missing values pass impute='mean'."
+    )

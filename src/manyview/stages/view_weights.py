@@ -1,0 +1,257 @@
+"""Gram blocks of the views' anchor graphs -> how much each view should count, without labels.
+
+View v has an anchor graph B_v (n, m_v). All that is needed of it are the small products B_v' B_w,
+held side by side as one symmetric matrix: rows are read once, whatever happens here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+FloatArray = npt.NDArray[np.float64]
+
+_FLOOR = 1e-10
+"""Added under square roots: a view that separates the clusters perfectly has a cut of zero."""
+
+_USELESS = 1e-10
+"""Share of the largest squared singular value below which a direction is rounding error."""
+
+_LEAST_SWEEPS = 3
+
+
+def anchor_view_weights(
+    gram_blocks: npt.ArrayLike,
+    sizes: Sequence[int],
+    n_components: int,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+) -> tuple[FloatArray, list[float]]:
+    r"""Weights that minimise the sum of the roots of the views' cuts (AMGL on anchor graphs).
+
+    Minimises :math:`\sum_v \sqrt{\mathrm{tr}(F^T L_v F)}` over :math:`F^T F = I_k` by reweighting
+    (Nie, Li and Li, IJCAI 2016, Eq. 6 to 9) with the anchor graphs' Laplacians
+    :math:`L_v = I - B_v B_v^T`, for which :math:`\mathrm{tr}(F^T L_v F) = k - \|B_v^T F\|^2` and F
+    holds the leading left singular vectors of :math:`[\sqrt{w_1} B_1, \ldots, \sqrt{w_V} B_V]`.
+
+    Parameters
+    ----------
+    gram_blocks : array-like of shape (M, M)
+        :math:`B_v^T B_w` for all views v, w; M is the sum of ``sizes``.
+    sizes : sequence of int
+        Number of anchors of each view.
+    n_components : int
+        Number k of vectors, usually of clusters.
+    max_iter : int, default 100
+        Most sweeps; one solves an (M, M) eigenproblem.
+    tol : float, default 1e-8
+        Stop when the objective falls by less than this share of itself.
+
+    Returns
+    -------
+    weights : ndarray of shape (V,)
+        Weight of each :math:`B_v B_v^T` in the fused graph; their sum is one.
+    objective : list of float
+        The objective of each sweep; it never rises. As long as ``max_iter`` if that many sweeps
+        were not enough.
+
+    Notes
+    -----
+    A graph scaled by its column sums has spectral norm one. Others are divided by theirs first, so
+    that :math:`L_v` has no negative eigenvalue, and their weight answers for the graph as given.
+
+    Examples
+    --------
+    A view of two clear clusters, and one that is half noise:
+
+    >>> clear = np.kron(np.eye(2), np.full((5, 1), 5 ** -0.5))
+    >>> vague = np.full((10, 2), 20 ** -0.5) + 0.1 * np.array([[1.0, -1.0]] * 3 + [[-1.0, 1.0]] * 7)
+    >>> B = np.hstack([clear, vague])
+    >>> weights, objective = anchor_view_weights(B.T @ B, [2, 2], 2)
+    >>> bool(weights[0] > 0.9), bool(objective[-1] <= objective[0])
+    (True, True)
+    """
+    gram = _check_gram(gram_blocks, sizes)
+    norms = _spectral_norms(gram, sizes)
+    columns = 1 / np.sqrt(np.repeat(norms, sizes))
+    gram = gram * columns * columns[:, None]
+    first_rows = np.cumsum([0, *sizes[:-1]])
+
+    def cuts(weights: FloatArray) -> FloatArray:
+        products = gram @ fused_basis(gram, sizes, weights, n_components)
+        kept = np.add.reduceat(np.einsum("ij,ij->i", products, products), first_rows)
+        return n_components - np.asarray(kept, dtype=np.float64)
+
+    weights, objective = reweight(cuts, len(sizes), max_iter=max_iter, tol=tol)
+    weights = weights / norms
+    return weights / weights.sum(), objective
+
+
+def agreement_weights(
+    gram: npt.ArrayLike, sizes: Sequence[int], n_clusters: int, n_rows: int
+) -> FloatArray:
+    r"""Weights that leave out views which agree with no other view.
+
+    With U_v the k leading left singular vectors of view v alone, two views agree by
+    :math:`a_{vw} = \max(\|U_v^T U_w\|^2 - 1 - (k-1)^2/n, 0) / (k-1)`: what their spaces share beyond
+    the constant vector, and beyond what unrelated spaces share by chance. A view whose agreement
+    with the others is at least half of the best view's counts fully, others in proportion.
+
+    Parameters
+    ----------
+    gram : array-like of shape (M, M)
+        :math:`B_v^T B_w` for all views v, w; M is the sum of ``sizes``.
+    sizes : sequence of int
+        Number of anchors of each view.
+    n_clusters : int
+        Number k of vectors.
+    n_rows : int
+        Number n of rows the graphs were made of.
+
+    Returns
+    -------
+    ndarray of shape (V,)
+        Weights that sum to one. All equal with fewer than three views (which of two is the odd one
+        cannot be told), with one cluster, or if no view agrees with any other.
+
+    Examples
+    --------
+    Two views see the same two groups of rows, a third sees others:
+
+    >>> same, other = (np.repeat(np.eye(2), 8, axis=0), np.tile(np.eye(2), (8, 1)))
+    >>> B = np.hstack([same, same, other]) / np.sqrt(8)
+    >>> agreement_weights(B.T @ B, [2, 2, 2], 2, 16).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    G = _check_gram(gram, sizes)
+    n_views = len(sizes)
+    equal = np.full(n_views, 1 / n_views)
+    if n_views < 3 or n_clusters < 2:
+        return equal
+    blocks = _slices(sizes)
+    bases = [_basis(G[block, block], n_clusters) for block in blocks]
+    chance = 1 + (n_clusters - 1) ** 2 / n_rows
+    agreement = np.zeros((n_views, n_views))
+    for v in range(n_views):
+        for w in range(v):
+            shared = bases[v].T @ G[blocks[v], blocks[w]] @ bases[w]
+            agreement[v, w] = max(float((shared**2).sum()) - chance, 0.0) / (n_clusters - 1)
+    totals = agreement.sum(axis=0) + agreement.sum(axis=1)
+    if totals.max() == 0:
+        return equal
+    weights = np.minimum(1.0, 2 * totals / totals.max())
+    return np.asarray(weights / weights.sum())
+
+
+def reweight(
+    cuts: Callable[[FloatArray], FloatArray], n_views: int, *, max_iter: int, tol: float
+) -> tuple[FloatArray, list[float]]:
+    r"""Repeat w_v = 1 / (2 sqrt(cut_v)) from equal weights until the objective settles.
+
+    The square root is concave, so its tangent lies above it: vectors that lower the weighted sum of
+    cuts lower the sum of their roots too, and the objective never rises.
+
+    Parameters
+    ----------
+    cuts : callable
+        Given weights (V,) that sum to one, :math:`\mathrm{tr}(F^T L_v F)` of each view, shape (V,),
+        for the F that minimises their weighted sum.
+    n_views : int
+    max_iter, tol : int, float
+        Most sweeps; smallest relative fall of the objective worth another one.
+
+    Returns
+    -------
+    weights : ndarray of shape (V,)
+        Their sum is one.
+    objective : list of float
+        :math:`\sum_v \sqrt{\mathrm{cut}_v}` of each sweep.
+
+    Examples
+    --------
+    >>> weights, objective = reweight(lambda w: np.array([0.01, 0.09]), 2, max_iter=9, tol=0.0)
+    >>> weights.round(3).tolist(), len(objective)
+    ([0.75, 0.25], 3)
+    """
+    weights = np.full(n_views, 1 / n_views)
+    objective: list[float] = []
+    for _ in range(max_iter):
+        # Rounding can make a cut slightly negative.
+        roots = np.sqrt(np.maximum(cuts(weights), 0.0) + _FLOOR)
+        objective.append(float(roots.sum()))
+        weights = 1 / roots
+        weights /= weights.sum()
+        if len(objective) >= _LEAST_SWEEPS and objective[-2] - objective[-1] <= tol * objective[-2]:
+            break
+    return weights, objective
+
+
+def fused_basis(
+    gram: FloatArray, sizes: Sequence[int], weights: npt.ArrayLike, n_components: int
+) -> FloatArray:
+    """What takes the graphs' rows side by side to rows of the fused graph's singular vectors.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (M, M)
+        :math:`B_v^T B_w` for all views v, w.
+    sizes : sequence of int
+        Number of anchors of each view.
+    weights : array-like of shape (V,)
+        Weight of each view.
+    n_components : int
+        Number of vectors wanted.
+
+    Returns
+    -------
+    ndarray of shape (M, c)
+        T with [B_1, ..., B_V] T the leading left singular vectors of [sqrt(w_1) B_1, ...], the
+        strongest first; c is less than ``n_components`` if the graph's rank is.
+
+    Examples
+    --------
+    >>> B = np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> np.abs(B @ fused_basis(B.T @ B, [2, 1], [0.5, 0.5], 3)).round(6).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    columns = np.sqrt(np.repeat(np.asarray(weights, dtype=np.float64), sizes))
+    return columns[:, None] * _basis(gram * columns * columns[:, None], n_components)
+
+
+def _basis(gram: FloatArray, n_components: int) -> FloatArray:
+    """T with B T the leading left singular vectors of B, from B'B."""
+    M = len(gram)
+    count = min(n_components, M)
+    values, vectors = linalg.eigh(gram, subset_by_index=(M - count, M - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
+    return np.asarray(vectors[:, useful] / np.sqrt(values[useful]))
+
+
+def _spectral_norms(gram: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Largest eigenvalue of each view's own block; 1 for a graph without edges."""
+    tops = [
+        linalg.eigvalsh(gram[block, block], subset_by_index=(size - 1, size - 1))[0]
+        for block, size in zip(_slices(sizes), sizes, strict=True)
+    ]
+    return np.array([top if top > 0 else 1.0 for top in tops])
+
+
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    ends = np.cumsum(sizes)
+    return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+
+
+def _check_gram(gram: npt.ArrayLike, sizes: Sequence[int]) -> FloatArray:
+    G = np.asarray(gram, dtype=np.float64)
+    M = sum(sizes)
+    if G.shape != (M, M) or min(sizes, default=0) < 1:
+        raise ValueError(
+            f"Gram matrix of shape {G.shape} does not fit graphs with {list(sizes)} anchors: "
+            f"expected ({M}, {M}), at least one anchor each."
+        )
+    return G

@@ -1,0 +1,303 @@
+"""Named, row-aligned inputs: the same samples, described in several ways.
+
+Everything public that takes data goes through :func:`as_views`, so there is one rule about what
+is one view and what is several, and one set of error messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Block = Any
+"""One view, or some rows of it: a 2-D ndarray or a CSR array."""
+
+_ONE_VIEW_HELP = (
+    "One 2-D array is one view; pass several views as a list or a dict of 2-D arrays, "
+    "one row per sample."
+)
+
+
+class Views:
+    """Several views of the same samples, with names, indexed by rows.
+
+    ``views[rows]`` selects samples from every view at once, and ``len(views)`` counts samples, so a
+    ``Views`` passes through scikit-learn's cross-validation where a plain list of views cannot.
+
+    Parameters
+    ----------
+    views : array, table, sequence or mapping of them, or Views
+        One 2-D array or table is one view. A list, tuple or dict of 2-D things is several. All
+        views describe the same samples in the same order.
+    names : sequence of str, optional
+        A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
+    target : array-like of shape (n_rows,), optional
+        True labels, where they are known. Never used for fitting.
+
+    Attributes
+    ----------
+    arrays : tuple of (ndarray or csr_array)
+        The views. Dense ones keep their numeric type; sparse ones are CSR.
+    names : tuple of str
+        Their names.
+    feature_names : tuple of (tuple of str, or None)
+        Column names of each view that came as a table.
+    target : ndarray or None
+        True labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import Views
+    >>> views = Views({"colour": np.zeros((5, 3)), "shape": np.ones((5, 8))}, target=[0, 0, 1, 1, 1])
+    >>> len(views), views.names, views.n_features
+    (5, ('colour', 'shape'), (3, 8))
+    >>> views[:2].shape
+    (2, 11)
+    >>> views["shape"].shape
+    (5, 8)
+    """
+
+    def __init__(
+        self,
+        views: Any,
+        *,
+        names: Sequence[str] | None = None,
+        target: npt.ArrayLike | None = None,
+    ) -> None:
+        found_names, items = _split(views)
+        if isinstance(views, Views) and target is None:
+            target = views.target
+        if names is None:
+            names = found_names
+        elif len(names) != len(items):
+            raise ValueError(f"Got {len(names)} names for {len(items)} views.")
+        self.names: tuple[str, ...] = tuple(str(name) for name in names)
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(f"View names must be unique; got {list(self.names)}.")
+        self.feature_names = tuple(_column_names(item) for item in items)
+        self.arrays: tuple[Block, ...] = tuple(
+            _as_block(item, name) for item, name in zip(items, self.names, strict=True)
+        )
+        self._check_same_rows()
+        self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
+        if self.target is not None and self.target.shape != (len(self),):
+            raise ValueError(
+                f"target has shape {self.target.shape} but the views have {len(self)} rows."
+            )
+
+    def _check_same_rows(self) -> None:
+        first, n_rows = self.names[0], self.arrays[0].shape[0]
+        for name, array in zip(self.names, self.arrays, strict=True):
+            if array.shape[0] != n_rows:
+                raise ValueError(
+                    f"View {name!r} has {array.shape[0]} rows but {first!r} has {n_rows}. "
+                    "All views must describe the same samples in the same order."
+                )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.arrays[0].shape[0])
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.arrays)
+
+    @property
+    def n_features(self) -> tuple[int, ...]:
+        """Number of columns of each view."""
+        return tuple(int(array.shape[1]) for array in self.arrays)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, and of columns of all views together."""
+        return self.n_rows, sum(self.n_features)
+
+    def items(self) -> Iterator[tuple[str, Block]]:
+        """Give each name with its array."""
+        return zip(self.names, self.arrays, strict=True)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    # Iterating could mean views or rows; ask for .arrays, .items() or rows by index instead.
+    __iter__ = None
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if key not in self.names:
+                raise KeyError(f"No view {key!r}; the views are {list(self.names)}.")
+            return self.arrays[self.names.index(key)]
+        if isinstance(key, tuple) and len(key) == 2 and key[1] in (Ellipsis, slice(None)):
+            key = key[0]  # scikit-learn selects rows as X[rows, ...]
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            if key.ndim != 1 or key.dtype.kind not in "biu":
+                raise TypeError(
+                    "Index Views by a view's name, or by rows: a slice, a boolean mask or a "
+                    "1-D array of row numbers."
+                )
+        rows = object.__new__(Views)
+        rows.names, rows.feature_names = self.names, self.feature_names
+        rows.arrays = tuple(array[key] for array in self.arrays)
+        rows.target = None if self.target is None else self.target[key]
+        return rows
+
+    def __repr__(self) -> str:
+        views = ", ".join(
+            f"{name}: {array.shape[1]}{' sparse' if sparse.issparse(array) else ''}"
+            for name, array in self.items()
+        )
+        return f"Views({self.n_rows} rows; {views})"
+
+
+def as_views(data: Any) -> Views:
+    """Give ``data`` as :class:`Views`; Views pass through unchanged.
+
+    Examples
+    --------
+    >>> as_views([[1.0, 2.0], [3.0, 4.0]]).n_views
+    1
+    >>> as_views([[[1.0, 2.0]], [[3.0]]]).n_features
+    (2, 1)
+    """
+    return data if isinstance(data, Views) else Views(data)
+
+
+def _split(data: Any) -> tuple[list[str], list[Any]]:
+    """Give the names and the parts of whatever a user calls views."""
+    if isinstance(data, Views):
+        return list(data.names), list(data.arrays)
+    # SciPy's dok_array is a Mapping, and a data frame iterates over its columns: test them first.
+    if sparse.issparse(data) or hasattr(data, "shape"):
+        return ["view_0"], [data]
+    if isinstance(data, Mapping):
+        if not data:
+            raise ValueError(f"Got no views: the mapping is empty. {_ONE_VIEW_HELP}")
+        return [str(name) for name in data], list(data.values())
+    if isinstance(data, str | bytes) or not isinstance(data, Sequence):
+        raise TypeError(f"Cannot use {type(data).__name__} as views. {_ONE_VIEW_HELP}")
+    if len(data) == 0:
+        raise ValueError(f"Got no views: the list is empty. {_ONE_VIEW_HELP}")
+    if _is_two_dimensional(data[0]):
+        return [f"view_{i}" for i in range(len(data))], list(data)
+    return ["view_0"], [data]
+
+
+def _is_two_dimensional(item: Any) -> bool:
+    if hasattr(item, "shape"):
+        return len(item.shape) >= 2
+    if isinstance(item, Sequence) and not isinstance(item, str | bytes) and len(item):
+        first = item[0]
+        return hasattr(first, "__len__") and not isinstance(first, str | bytes)
+    return False
+
+
+def _is_table(item: Any) -> bool:
+    return hasattr(item, "columns") and hasattr(item, "to_numpy")
+
+
+def _column_names(item: Any) -> tuple[str, ...] | None:
+    return tuple(str(c) for c in item.columns) if _is_table(item) else None
+
+
+def _as_block(item: Any, name: str) -> Block:
+    """Check one view and give it as a numeric 2-D ndarray or CSR array, copied only if it must be."""
+    if sparse.issparse(item):
+        if item.ndim != 2:
+            raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
+        block: Block = sparse.csr_array(item)
+    elif _is_table(item):
+        block = _table_to_array(item, name)
+    elif _is_lazy(item):
+        raise TypeError(
+            f"View {name!r} is a {type(item).__module__.split('.')[0]} array, which is not loaded "
+            "into memory silently. Pass numpy.asarray(view) if it fits in memory."
+        )
+    else:
+        block = _to_array(item, name)
+    if block.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {block.ndim}D array instead for view {name!r} (shape "
+            f"{block.shape}). Reshape your data: one row per sample. {_ONE_VIEW_HELP}"
+        )
+    _check_numeric(block, name)
+    n_rows, n_columns = block.shape
+    if n_rows == 0:
+        raise ValueError(
+            f"View {name!r} is empty: found array with 0 sample(s) (shape={block.shape}) while a "
+            "minimum of 1 is required."
+        )
+    if n_columns == 0:
+        raise ValueError(
+            f"View {name!r} has 0 feature(s) (shape={block.shape}) while a minimum of 1 is "
+            "required. Leave the view out, or check how its columns were selected."
+        )
+    return block
+
+
+def _is_lazy(item: Any) -> bool:
+    return type(item).__module__.split(".")[0] in ("dask", "zarr", "h5py")
+
+
+def _to_array(item: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(item)
+    except ValueError as error:
+        raise ValueError(
+            f"View {name!r} is ragged: its rows have different lengths. {_ONE_VIEW_HELP}"
+        ) from error
+    if array.dtype.kind in "OUS":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"View {name!r} has values that are not numbers ({error}). "
+                "Encode or leave out non-numeric columns."
+            ) from error
+    return array
+
+
+def _table_to_array(table: Any, name: str) -> npt.NDArray[Any]:
+    wrong = [
+        str(column)
+        for column in table.columns
+        if np.asarray(table[column]).dtype.kind not in "biufO"
+        or not _holds_numbers(np.asarray(table[column]))
+    ]
+    if wrong:
+        raise ValueError(
+            f"View {name!r} has non-numeric column(s) {wrong[:5]}{' ...' if wrong[5:] else ''}. "
+            "Encode or leave out non-numeric columns."
+        )
+    return _to_array(table.to_numpy(), name)
+
+
+def _holds_numbers(column: npt.NDArray[Any]) -> bool:
+    if column.dtype.kind != "O":
+        return True
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return not any(isinstance(value, str) for value in column)
+
+
+def _check_numeric(block: Block, name: str) -> None:
+    kind = block.dtype.kind
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: view {name!r} is {block.dtype}. "
+            "Pass real and imaginary parts as columns."
+        )
+    if kind not in "biuf":
+        raise ValueError(
+            f"View {name!r} has type {block.dtype}, not numbers. "
+            "Encode or leave out non-numeric columns."
+        )
