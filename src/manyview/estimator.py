@@ -426,6 +426,7 @@ def _solver_report(views: Views, result: pipeline.Result) -> dict[str, Any]:
                 "locality": graph.locality,
                 "weight": graph.weight,
                 "repeat": graph.repeat,
+                "method": graph.method,
                 "mean_support": count / views.n_rows,
             }
             for graph, count in zip(graphs, entries, strict=True)

@@ -12,9 +12,10 @@ import numpy as np
 from manyview.engines.base import Rows, SampledRows
 from manyview.model import GraphRows
 from manyview.settings import Settings
+from manyview.simplex import pilot_rows
 from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
 from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
-from manyview.stages.graph import AnchorGraph, graph_moments
+from manyview.stages.graph import AnchorGraph, graph_moments, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.scaling import Array, ScaledRows, Scaler, side_by_side
 from manyview.stages.view_weights import agreement_weights, anchor_view_weights
@@ -84,15 +85,15 @@ def _make_graphs(
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
     """One graph for each pair of a number of anchors and an alpha."""
+    pilot = columns(sample.sample_rows(pilot_rows(sample.n_rows)).arrays, 0)
     graphs = []
     for n_anchors in settings.n_anchors:
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
-        graphs += [
-            AnchorGraph(
+        for alpha in settings.alpha:
+            graph = AnchorGraph(
                 columns.views, columns.factors, anchors, alpha, settings.locality, repeat=repeat
             )
-            for alpha in settings.alpha
-        ]
+            graphs.append(replace(graph, method=method_for(graph, pilot)))
     return graphs
 
 

@@ -6,6 +6,7 @@ This package knows rows, anchors and weights, and has never heard of views.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +14,26 @@ from scipy import sparse
 
 from manyview.simplex.certificate import Certificate, certify
 from manyview.simplex.problem import SimplexProblem, prepare
-from manyview.simplex.solver import Solution, product_rows, solve
+from manyview.simplex.solver import (
+    METHODS,
+    Solution,
+    Solver,
+    choose_method,
+    pilot_rows,
+    product_rows,
+)
 
 __all__ = [
+    "METHODS",
     "Certificate",
     "SimplexProblem",
     "Solution",
+    "Solver",
     "certify",
+    "choose_method",
+    "pilot_rows",
     "prepare",
     "product_rows",
-    "solve",
     "solve_simplex_qp",
 ]
 
@@ -33,6 +44,7 @@ def solve_simplex_qp(
     *,
     alpha: float = 0.0,
     locality: float = 0.0,
+    method: str = "auto",
     n_jobs: int = 1,
 ) -> sparse.csr_array:
     """Weights of each row over the anchors that represent it best, exact to rounding.
@@ -52,6 +64,9 @@ def solve_simplex_qp(
         Weight of ``||z||^2``. 0 is allowed, also when the anchors are dependent.
     locality : float
         Weight of the distances to the anchors used.
+    method : {"auto", "active-set", "exchange", "complement", "newton"}
+        How; "auto" counts on a few rows. All give the same solution, at different speeds; "newton"
+        and "complement" need a positive alpha.
     n_jobs : int
         Threads to use.
 
@@ -71,25 +86,26 @@ def solve_simplex_qp(
     """
     rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     anchors = np.asarray(A, dtype=np.float64)
-    _check(rows, anchors, alpha, locality)
+    _check(rows, anchors, alpha, locality, method)
     problem = prepare(anchors, alpha=alpha, locality=locality)
-    n, m = rows.shape[0], anchors.shape[0]
-    step = product_rows(anchors.shape[1], m)
 
-    def solve_block(start: int) -> Solution:
-        block = rows[start : start + step]
-        if not sparse.issparse(block):
-            block = block.astype(np.float64, copy=False)
-        return solve(problem, problem.linear_terms(block))
+    def linear_terms(block: Any) -> npt.NDArray[np.float64]:
+        return problem.linear_terms(block if sparse.issparse(block) else block.astype(np.float64))
+
+    if method == "auto":
+        method = choose_method(problem, linear_terms(rows[pilot_rows(rows.shape[0])]))
+    solver = Solver(problem, method)
+    step = product_rows(anchors.shape[1], problem.n_anchors)
+
+    def solve_block(start: int) -> sparse.csr_array:
+        return solver.solve(linear_terms(rows[start : start + step])).rows(problem.n_anchors)
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        solutions = list(pool.map(solve_block, range(0, n, step)))
-    return sparse.csr_array(sparse.vstack([solution.rows(m) for solution in solutions], "csr"))
+        solved = list(pool.map(solve_block, range(0, rows.shape[0], step)))
+    return sparse.csr_array(sparse.vstack(solved, "csr"))
 
 
-def _check(
-    X: npt.NDArray[np.floating], A: npt.NDArray[np.float64], alpha: float, locality: float
-) -> None:
+def _check(X: Any, A: npt.NDArray[np.float64], alpha: float, locality: float, method: str) -> None:
     if X.ndim != 2 or A.ndim != 2 or X.shape[1] != A.shape[1]:
         raise ValueError(
             f"Rows of shape {X.shape} and anchors of shape {A.shape} do not fit: both must be 2-D "
@@ -103,3 +119,7 @@ def _check(
     for name, value in (("alpha", alpha), ("locality", locality)):
         if not (np.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must be zero or more and finite; got {value}.")
+    if method not in ("auto", *METHODS):
+        raise ValueError(f"method must be 'auto' or one of {METHODS}; got {method!r}.")
+    if method in ("newton", "complement") and alpha == 0:
+        raise ValueError(f"method={method!r} needs a positive alpha.")

@@ -37,6 +37,8 @@ class SimplexProblem:
         The energy that objective values are measured in: anchors' mean squared norm plus alpha.
     ridge : float
         alpha in that unit.
+    constants : ndarray of shape (m,)
+        The part of the linear terms that does not depend on the row: -gamma ||a_j||^2 / 2, centred.
     """
 
     gram: Array
@@ -44,11 +46,17 @@ class SimplexProblem:
     offset: Array
     unit: float
     ridge: float
+    constants: Array
 
     @property
     def n_anchors(self) -> int:
         """Number of anchors, m."""
         return int(self.gram.shape[0])
+
+    @property
+    def n_dimensions(self) -> int:
+        """Largest possible rank of the centred anchors."""
+        return max(min(int(self.weights.shape[0]), self.n_anchors - 1), 1)
 
     def linear_terms(self, X: npt.NDArray[np.floating]) -> Array:
         """Give the linear terms of dense or CSR rows X, shape (n, m)."""
@@ -87,5 +95,6 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     gram /= unit
     gram += 1.0  # the mean of the diagonal is 1 in this unit (or 0 where every z is a solution)
     weights = np.ascontiguousarray(centered.T) * ((1.0 + locality) / unit)
-    offset = -(center @ weights) - (0.5 * locality / unit) * square_norms
-    return SimplexProblem(gram, weights, offset, unit, alpha / unit)
+    constants = (-0.5 * locality / unit) * square_norms
+    offset = constants - center @ weights
+    return SimplexProblem(gram, weights, offset, unit, alpha / unit, constants)

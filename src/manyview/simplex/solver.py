@@ -1,26 +1,63 @@
-"""Linear terms in, sparse weights out: chooses the method, calls the kernels."""
+"""Linear terms in, sparse weights out, by the method that suits the problem.
+
+No single method is fast everywhere, and all are exact:
+
+- ``active-set``: small supports; never fails, and takes over every row that another method gives up;
+- ``exchange``: medium and large supports;
+- ``complement``: nearly all anchors in use;
+- ``newton``: more anchors in use than the rows have dimensions.
+
+The method is chosen by counting, never by timing, so that results repeat.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+from scipy import linalg, sparse
 
 from manyview.simplex.problem import Array, SimplexProblem
+
+METHODS = ("active-set", "exchange", "complement", "newton")
+
+PILOT_ROWS = 32
 
 _PRODUCT_BYTES = 1 << 20  # rows and their products stay in the cache between product and solve
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Solved rows as CSR parts, and how many of them did not converge."""
+    """Solved rows as CSR parts.
+
+    Attributes
+    ----------
+    indptr, indices, data : ndarray
+        The rows.
+    n_handed_on : int
+        Rows that the method gave up and the active set solved.
+    n_failed : int
+        Rows that were not solved to tolerance.
+    """
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
     data: Array
-    n_failed: int
+    n_handed_on: int = 0
+    n_failed: int = 0
+
+    @classmethod
+    def empty(cls, n: int, m: int) -> Solution:
+        """Room for n rows of m anchors; only the part that is filled is ever touched."""
+        return cls(np.zeros(n + 1, np.int64), np.empty(n * m, np.int32), np.empty(n * m))
+
+    def trimmed(self, *, n_handed_on: int = 0, n_failed: int = 0) -> Solution:
+        """Give the filled part."""
+        end = self.indptr[-1]
+        indices, data = self.indices[:end].copy(), self.data[:end].copy()
+        return Solution(self.indptr, indices, data, n_handed_on, n_failed)
 
     def rows(self, n_anchors: int) -> sparse.csr_array:
         """Give the solved rows as a CSR array of shape (n, n_anchors)."""
@@ -29,19 +66,120 @@ class Solution:
 
 
 def product_rows(n_features: int, n_anchors: int) -> int:
-    """Number of rows to multiply and solve at a time; it depends on the sizes alone."""
-    rows = _PRODUCT_BYTES // (8 * max(n_features, n_anchors))
-    return int(min(4096, max(64, 1 << (int(rows).bit_length() - 1 if rows else 0))))
+    """Number of rows to multiply and solve at a time; it depends on the sizes alone.
+
+    Examples
+    --------
+    >>> product_rows(54, 50), product_rows(784, 300)
+    (2048, 128)
+    """
+    rows = max(_PRODUCT_BYTES // (8 * max(n_features, n_anchors)), 1)
+    return min(4096, max(64, 1 << (rows.bit_length() - 1)))
 
 
-def solve(problem: SimplexProblem, B: Array) -> Solution:
-    """Solve the rows whose linear terms are ``B`` (n, m)."""
-    from manyview.simplex import kernels  # compiles on first use
+def choose_method(problem: SimplexProblem, pilot: Array) -> str:
+    """Give the name of the method for rows like those with linear terms ``pilot`` (n, m).
 
-    n, m = B.shape
-    indptr = np.empty(n + 1, np.int64)
-    indices = np.empty(n * m, np.int32)  # only the part that is filled is ever touched
-    data = np.empty(n * m)
-    n_failed = kernels.solve_by_active_set(problem.gram, B, indptr, indices, data)
-    end = indptr[-1]
-    return Solution(indptr, indices[:end].copy(), data[:end].copy(), int(n_failed))
+    It depends on the mean number of anchors that a pilot row uses, the number of anchors and their
+    dimensions, and the ridge.
+    """
+    m, d = problem.n_anchors, problem.n_dimensions
+    # The ridge in units of the anchors' energy; problem.unit is their sum.
+    ridge = problem.ridge / max(1.0 - problem.ridge, 1e-300)
+    support = len(Solver(problem, "exchange").solve(pilot).data) / len(pilot)
+    if ridge >= 1e-4 and ((d <= 16 and support > 12) or 2 * d < support):
+        return "newton"
+    if ridge >= 1e-3 and support > m / 2 and m <= 200:
+        return "complement"
+    return "active-set" if support < 12 else "exchange"
+
+
+def pilot_rows(n_rows: int) -> npt.NDArray[np.int64]:
+    """Numbers of a few rows spread over all."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, PILOT_ROWS)).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A problem and the method that solves its rows; what the method needs is made on first use."""
+
+    problem: SimplexProblem
+    method: str
+
+    def solve(self, B: Array) -> Solution:
+        """Solve the rows whose linear terms are ``B`` (n, m)."""
+        if self.method == "active-set":
+            return self._by_active_set(B)
+        out = Solution.empty(*B.shape)
+        order = None
+        if self.method == "exchange":
+            from manyview.simplex.kernels.exchange import solve_by_exchange
+
+            n_left = solve_by_exchange(self.problem.gram, B, out.indptr, out.indices, out.data)
+        elif self.method == "complement":
+            from manyview.simplex.kernels.complement import solve_by_complement
+
+            H = self._inverse
+            n_left = solve_by_complement(H, B @ H, 1e-15, out.indptr, out.indices, out.data)
+        else:
+            from manyview.simplex.kernels.newton import solve_by_newton
+
+            A, transposed, back = self._rotated
+            c = self.problem.constants
+            order = np.argsort(
+                np.argmax(B - 0.5 * np.diagonal(self.problem.gram), axis=1), kind="stable"
+            )
+            n_left = solve_by_newton(
+                A, transposed, c, self.problem.ridge, (B - c) @ back, order,
+                out.indptr, out.indices, out.data,
+            )  # fmt: skip
+        return self._complete(B, out.trimmed(), order, int(n_left))
+
+    def _by_active_set(self, B: Array) -> Solution:
+        from manyview.simplex.kernels.active_set import solve_by_active_set
+
+        out = Solution.empty(*B.shape)
+        n_failed = solve_by_active_set(self.problem.gram, B, out.indptr, out.indices, out.data)
+        return out.trimmed(n_failed=int(n_failed))
+
+    def _complete(
+        self, B: Array, solved: Solution, order: npt.NDArray[np.int64] | None, n_left: int
+    ) -> Solution:
+        """Hand rows that were left empty to the active set, and put all in their order."""
+        if n_left == 0 and order is None:
+            return solved
+        from manyview.simplex.kernels.shared import gather_rows
+
+        n, m = B.shape
+        sources = np.arange(n)
+        if order is not None:
+            sources[order] = np.arange(n)
+        rest = Solution.empty(0, m)
+        if n_left:
+            left = np.flatnonzero(np.diff(solved.indptr)[sources] == 0)
+            rest = self._by_active_set(B[left])
+            sources[left] = n + np.arange(len(left))
+        indptr = np.concatenate([solved.indptr, solved.indptr[-1] + rest.indptr[1:]])
+        indices = np.concatenate([solved.indices, rest.indices])
+        data = np.concatenate([solved.data, rest.data])
+        out = Solution(np.empty(n + 1, np.int64), np.empty_like(indices), np.empty_like(data))
+        gather_rows(indptr, indices, data, sources, out.indptr, out.indices, out.data)
+        return out.trimmed(n_handed_on=n_left, n_failed=rest.n_failed)
+
+    @cached_property
+    def _inverse(self) -> Array:
+        H: Array = linalg.inv(self.problem.gram)
+        return 0.5 * (H + H.T)
+
+    @cached_property
+    def _rotated(self) -> tuple[Array, Array, Array]:
+        """Anchors along their principal axes (m, d) and transposed; what turns b into coordinates."""
+        problem = self.problem
+        gram = problem.gram - 1.0
+        gram[np.diag_indices_from(gram)] -= problem.ridge
+        values, vectors = linalg.eigh(gram)
+        # Directions are dropped only where they are rounding: small ones still matter at 1e-12.
+        first = max(int((values <= 1e-16 * values[-1]).sum()), len(values) - problem.n_dimensions)
+        values, vectors = values[first:], vectors[:, first:]
+        A = np.ascontiguousarray(vectors * np.sqrt(values))
+        return A, np.ascontiguousarray(A.T), vectors / np.sqrt(values)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.simplex import SimplexProblem, Solution, prepare, product_rows, solve
+from manyview.simplex import Solution, Solver, choose_method, prepare, product_rows
 from manyview.stages.scaling import Array, ScaledRows
 
 
@@ -32,6 +32,8 @@ class AnchorGraph:
         Share of the fused graph; the weights of one repeat sum to one.
     repeat : int
         Which anchor seed it belongs to.
+    method : str
+        How its simplex problems are solved.
     """
 
     views: tuple[int, ...]
@@ -41,6 +43,7 @@ class AnchorGraph:
     locality: float
     weight: float = 1.0
     repeat: int = 0
+    method: str = "active-set"
 
 
 @dataclass(frozen=True)
@@ -70,48 +73,53 @@ class GraphBuilder:
 
     graphs: tuple[AnchorGraph, ...]
     n_features: tuple[int, ...]
-    _prepared: tuple[tuple[SimplexProblem, list[Array]], ...] = field(init=False, repr=False)
+    _prepared: tuple[tuple[Solver, list[Array]], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_prepared", tuple(map(self._prepare, self.graphs)))
 
-    def _prepare(self, graph: AnchorGraph) -> tuple[SimplexProblem, list[Array]]:
-        """Give the problem of a graph, and its weights split by view."""
+    def _prepare(self, graph: AnchorGraph) -> tuple[Solver, list[Array]]:
+        """Give the solver of a graph, and its problem's weights split by view."""
         problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
         ends = np.cumsum([self.n_features[v] for v in graph.views])
         parts = np.split(problem.weights, ends[:-1])
-        return problem, [W * s for W, s in zip(parts, graph.view_scales, strict=True)]
+        weights = [W * s for W, s in zip(parts, graph.view_scales, strict=True)]
+        return Solver(problem, graph.method), weights
 
     def __call__(self, rows: Sequence[ScaledRows]) -> GraphTile:
         """Give the graph rows of scaled rows, one :class:`ScaledRows` per view."""
         by_repeat: dict[int, list[sparse.csr_array]] = {}
         n_failed = 0
-        for graph, (problem, weights) in zip(self.graphs, self._prepared, strict=True):
-            solutions = _solve([rows[v] for v in graph.views], problem, weights)
-            by_repeat.setdefault(graph.repeat, []).append(_stack(solutions, problem.n_anchors))
+        for graph, (solver, weights) in zip(self.graphs, self._prepared, strict=True):
+            solutions = _solve([rows[v] for v in graph.views], solver, weights)
+            by_repeat.setdefault(graph.repeat, []).append(_stack(solutions, len(graph.anchors)))
             n_failed += sum(solution.n_failed for solution in solutions)
         return GraphTile(tuple(map(_side_by_side, by_repeat.values())), n_failed)
 
 
-def _solve(
-    views: list[ScaledRows], problem: SimplexProblem, weights: list[Array]
-) -> list[Solution]:
+def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> list[Solution]:
     """Multiply and solve a cache-sized number of rows at a time."""
-    offset = problem.offset
+    offset = solver.problem.offset
+    width = 1
     for rows, W in zip(views, weights, strict=True):
-        if rows.offset is not None:  # the centre of sparse rows
+        if rows.offset is None:
+            width = max(width, W.shape[0])
+        else:  # the centre of sparse rows
             offset = offset - rows.offset @ W
-    width = max(
-        (W.shape[0] for rows, W in zip(views, weights, strict=True) if rows.is_dense), default=1
-    )
-    step = product_rows(width, problem.n_anchors)
+    step = product_rows(width, solver.problem.n_anchors)
     solutions = []
     for start in range(0, len(views[0]), step):
         B = offset
         for rows, W in zip(views, weights, strict=True):
             B = B + rows.matrix[start : start + step] @ W
-        solutions.append(solve(problem, B))
+        solutions.append(solver.solve(B))
     return solutions
+
+
+def method_for(graph: AnchorGraph, rows: ScaledRows) -> str:
+    """Give the name of the method that suits a graph, by a few rows of its views side by side."""
+    problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
+    return choose_method(problem, rows.products(problem.weights) + problem.offset)
 
 
 def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:

@@ -1,17 +1,21 @@
-"""Compiled loops of the primal active-set method, and nothing else.
+"""Primal active set: one anchor enters or leaves at a time.
 
-For one row: minimise z'Gz/2 - b'z over z >= 0, sum z = 1. ``P`` lists the support in order of entry,
-``L`` (rows) is the Cholesky factor of G_PP with the reciprocal of its diagonal in ``rdiag``,
-``y = L^-1 b_P`` and ``w = L^-1 1``. The minimiser on the support ignoring signs is then
-``mu = (1 - w'y) / w'w``, ``z_P = L^-T (y + mu w)``: one back substitution.
+Fast where supports are small, right everywhere: it is what every other method falls back on.
 """
 
 import numpy as np
 
 from manyview.simplex.jit import jit
-
-_HUGE = 1e300
-_DEPENDENT = 1e-13  # a pivot below this share of G_jj: the anchor depends affinely on the support
+from manyview.simplex.kernels.shared import (
+    DEPENDENT,
+    HUGE,
+    TOLERANCE,
+    first_at_minimum,
+    gradient,
+    minimise_on_support,
+    solve_transposed,
+    write_row,
+)
 
 
 @jit
@@ -32,7 +36,7 @@ def _append(G, b, P, s, j, L, rdiag, y, w):
         yj -= t * y[i]
         wj -= t * w[i]
     pivot = G[j, j] - norm
-    if pivot <= _DEPENDENT * G[j, j]:
+    if pivot <= DEPENDENT * G[j, j]:
         return False
     r = 1.0 / np.sqrt(pivot)
     rdiag[s] = r
@@ -75,71 +79,6 @@ def _remove(P, z, s, i, L, rdiag, y, w):
 
 
 @jit
-def _solve_transposed(s, L, rdiag, right, x):
-    """Write L^-T right into x (out; may be right itself), in row order of L."""
-    for i in range(s):
-        x[i] = right[i]
-    for i in range(s - 1, -1, -1):
-        t = x[i] * rdiag[i]
-        x[i] = t
-        row = L[i]
-        for c in range(i):
-            x[c] -= t * row[c]
-
-
-@jit
-def _minimise_on_support(s, L, rdiag, y, w, x):
-    """Write the minimiser on the support, signs ignored, into x (out); give mu."""
-    wy = 0.0
-    ww = 0.0
-    for i in range(s):
-        wy += w[i] * y[i]
-        ww += w[i] * w[i]
-    mu = (1.0 - wy) / ww
-    for i in range(s):
-        x[i] = y[i] + mu * w[i]
-    _solve_transposed(s, L, rdiag, x, x)
-    return mu
-
-
-@jit
-def _gradient(G, b, P, z, s, g):
-    """Write Gz - b into g (out), four rows of G a pass."""
-    m = b.shape[0]
-    head = s % 4
-    for j in range(m):
-        g[j] = -b[j]
-    for i in range(head):
-        t = z[i]
-        row = G[P[i]]
-        for j in range(m):
-            g[j] += t * row[j]
-    for i in range(head, s, 4):
-        t0 = z[i]
-        t1 = z[i + 1]
-        t2 = z[i + 2]
-        t3 = z[i + 3]
-        r0 = G[P[i]]
-        r1 = G[P[i + 1]]
-        r2 = G[P[i + 2]]
-        r3 = G[P[i + 3]]
-        for j in range(m):
-            g[j] += (t0 * r0[j] + t1 * r1[j]) + (t2 * r2[j] + t3 * r3[j])
-
-
-@jit
-def _first_at_minimum(g):
-    """Give the first index at which g is smallest; two loops, as only a plain minimum vectorises."""
-    low = g[0]
-    for j in range(g.shape[0]):
-        low = min(low, g[j])
-    for j in range(g.shape[0]):
-        if g[j] == low:
-            return j
-    return 0
-
-
-@jit
 def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     """Let index j into the support (P, z and the factor: in and out); give the support's new size.
 
@@ -148,9 +87,9 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     """
     weight = 0.0
     while not _append(G, b, P, s, j, L, rdiag, y, w):
-        _solve_transposed(s, L, rdiag, L[s], x)
+        solve_transposed(s, L, rdiag, L[s], x)
         out = 0
-        step = _HUGE
+        step = HUGE
         for i in range(s):
             if x[i] > 0.0 and z[i] < step * x[i]:
                 step = z[i] / x[i]
@@ -175,14 +114,14 @@ def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     for j in range(m):
         g[j] = 0.5 * G[j, j] - b[j]
         bmax = max(bmax, abs(b[j]))
-    tol = 2e-14 * (bmax + gmax)
-    j = _first_at_minimum(g)
+    tol = TOLERANCE * (bmax + gmax)
+    j = first_at_minimum(g)
     s = 0
     for _ in range(20 * m + 100):
         s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
         stalled = False
         while True:
-            mu = _minimise_on_support(s, L, rdiag, y, w, x)
+            mu = minimise_on_support(s, L, rdiag, y, w, x)
             out = -1
             step = 1.0
             for i in range(s):
@@ -199,10 +138,10 @@ def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
             s -= 1
         if stalled:
             return s, True
-        _gradient(G, b, P, z, s, g)
+        gradient(G, b, P, z, s, g)
         for i in range(s):
-            g[P[i]] = _HUGE
-        j = _first_at_minimum(g)
+            g[P[i]] = HUGE
+        j = first_at_minimum(g)
         if g[j] >= mu - tol:
             return s, True
     return s, False
@@ -235,11 +174,6 @@ def solve_by_active_set(G, B, indptr, indices, data):
         failed += not converged
         for i in range(s):
             full[P[i]] = z[i]
-        for j in range(m):
-            if full[j] > 0.0:
-                indices[end] = j
-                data[end] = full[j]
-                end += 1
-            full[j] = 0.0
+        end = write_row(full, end, indices, data)
         indptr[row + 1] = end
     return failed

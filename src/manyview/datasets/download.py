@@ -1,0 +1,219 @@
+"""Data sets from the network, decoded, checked and kept in the user's cache."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tarfile
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.datasets.entry import DatasetInfo, Source
+from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
+from manyview.datasets.matlab import RawData
+from manyview.errors import DatasetNotFoundError
+from manyview.views import Views
+
+__all__ = ["cache_folder", "download"]
+
+_LOG = logging.getLogger(__name__)
+_TIMEOUT_SECONDS = 60
+_NEEDS_POOCH = "it needs pooch: pip install 'manyview[datasets]'"
+
+
+def cache_folder() -> Path | None:
+    """Where downloads are kept: ``$MANYVIEW_CACHE``, else the platform's place for caches.
+
+    Returns
+    -------
+    Path or None
+        None where the variable is not set and pooch, which knows the platforms, is missing.
+    """
+    if chosen := os.environ.get("MANYVIEW_CACHE"):
+        return Path(chosen).expanduser()
+    try:
+        import pooch
+    except ImportError:
+        return None
+    return Path(pooch.os_cache("manyview"))
+
+
+def download(info: DatasetInfo) -> Views:
+    """Fetch a data set from the first of its sources that gives it, and keep it in the cache.
+
+    Parameters
+    ----------
+    info : DatasetInfo
+        The data set; shapes and class counts of what arrives are checked against it.
+
+    Returns
+    -------
+    Views
+
+    Raises
+    ------
+    DatasetNotFoundError
+        Where no source gives it; the message says why for each.
+    """
+    failures = []
+    for source in info.sources:
+        _LOG.info("downloading %s from %s (%s)", info.name, source.address, source.status)
+        try:
+            views = _fetch(source, info)
+        # Network errors are OSErrors; a wrong checksum or shape is a ValueError.
+        except (
+            OSError,
+            ValueError,
+            EOFError,
+            ImportError,
+            tarfile.TarError,
+            zipfile.BadZipFile,
+        ) as e:
+            failures.append(f"{source.address} ({source.status}): {e}")
+            continue
+        if source.note:
+            warnings.warn(f"Data set {info.name!r} is {source.note}.", UserWarning, stacklevel=4)
+        _keep(views, info)
+        return views
+    raise DatasetNotFoundError("; ".join(failures) or "no address for downloading it is known")
+
+
+def _fetch(source: Source, info: DatasetInfo) -> Views:
+    if source.address.startswith("sklearn."):
+        raw = _FETCHERS[source.address]()
+        return to_views(raw, info, origin=source.address)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if source.address.endswith("/"):
+            for member in source.members:
+                _retrieve(source.address + member, folder / member, sha256=None)
+        elif source.members:
+            archive = folder / "archive" / source.address.rpartition("/")[2]
+            _retrieve(source.address, archive, sha256=source.sha256)
+            _unpack(archive, source.members, folder)
+        else:
+            file = folder / source.address.rpartition("/")[2]
+            _retrieve(source.address, file, sha256=source.sha256)
+            return read_views(file, info)
+        found = find_files(folder, info)
+        if found is None:
+            raise ValueError(f"what arrived has none of the files {list(info.files)}")
+        return read_views(found, info)
+
+
+def _retrieve(address: str, path: Path, *, sha256: str | None) -> None:
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(_NEEDS_POOCH) from error
+    pooch.retrieve(
+        address,
+        known_hash=f"sha256:{sha256}" if sha256 else None,
+        fname=path.name,
+        path=path.parent,
+        downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS),
+    )
+
+
+def _unpack(archive: Path, members: tuple[str, ...], folder: Path) -> None:
+    """Write the wanted members, and nothing else, to names of our own choice."""
+    with _open_archive(archive) as (names, open_member):
+        for member in members:
+            inside = next((n for n in names if f"/{n}".endswith(f"/{member}")), None)
+            if inside is None:
+                raise ValueError(f"{archive.name} has no {member}")
+            target = folder / member
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open_member(inside) as packed, target.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+
+
+@contextmanager
+def _open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], IO[bytes]]]]:
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as zipped:
+            yield zipped.namelist(), zipped.open
+        return
+    with tarfile.open(path) as tar:
+
+        def open_member(name: str) -> IO[bytes]:
+            file = tar.extractfile(name)
+            if file is None:
+                raise ValueError(f"{name} in {path.name} is not a file")
+            return file
+
+        yield tar.getnames(), open_member
+
+
+def _keep(views: Views, info: DatasetInfo) -> None:
+    folder = cache_folder()
+    if folder is None:
+        _LOG.warning("%s is not kept: %s", info.name, _NEEDS_POOCH)
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_npz(folder / f"{info.name}.npz", views)
+    except OSError as error:
+        _LOG.warning("%s is not kept in %s: %s", info.name, folder, error)
+
+
+def _fetch_covtype() -> RawData:
+    from sklearn.datasets import fetch_covtype
+
+    data, labels = fetch_covtype(return_X_y=True)
+    return RawData([data.astype(np.int16)], labels)
+
+
+def _fetch_mnist() -> RawData:
+    from sklearn.datasets import fetch_openml
+
+    data, labels = fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
+    return RawData([np.asarray(data).astype(np.uint8)], np.asarray(labels).astype(np.int64))
+
+
+def _fetch_rcv1() -> RawData:
+    from sklearn.datasets import fetch_rcv1
+
+    data, topics = fetch_rcv1(return_X_y=True)
+    return RawData([sparse.csr_array(data, dtype=np.float32)], rarest_topic(topics))
+
+
+def rarest_topic(topics: Any) -> npt.NDArray[np.int64]:
+    """Of each document's topics, the one with the fewest documents in all.
+
+    Parameters
+    ----------
+    topics : sparse array of shape (n, n_topics)
+        Non-zero where a document has a topic; at least one in every row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Column numbers. Between equally rare topics the first is taken.
+    """
+    table = sparse.csr_array(topics)
+    table.eliminate_zeros()
+    if not np.all(np.diff(table.indptr)):
+        raise ValueError("some documents have no topic")
+    by_rarity = np.argsort(np.bincount(table.indices, minlength=table.shape[1]), kind="stable")
+    rank = np.empty_like(by_rarity)
+    rank[by_rarity] = np.arange(len(by_rarity))
+    rarest = np.minimum.reduceat(rank[table.indices], table.indptr[:-1])
+    return np.asarray(by_rarity[rarest], dtype=np.int64)
+
+
+_FETCHERS: dict[str, Callable[[], RawData]] = {
+    "sklearn.datasets.fetch_covtype": _fetch_covtype,
+    "sklearn.datasets.fetch_openml": _fetch_mnist,
+    "sklearn.datasets.fetch_rcv1": _fetch_rcv1,
+}

@@ -1,0 +1,1 @@
+"""Compiled row solvers, one method a file. Importing one compiles nothing; its first call does."""

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from manyview import datasets
+
+PAPER = {
+    "handwritten": (2000, 10, (216, 76, 64, 6, 240, 47)),
+    "caltech101-7": (1474, 7, (48, 40, 254, 1984, 512, 928)),
+    "caltech101-20": (2386, 20, (48, 40, 254, 1984, 512, 928)),
+    "reuters": (18758, 6, (21531, 24892, 34251, 15506, 11547)),
+    "nus-wide-object": (30000, 31, (65, 226, 145, 74, 129)),
+    "mnist": (70000, 10, (784,)),
+    "rcv1": (193844, 103, (1979,)),
+    "covtype": (581012, 7, (54,)),
+}
+
+
+def test_the_papers_data_sets_have_the_papers_shapes():
+    found = {
+        name: (info.n_samples, info.n_clusters, info.n_features)
+        for name in datasets.names()
+        if (info := datasets.info(name)).is_published
+    }
+    assert found == PAPER
+
+
+def test_the_other_data_sets_are_listed():
+    others = "reuters600 reuters1200 scene15 leaves100 msrcv1 hdigit aloi100 citeseq_pbmc10x"
+    assert {*others.split(), "3sources", "bbcsport", "digits", "rcv1-sklearn"} <= set(
+        datasets.names()
+    )
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_entries_are_consistent(name):
+    info = datasets.info(name)
+    assert info.name == name
+    assert len(info.view_names) == len(set(info.view_names)) == len(info.n_features)
+    assert all(len(widths) == len(info.n_features) for widths in info.other_widths)
+    assert info.title and info.licence and info.citation
+    assert info.homepage or info.note
+
+
+@pytest.mark.parametrize("name", [n for n in datasets.names() if datasets.info(n).class_counts])
+def test_class_counts_add_up(name):
+    info = datasets.info(name)
+    assert sum(info.class_counts) == info.n_samples
+    assert len(info.class_counts) == info.n_clusters
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_only_a_checksum_makes_an_address_verified(name):
+    for source in datasets.info(name).sources:
+        assert source.status == ("verified" if source.sha256 else "unverified")
+        assert source.sha256 is None or len(source.sha256) == 64
+
+
+def test_rcv1_of_scikit_learn_says_that_it_is_not_the_papers():
+    assert not datasets.info("rcv1-sklearn").is_published
+    assert "not the RCV1 of the LMVSC paper" in datasets.info("rcv1-sklearn").warning
+    assert "rcv1-sklearn" in datasets.info("rcv1").note
+
+
+def test_unknown_names_get_a_suggestion():
+    with pytest.raises(ValueError, match=r"No data set 'Covtype'\. Did you mean 'covtype'\?"):
+        datasets.info("Covtype")
+    with pytest.raises(ValueError, match=r"No data set 'zzz'\. The names are: handwritten, "):
+        datasets.info("zzz")
