@@ -7,6 +7,7 @@ is one view and what is several, and one set of error messages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from scipy import sparse
 
 Block = Any
 """One view, or some rows of it: a 2-D ndarray or a CSR array."""
+
+_ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
 _ONE_VIEW_HELP = (
     "One 2-D array is one view; pass several views as a list or a dict of 2-D arrays, "
@@ -74,12 +77,14 @@ class Views:
             target = views.target
         if names is None:
             names = found_names
-        elif len(names) != len(items):
-            raise ValueError(f"Got {len(names)} names for {len(items)} views.")
+        elif isinstance(names, str) or len(names) != len(items):
+            raise ValueError(f"names must be a sequence of {len(items)} names; got {names!r}.")
         self.names: tuple[str, ...] = tuple(str(name) for name in names)
         if len(set(self.names)) != len(self.names):
             raise ValueError(f"View names must be unique; got {list(self.names)}.")
         self.feature_names = tuple(_column_names(item) for item in items)
+        if isinstance(views, Views):
+            self.feature_names = views.feature_names
         self.arrays: tuple[Block, ...] = tuple(
             _as_block(item, name) for item, name in zip(items, self.names, strict=True)
         )
@@ -134,11 +139,13 @@ class Views:
             if key not in self.names:
                 raise KeyError(f"No view {key!r}; the views are {list(self.names)}.")
             return self.arrays[self.names.index(key)]
-        if isinstance(key, tuple) and len(key) == 2 and key[1] in (Ellipsis, slice(None)):
+        if isinstance(key, tuple) and len(key) == 2 and str(key[1]) in _ALL_COLUMNS:
             key = key[0]  # scikit-learn selects rows as X[rows, ...]
         if not isinstance(key, slice):
+            is_pair = isinstance(key, tuple)
             key = np.asarray(key)
-            if key.ndim != 1 or key.dtype.kind not in "biu":
+            key = key.astype(np.int64) if key.shape == (0,) else key
+            if is_pair or key.ndim != 1 or key.dtype.kind not in "biu":
                 raise TypeError(
                     "Index Views by a view's name, or by rows: a slice, a boolean mask or a "
                     "1-D array of row numbers."
@@ -174,6 +181,10 @@ def _split(data: Any) -> tuple[list[str], list[Any]]:
     """Give the names and the parts of whatever a user calls views."""
     if isinstance(data, Views):
         return list(data.names), list(data.arrays)
+    if hasattr(data, "mod") and hasattr(data, "obs_names"):
+        return _modalities(data)
+    if _is_annotated(data):
+        return ["view_0"], [data.X]
     # SciPy's dok_array is a Mapping, and a data frame iterates over its columns: test them first.
     if sparse.issparse(data) or hasattr(data, "shape"):
         return ["view_0"], [data]
@@ -188,6 +199,22 @@ def _split(data: Any) -> tuple[list[str], list[Any]]:
     if _is_two_dimensional(data[0]):
         return [f"view_{i}" for i in range(len(data))], list(data)
     return ["view_0"], [data]
+
+
+def _is_annotated(data: Any) -> bool:
+    return hasattr(data, "obs_names") and hasattr(data, "X")
+
+
+def _modalities(data: Any) -> tuple[list[str], list[Any]]:
+    """Names and matrices of a MuData whose modalities hold the same cells in the same order."""
+    for name, modality in data.mod.items():
+        if not np.array_equal(np.asarray(modality.obs_names), np.asarray(data.obs_names)):
+            raise ValueError(
+                f"Modality {name!r} does not hold the same {len(data.obs_names)} observations in the "
+                "same order as the whole. Keep the common ones first, for example with "
+                "muon.pp.intersect_obs."
+            )
+    return [str(name) for name in data.mod], [modality.X for modality in data.mod.values()]
 
 
 def _is_two_dimensional(item: Any) -> bool:
@@ -213,8 +240,12 @@ def _as_block(item: Any, name: str) -> Block:
         if item.ndim != 2:
             raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
         block: Block = sparse.csr_array(item)
+    elif isinstance(item, Views) or item is None:
+        raise TypeError(
+            f"View {name!r} is {type(item).__name__}, not a 2-D array. {_ONE_VIEW_HELP}"
+        )
     elif _is_table(item):
-        block = _table_to_array(item, name)
+        block = _table_to_block(item, name)
     elif _is_lazy(item):
         raise TypeError(
             f"View {name!r} is a {type(item).__module__.split('.')[0]} array, which is not loaded "
@@ -247,6 +278,8 @@ def _is_lazy(item: Any) -> bool:
 
 
 def _to_array(item: Any, name: str) -> npt.NDArray[Any]:
+    if isinstance(item, np.ma.MaskedArray):
+        return np.asarray(item.astype(np.float64).filled(np.nan))
     try:
         array = np.asarray(item)
     except ValueError as error:
@@ -264,29 +297,29 @@ def _to_array(item: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _table_to_array(table: Any, name: str) -> npt.NDArray[Any]:
-    wrong = [
-        str(column)
-        for column in table.columns
-        if np.asarray(table[column]).dtype.kind not in "biufO"
-        or not _holds_numbers(np.asarray(table[column]))
-    ]
+def _table_to_block(table: Any, name: str) -> Block:
+    wrong = [str(c) for c in table.columns if not _holds_numbers(np.asarray(table[c]))]
     if wrong:
         raise ValueError(
             f"View {name!r} has non-numeric column(s) {wrong[:5]}{' ...' if wrong[5:] else ''}. "
             "Encode or leave out non-numeric columns."
         )
+    types = list(getattr(table, "dtypes", ()))
+    if types and all(hasattr(kind, "fill_value") for kind in types):  # pandas' sparse columns
+        return sparse.csr_array(table.sparse.to_coo())
+    if any(hasattr(kind, "na_value") for kind in types):  # pandas' own types: NA becomes NaN
+        return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
     return _to_array(table.to_numpy(), name)
 
 
 def _holds_numbers(column: npt.NDArray[Any]) -> bool:
     if column.dtype.kind != "O":
-        return True
-    try:
-        column.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return not any(isinstance(value, str) for value in column)
+        return column.dtype.kind in "biufc"
+    # Text that looks like a number is still text; a missing value (None, pandas.NA) is none.
+    missing = (None.__class__, type(np.nan))
+    return all(
+        isinstance(value, (Real, *missing)) or type(value).__name__ == "NAType" for value in column
+    )
 
 
 def _check_numeric(block: Block, name: str) -> None:
