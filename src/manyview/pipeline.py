@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
+from manyview.engines.base import (
+    Engine,
+    Rows,
+    Run,
+    SampledRows,
+    one_thread_per_product,
+    thread_pool,
+)
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
 from manyview.settings import Settings
@@ -24,6 +31,7 @@ from manyview.stages.kmeans import Assignment, assign
 from manyview.stages.labels import (
     MIN_START_ROWS,
     START_ROWS_PER_CLUSTER,
+    Each,
     label_rows,
     refine_centers,
     start_centers,
@@ -79,7 +87,8 @@ def fit(
             embedding = graph.map_rows(embed, stage="embedding")
         with _timed(seconds, "labels"):
             embedded = engine.open([embedding], run)
-            centers, inertia, n_iter = _cluster(embedded, settings, label_rng)
+            with thread_pool(run.n_jobs) as pool:
+                centers, inertia, n_iter = _cluster(embedded, settings, label_rng, pool.map)
             labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
     return Result(
@@ -142,7 +151,7 @@ def _embed(
 
 
 def _cluster(
-    embedded: Rows, settings: Settings, rng: np.random.Generator
+    embedded: Rows, settings: Settings, rng: np.random.Generator, each: Each
 ) -> tuple[Array, float, int]:
     """Many starts on a sample, the best finished over all rows."""
     wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
@@ -153,7 +162,8 @@ def _cluster(
         n_init=settings.n_init,
         max_iter=settings.max_iter,
         tol=settings.tol,
-        seed=int(rng.integers(2**31 - 1)),
+        seed=int(rng.integers(2**30)),
+        each=each,
     )
 
     def sweep(centers: Array) -> Assignment:

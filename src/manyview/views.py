@@ -279,7 +279,7 @@ def _is_lazy(item: Any) -> bool:
 
 def _to_array(item: Any, name: str) -> npt.NDArray[Any]:
     if isinstance(item, np.ma.MaskedArray):
-        return np.asarray(item.astype(np.float64).filled(np.nan))
+        return np.ma.filled(item.astype(np.float64), np.nan)
     try:
         array = np.asarray(item)
     except ValueError as error:

@@ -10,6 +10,7 @@ all tiles, and for one output row per input row, and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -139,3 +140,9 @@ def one_thread_per_product() -> AbstractContextManager[Any]:
     """
     limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
     return limits
+
+
+def thread_pool(n_jobs: int) -> ThreadPoolExecutor:
+    """Threads for work that is not done on tiles; OpenMP inside each of them uses one thread."""
+    # OpenMP counts threads per calling thread, so the limit must be set in each of them.
+    return ThreadPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1, "openmp"))

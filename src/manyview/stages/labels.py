@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +14,26 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.stages.kmeans import Sweep, lloyd, nearest_centers
 from manyview.stages.scaling import Array, ScaledRows
 
+Each = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+
 MIN_START_ROWS = 20_000
 START_ROWS_PER_CLUSTER = 256
 
 
 def start_centers(
-    sample: Array, n_clusters: int, *, n_init: int, max_iter: int, tol: float, seed: int
+    sample: Array,
+    n_clusters: int,
+    *,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    each: Each = map,
 ) -> Array:
-    """Give the best of ``n_init`` k-means solutions on sampled embedding rows (n, c)."""
+    """Give the best of ``n_init`` k-means solutions on sampled embedding rows (n, c).
+
+    ``each`` maps a function over the starts, in their order; a thread pool's map will do.
+    """
     n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
     if n_distinct < n_clusters:
         warnings.warn(
@@ -28,10 +42,16 @@ def start_centers(
             ConvergenceWarning,
             stacklevel=2,
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        kmeans = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=seed)
-        return kmeans.fit(sample).cluster_centers_  # type: ignore[no-any-return]
+
+    def solve(seed: int) -> KMeans:
+        kmeans = KMeans(n_clusters, n_init=1, max_iter=max_iter, tol=tol, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return kmeans.fit(sample)
+
+    best = min(each(solve, [seed + start for start in range(n_init)]), key=lambda k: k.inertia_)
+    centers: Array = best.cluster_centers_
+    return centers
 
 
 def refine_centers(

@@ -41,6 +41,14 @@ class ScaledRows:
         """Whether the matrix is an ndarray."""
         return self.offset is None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        X = self.matrix
+        return int(
+            X.nbytes if self.is_dense else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+        )
+
     def products(self, W: Array) -> Array:
         """Give rows @ W for W of shape (d, m)."""
         P: Array = self.matrix @ W
@@ -65,7 +73,7 @@ class ScaledRows:
         return self.matrix.toarray() - self.offset  # type: ignore[no-any-return]
 
     def single(self) -> ScaledRows:
-        """Give the rows in single precision: enough to place anchors, twice as fast."""
+        """Give the rows in single precision."""
         offset = None if self.offset is None else self.offset.astype(np.float32)
         return ScaledRows(self.matrix.astype(np.float32), offset)
 

@@ -1,0 +1,69 @@
+"""The methods that multi-view clustering is compared with, one published method a file.
+
+Each is a scikit-learn estimator with the same input rules: ``fit`` takes one 2-D array, or a list,
+a dict or ``Views`` of several. Methods for one view take ``view=``, or run on each view in turn
+with :func:`fit_each_view`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from manyview.baselines.base import fit_each_view
+
+if TYPE_CHECKING:
+    from manyview.baselines.amgl import AMGL
+    from manyview.baselines.e3sc import E3SC
+    from manyview.baselines.kmeans import KMeans
+    from manyview.baselines.lsc import LSC
+    from manyview.baselines.mlrssc import MLRSSC
+    from manyview.baselines.mscias import MSCIAS
+    from manyview.baselines.sscomp import SSCOMP
+    from manyview.baselines.subspace_mvsc import SubspaceMVSC
+
+__all__ = [
+    "AMGL",
+    "E3SC",
+    "LSC",
+    "MLRSSC",
+    "MSCIAS",
+    "SSCOMP",
+    "KMeans",
+    "SubspaceMVSC",
+    "fit_each_view",
+    "names",
+]
+
+_MODULES = {
+    "KMeans": "kmeans",
+    "LSC": "lsc",
+    "SSCOMP": "sscomp",
+    "E3SC": "e3sc",
+    "AMGL": "amgl",
+    "MLRSSC": "mlrssc",
+    "MSCIAS": "mscias",
+    "SubspaceMVSC": "subspace_mvsc",
+}
+
+
+def names() -> list[str]:
+    """Names of the methods, from the simplest to the costliest.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['KMeans', 'LSC', 'SSCOMP']
+    """
+    return list(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use, so that one method does not load what another needs.
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"manyview.baselines.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'manyview.baselines' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

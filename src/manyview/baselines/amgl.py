@@ -1,0 +1,268 @@
+"""Auto-weighted multiple graph learning (AMGL), on neighbour graphs or on anchor graphs."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.baselines.base import (
+    as_generator,
+    check_count,
+    check_fit_input,
+    check_number,
+    check_option,
+    log_progress,
+)
+from manyview.baselines.eigen import leading_eigenvectors
+from manyview.baselines.landmarks import choose_landmarks, kernel_width, landmark_graph
+from manyview.baselines.neighbours import neighbour_weights, normalised_graph
+from manyview.baselines.scaling import SCALINGS, scale_view
+from manyview.baselines.spectral import label_embedding
+from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
+from manyview.views import Block, Views
+
+logger = logging.getLogger(__name__)
+
+FloatArray = npt.NDArray[np.float64]
+
+_DEFAULT_ANCHORS = 300
+
+
+class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Spectral clustering of several graphs at once, which weights the views by itself.
+
+    Minimises :math:`\sum_v \sqrt{\mathrm{tr}(F^T L_v F)}` over :math:`F^T F = I_k`, with
+    :math:`L_v` the normalised Laplacian of view v. The root's derivative is the view's weight,
+    :math:`w_v = 1 / (2 \sqrt{\mathrm{tr}(F^T L_v F)})`: for given weights F holds the eigenvectors of
+    the k smallest eigenvalues of :math:`\sum_v w_v L_v`, and the two are found in turn. There is no
+    parameter that balances the views. k-means on the rows of F gives the labels [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number k of clusters.
+    graph : {"neighbours", "anchors"}, default "neighbours"
+        "neighbours" is the published method: a graph of nearest neighbours for each view, found by
+        comparing all pairs of rows in time that grows with n squared (but memory only with n).
+        "anchors" takes :math:`L_v = I - B_v B_v^T` with :math:`B_v` the degree-normalised weights
+        between rows and anchors [2]_; everything is then linear in n.
+    n_neighbors : int, default 5
+        Neighbours of a row, or anchors, that get weight; at most n - 2 rows, or all anchors.
+    n_anchors : int or "auto", default "auto"
+        Anchors of each view, for ``graph="anchors"``: "auto" is 300, or a third of the rows if that
+        is less, but no fewer than clusters.
+    scaling : {None, "standard", "unit"}, default None
+        What is done to each view first: nothing, as published; each column divided by its standard
+        deviation; or each row scaled to unit length.
+    normalise_rows : bool, default False
+        Scale the rows of F to unit length before k-means. The published method does not.
+    n_init : int, default 20
+        Restarts of k-means, of which the best is kept.
+    max_iter : int, default 100
+        Most sweeps over weights and vectors.
+    tol : float, default 1e-8
+        Stop when the objective falls by less than this share of itself.
+    random_state : None, int, RandomState or Generator
+        Starts the eigensolver, the anchors and k-means; an int gives the same labels every time.
+    verbose : int, default 0
+        Log progress at level INFO instead of DEBUG.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    view_weights_ : ndarray of shape (v,)
+        Weight found for each view; their sum is one.
+    embedding_ : ndarray of shape (n, n_clusters)
+        F, with rows of unit length if ``normalise_rows``. An anchor graph of lower rank gives fewer
+        columns.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after each sweep; it never rises.
+    n_iter_ : int
+        Number of sweeps.
+    n_features_in_, n_views_, view_names_ : int, int, tuple of str
+        Columns, number and names of the views given to ``fit``.
+    feature_names_in_ : ndarray of str of shape (d,)
+        Column names, if ``fit`` was given a single table that has them.
+
+    Notes
+    -----
+    Sparse views stay sparse. Eigenvectors come from Lanczos iterations that start where the last
+    sweep ended, or from a dense solver up to 1000 rows.
+
+    References
+    ----------
+    .. [1] F. Nie, J. Li, X. Li, "Parameter-free auto-weighted multiple graph learning", IJCAI 2016.
+    .. [2] X. Chen, D. Cai, "Large scale spectral clustering with landmark-based representation",
+       AAAI 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview.baselines import AMGL
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([0, 1, 2], 30)
+    >>> views = {"shape": np.eye(3)[truth] + 0.1 * rng.normal(size=(90, 3)),
+    ...          "noise": rng.normal(size=(90, 4))}
+    >>> model = AMGL(n_clusters=3, random_state=0).fit(views)
+    >>> len(set(zip(truth, model.labels_)))
+    3
+    >>> bool(model.view_weights_[0] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        graph: str = "neighbours",
+        n_neighbors: int = 5,
+        n_anchors: int | str = "auto",
+        scaling: str | None = None,
+        normalise_rows: bool = False,
+        n_init: int = 20,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.n_anchors = n_anchors
+        self.scaling = scaling
+        self.normalise_rows = normalise_rows
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Cluster the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, table, sequence or mapping of them, or Views
+            One view or several, dense or sparse, n rows each.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        AMGL
+            This object.
+        """
+        check_option("graph", self.graph, ("neighbours", "anchors"))
+        check_option("scaling", self.scaling, SCALINGS)
+        for name in ("n_neighbors", "n_init", "max_iter"):
+            check_count(name, getattr(self, name))
+        check_number("tol", self.tol, above=-np.finfo(float).tiny)
+        views = check_fit_input(self, X)
+        if views.n_rows < 2:
+            raise ValueError(
+                f"Found array with {views.n_rows} sample(s) (shape={views.shape}) while a minimum "
+                "of 2 is required: a graph needs at least two rows."
+            )
+        rng = as_generator(self.random_state)
+        fuse = _fuse_neighbours if self.graph == "neighbours" else _fuse_anchors
+        weights, objective, F = fuse(self, views, rng)
+        self._warn_if_not_settled(objective)
+        self.view_weights_ = weights
+        self.objective_ = np.array(objective)
+        self.n_iter_ = len(objective)
+        self.embedding_ = _unit_rows(F) if self.normalise_rows else F
+        self.labels_ = label_embedding(
+            self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
+        )
+        return self
+
+    def _warn_if_not_settled(self, objective: list[float]) -> None:
+        fall = np.inf if len(objective) < 2 else (objective[-2] - objective[-1]) / objective[-2]
+        if len(objective) == self.max_iter and fall > self.tol and self.n_views_ > 1:
+            warnings.warn(
+                f"AMGL stopped at max_iter={self.max_iter} while its objective still fell by "
+                f"{fall:.1e} of itself a sweep (tol={self.tol:g}). Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _fuse_neighbours(
+    model: AMGL, views: Views, rng: np.random.Generator
+) -> tuple[FloatArray, list[float], FloatArray]:
+    """Weights, objective and vectors of the neighbour graphs."""
+    k, graphs = model.n_clusters, []
+    for name, array in views.items():
+        log_progress(logger, model.verbose, "AMGL: neighbours of view %r", name)
+        scaled = scale_view(array, model.scaling)
+        graphs.append(normalised_graph(neighbour_weights(scaled, model.n_neighbors)))
+    F: FloatArray | None = None
+
+    def cuts(weights: FloatArray) -> FloatArray:
+        nonlocal F
+        fused = sum(w * graph for w, graph in zip(weights, graphs, strict=True))
+        _, F = leading_eigenvectors(fused, k, start=F, rng=rng)
+        log_progress(logger, model.verbose, "AMGL: view weights %s", weights.round(4))
+        return np.array([k - float(np.sum(F * (graph @ F))) for graph in graphs])
+
+    weights, objective = reweight(cuts, len(graphs), max_iter=model.max_iter, tol=model.tol)
+    assert F is not None
+    return weights, objective, F
+
+
+def _fuse_anchors(
+    model: AMGL, views: Views, rng: np.random.Generator
+) -> tuple[FloatArray, list[float], FloatArray]:
+    """Weights, objective and vectors of the anchor graphs."""
+    n_anchors = _choose_n_anchors(model.n_anchors, views.n_rows, model.n_clusters)
+    graphs = []
+    for name, array in views.items():
+        log_progress(logger, model.verbose, "AMGL: %d anchors of view %r", n_anchors, name)
+        graphs.append(_anchor_graph(scale_view(array, model.scaling), n_anchors, model, rng))
+    B = sparse.csr_array(sparse.hstack(graphs, format="csr"))
+    gram = (B.T @ B).toarray()
+    sizes = [n_anchors] * len(graphs)
+    weights, objective = anchor_view_weights(
+        gram, sizes, model.n_clusters, max_iter=model.max_iter, tol=model.tol
+    )
+    log_progress(logger, model.verbose, "AMGL: view weights %s", weights.round(4))
+    return weights, objective, B @ fused_basis(gram, sizes, weights, model.n_clusters)
+
+
+def _anchor_graph(X: Block, n_anchors: int, model: AMGL, rng: np.random.Generator) -> Any:
+    """Weights between rows and anchors, columns divided by the root of their sums."""
+    anchors, sample = choose_landmarks(X, n_anchors, rng)
+    r = min(model.n_neighbors, n_anchors)
+    Z = landmark_graph(X, anchors, r, kernel_width(sample, anchors, r))
+    sums = np.asarray(Z.sum(axis=0)).ravel()
+    used = sums > 0
+    return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, sums, 1.0)), 0.0))
+
+
+def _choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int) -> int:
+    if n_anchors == "auto":
+        return max(n_clusters, min(_DEFAULT_ANCHORS, n_rows // 3))
+    count = check_count("n_anchors", n_anchors)
+    if not n_clusters <= count <= n_rows:
+        raise ValueError(
+            f"n_anchors={count} is not between n_clusters={n_clusters} and the {n_rows} rows."
+        )
+    return count
+
+
+def _unit_rows(F: FloatArray) -> FloatArray:
+    norms = np.sqrt(np.einsum("ij,ij->i", F, F))[:, None]
+    return np.asarray(F / np.where(norms > 0, norms, 1.0))

@@ -1,0 +1,328 @@
+"""Sparse subspace clustering with efficient solvers (E3SC)."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.baselines.base import (
+    as_generator,
+    check_count,
+    check_fit_input,
+    check_number,
+    check_option,
+    is_sparse,
+    log_progress,
+    refuse_if_too_large,
+    scale_rows,
+    single_view,
+)
+from manyview.baselines.representation import (
+    Dictionary,
+    block_slices,
+    choose_dictionary,
+    label_affinity,
+    n_pieces,
+    symmetric_affinity,
+)
+from manyview.baselines.self_expression import (
+    BlockSolution,
+    choose_fidelity,
+    choose_step,
+    factor_ridge,
+    solve_admm,
+    solve_l0,
+    solve_proximal,
+)
+from manyview.views import Block
+
+logger = logging.getLogger(__name__)
+
+_BYTES_AT_ONCE = 2**25
+"""Work space of one block of rows: about what a processor's cache holds."""
+
+_STOPPING = {"admm": (200, 2e-4), "proximal": (200, 1e-4), "l0": (50, 1e-3)}
+"""Default max_iter and tol of each solver, as published."""
+
+
+class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Sparse subspace clustering by the efficient solvers of Pourkamali-Anaraki et al.
+
+    For one view. Every row is written as a sparse combination of the others,
+
+    .. math:: \min_C \|C\|_1 + \frac{\lambda}{2} \|X - C X\|_F^2
+              \quad \text{s.t.} \quad \operatorname{diag}(C) = 0\ [,\ C 1 = 1]
+
+    or, with ``solver="l0"``, as the best one it can reach with at most s of them. Each row of C is
+    divided by its largest magnitude, and normalised spectral clustering splits the graph
+    :math:`|C| + |C|^T`.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number of clusters.
+    view : str, int or None, default None
+        Which view to use, by name or position; None for the only one.
+    solver : {"admm", "proximal", "l0"}, default "admm"
+        ADMM with the matrix inversion lemma or accelerated proximal gradient, two ways to the same
+        solution; or projected gradient for the l0 problem, which costs the least.
+    affine : bool, default False
+        Weights of a row sum to one: for affine subspaces, which need not contain the origin.
+    alpha : float, default 800.0
+        Weight of the fit, relative: :math:`\lambda = \alpha / \min_i \max_{j \ne i} |x_i^T x_j|`.
+        More than 1. Not used by ``solver="l0"``.
+    n_nonzero : int, default 10
+        Non-zeros a row (s), for ``solver="l0"`` only.
+    penalty : "balanced" or float, default "balanced"
+        Penalty of ADMM: balanced for each row as it goes, or fixed at this multiple of alpha (1.0
+        as published). It changes the way, not the solution; a fixed one may need thousands of
+        iterations, and far too small a one leaves all weights at zero for the first few hundred.
+    unit_rows : bool, default True
+        Scale rows to unit length first.
+    n_exemplars : int or None, default None
+        Write rows in terms of this many rows, drawn at random, instead of all: time and memory
+        become linear in n. The graph is then bipartite, between rows and exemplars.
+    max_iter : int or None, default None
+        Most iterations; None for 200, or 50 with "l0".
+    tol : float or None, default None
+        When to stop; None for 2e-4 (largest difference of weights, "admm"), 1e-4 (relative change,
+        "proximal") or 1e-3 (relative change, "l0").
+    n_init : int, default 20
+        Restarts of the final k-means.
+    random_state : None, int, RandomState or Generator
+        Exemplars, eigensolver and k-means; an int gives the same labels every time.
+    force : bool, default False
+        Try even if more memory is needed than is free.
+    verbose : int, default 0
+        Log progress at level INFO instead of DEBUG.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    representation_ : csr_array of shape (n, n) or (n, n_exemplars)
+        C; row i holds the weights of row i.
+    affinity_ : csr_array of shape (n, n), or (n, n_exemplars)
+        The graph.
+    embedding_ : ndarray of shape (n, n_clusters)
+        Spectral embedding that k-means was run on.
+    n_connected_components_ : int
+        Pieces of the graph.
+    exemplars_ : ndarray of shape (n_exemplars,)
+        Rows used as exemplars; all rows if ``n_exemplars`` is None.
+    fidelity_ : float
+        lambda; not set by ``solver="l0"``.
+    objective_ : ndarray of shape (n_iter_,)
+        Objective after each iteration, of all rows together: the formula above, or half the squared
+        error with "l0".
+    n_iter_ : int
+        Iterations, of the block of rows that took most.
+    n_features_in_, n_views_, view_names_ : int, int, tuple of str
+        Columns, number and names of the views given to ``fit``.
+    feature_names_in_ : ndarray of str of shape (d,)
+        Column names, if ``fit`` was given a single table that has them.
+
+    Notes
+    -----
+    Rows are independent of each other given the data, so all solvers take a block of them at a
+    time, and C is kept sparse: memory beyond the data is a block and the non-zeros. Time is
+    O(p n^2) an iteration.
+
+    References
+    ----------
+    F. Pourkamali-Anaraki, J. Folberth, S. Becker. Efficient solvers for sparse subspace clustering.
+    Signal Processing 172 (2020), arXiv 1804.06291.
+
+    Examples
+    --------
+    Two lines that do not meet in the origin, in three dimensions:
+
+    >>> import numpy as np
+    >>> from manyview.baselines import E3SC
+    >>> t = np.linspace(-1, 1, 15)[:, None]
+    >>> X = np.vstack([[1, 0, 2] + t * [0, 1, 0], [-1, 0, 2] + t * [0, 0, 1]])
+    >>> model = E3SC(n_clusters=2, affine=True, unit_rows=False, alpha=50, random_state=0).fit(X)
+    >>> len(set(model.labels_[:15])), len(set(model.labels_[15:]))
+    (1, 1)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        view: str | int | None = None,
+        solver: str = "admm",
+        affine: bool = False,
+        alpha: float = 800.0,
+        n_nonzero: int = 10,
+        penalty: float | str = "balanced",
+        unit_rows: bool = True,
+        n_exemplars: int | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        n_init: int = 20,
+        random_state: Any = None,
+        force: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.view = view
+        self.solver = solver
+        self.affine = affine
+        self.alpha = alpha
+        self.n_nonzero = n_nonzero
+        self.penalty = penalty
+        self.unit_rows = unit_rows
+        self.n_exemplars = n_exemplars
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+        self.force = force
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Cluster the rows of one view.
+
+        Parameters
+        ----------
+        X : array, table, sequence or mapping of them, or Views
+            One view, or several of which ``view`` chooses one; dense or sparse.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        E3SC
+            This object.
+        """
+        self._check_parameters()
+        views = check_fit_input(self, X)
+        data = single_view(views, self.view)
+        if self.affine and data.shape[0] < 2:
+            raise ValueError(
+                "affine=True needs at least two rows, to write one in terms of another; got "
+                "n_samples=1."
+            )
+        self._refuse_if_too_large(data)
+        rng = as_generator(self.random_state)
+        data = scale_rows(data) if self.unit_rows else data.astype(np.float64)
+        dictionary = choose_dictionary(data, self.n_exemplars, rng)
+        C = self._represent(data, dictionary)
+        is_bipartite = not dictionary.is_whole
+        scaled = _scale_by_largest(C)
+        self.affinity_ = abs(scaled) if is_bipartite else 2 * symmetric_affinity(scaled)
+        self.representation_ = C
+        self.exemplars_ = dictionary.rows
+        self.n_connected_components_ = n_pieces(self.affinity_, is_bipartite=is_bipartite)
+        self.labels_, self.embedding_ = label_affinity(
+            self.affinity_,
+            self.n_clusters,
+            is_bipartite=is_bipartite,
+            n_init=self.n_init,
+            random_state=rng,
+        )
+        return self
+
+    def _check_parameters(self) -> None:
+        check_option("solver", self.solver, tuple(_STOPPING))
+        check_number("alpha", self.alpha, above=1)
+        if isinstance(self.penalty, str):
+            check_option("penalty", self.penalty, ("balanced",))
+        else:
+            check_number("penalty", self.penalty, above=0)
+        check_count("n_nonzero", self.n_nonzero)
+        check_count("n_init", self.n_init)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
+        if self.tol is not None:
+            check_number("tol", self.tol, above=0)
+
+    def _refuse_if_too_large(self, X: Block) -> None:
+        n, p = X.shape
+        m = n if self.n_exemplars is None else min(n, self.n_exemplars)
+        data = 12 * X.nnz if is_sparse(X) else 8 * n * p
+        # A solution of the l1 problem has at most as many non-zeros a row as there are columns.
+        n_nonzero = self.n_nonzero if self.solver == "l0" else min(m, p + 1)
+        graph = 5 * 12 * n * min(n_nonzero, m)
+        inverse = 16 * m * m if self.solver == "admm" and (is_sparse(X) or p >= m) else 0
+        refuse_if_too_large(
+            data + graph + inverse + min(_BYTES_AT_ONCE, 48 * n * m),
+            what=f"E3SC(solver={self.solver!r}) on {n} rows of {p} columns",
+            instead=(
+                "Set n_exemplars (1000, say), use solver='l0', reduce the columns first "
+                "(sklearn.decomposition.PCA or TruncatedSVD), or fit a sample of the rows."
+            ),
+            force=self.force,
+        )
+
+    def _represent(self, X: Block, dictionary: Dictionary) -> Any:
+        n, m = X.shape[0], dictionary.atoms.shape[0]
+        default_iter, default_tol = _STOPPING[self.solver]
+        max_iter = default_iter if self.max_iter is None else self.max_iter
+        tol = default_tol if self.tol is None else self.tol
+        solve = self._make_solver(X, dictionary, max_iter, tol)
+        blocks = block_slices(
+            n, bytes_per_row=8 * (6 * m + 4 * X.shape[1]), bytes_at_once=_BYTES_AT_ONCE
+        )
+        solutions = []
+        for i, rows in enumerate(blocks):
+            found = solve(X[rows], dictionary.atoms, dictionary.own[rows])
+            solutions.append(found)
+            log_progress(
+                logger, self.verbose, "E3SC: block %d of %d, %d iterations, residual %.2g",
+                i + 1, len(blocks), len(found.objective), found.residual,
+            )  # fmt: skip
+        self.n_iter_ = max(len(found.objective) for found in solutions)
+        self.objective_ = np.sum(
+            [
+                np.pad(found.objective, (0, self.n_iter_ - len(found.objective)), mode="edge")
+                for found in solutions
+            ],
+            axis=0,
+        )
+        if not all(found.is_converged for found in solutions):
+            residual = max(found.residual for found in solutions)
+            easier = "" if self.solver == "l0" else ", or lower alpha for an easier problem"
+            warnings.warn(
+                f"E3SC(solver={self.solver!r}) stopped at max_iter={max_iter} with a residual of "
+                f"{residual:.2g}, above tol={tol:g}. Raise max_iter or tol{easier}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return sparse.csr_array(sparse.vstack([found.C for found in solutions], format="csr"))
+
+    def _make_solver(
+        self, X: Block, dictionary: Dictionary, max_iter: int, tol: float
+    ) -> Callable[..., BlockSolution]:
+        atoms = dictionary.atoms
+        stop: dict[str, Any] = {"affine": self.affine, "max_iter": max_iter, "tol": tol}
+        if self.solver == "l0":
+            n_nonzero = max(1, min(self.n_nonzero, atoms.shape[0] - 1))
+            return partial(solve_l0, n_nonzero=n_nonzero, step=choose_step(atoms), **stop)
+        lam = self.fidelity_ = choose_fidelity(X, dictionary, self.alpha)
+        if self.solver == "proximal":
+            return partial(solve_proximal, lam=lam, step=choose_step(atoms), **stop)
+        is_balanced = isinstance(self.penalty, str)
+        rho = self.alpha if is_balanced else float(self.penalty) * self.alpha
+        ridge = factor_ridge(atoms)
+        return partial(solve_admm, lam=lam, rho=rho, is_balanced=is_balanced, ridge=ridge, **stop)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _scale_by_largest(C: Any) -> Any:
+    """Divide each row by its largest magnitude; rows of zeros stay."""
+    largest = abs(C).max(axis=1).toarray().ravel()
+    return sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ C)

@@ -1,0 +1,127 @@
+"""Leading eigenvectors of a large sparse symmetric matrix, repeated eigenvalues included.
+
+A Lanczos run sees one vector of each eigenspace: on a graph in p pieces, whose normalised weights
+have the eigenvalue one p times, it reports some of these and goes on to smaller eigenvalues without
+a word. So what was found is taken out and the rest is searched again, until nothing larger is left.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
+from sklearn.exceptions import ConvergenceWarning
+
+FloatArray = npt.NDArray[np.float64]
+
+_DENSE_BELOW = 1000
+"""Rows up to which a dense eigensolver is at least as fast."""
+
+_OVERLOOKED = 1e-6
+"""How much larger than the smallest eigenvalue found one must be to count as overlooked."""
+
+
+def leading_eigenvectors(
+    M: Any, k: int, *, start: FloatArray | None = None, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Give the k largest eigenvalues of a symmetric matrix, and their eigenvectors.
+
+    Parameters
+    ----------
+    M : ndarray or sparse array of shape (n, n)
+        Symmetric, with eigenvalues not below -1.
+    k : int
+        How many, at most n.
+    start : ndarray of shape (n, c), optional
+        Vectors thought to be close, such as the answer for a similar matrix.
+    rng : Generator
+        Where the iteration starts.
+
+    Returns
+    -------
+    values : ndarray of shape (k,)
+        Descending.
+    vectors : ndarray of shape (n, k)
+        Orthonormal columns.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> M = sparse.block_diag([np.full((400, 400), 1 / 400)] * 5, format="csr")
+    >>> values, _ = leading_eigenvectors(M, 6, rng=np.random.default_rng(0))
+    >>> values.round(8).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    """
+    n = M.shape[0]
+    if n <= _DENSE_BELOW or k >= n // 4:
+        dense = M.toarray() if sparse.issparse(M) else np.asarray(M)
+        values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
+        return values[::-1], vectors[:, ::-1]
+    values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=0.0)
+    for _ in range(k):
+        more_values, more = _lanczos(
+            _without(M, values, vectors), 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED
+        )
+        if more_values.max() <= values.min() + _OVERLOOKED:
+            break
+        values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _without(M: Any, values: FloatArray, vectors: FloatArray) -> Any:
+    """M with the eigenvalues of some eigenvectors moved to -1, out of the way."""
+    shifts = values + 1.0
+
+    def product(x: FloatArray) -> FloatArray:
+        x = x.ravel()
+        return np.asarray(M @ x - vectors @ (shifts * (vectors.T @ x)))
+
+    return LinearOperator(M.shape, matvec=product, dtype=np.float64)
+
+
+def _first_vector(n: int, start: FloatArray | None, rng: np.random.Generator) -> FloatArray:
+    noise = rng.standard_normal(n)
+    if start is None:
+        return noise
+    # A start inside the span of the answer alone could never leave it.
+    return np.asarray(start.sum(axis=1) + 1e-3 * noise / np.sqrt(n))
+
+
+def _lanczos(
+    operator: Any, k: int, first: FloatArray, *, rng: np.random.Generator, tol: float
+) -> tuple[FloatArray, FloatArray]:
+    n = operator.shape[0]
+    for n_basis, n_restarts in ((2 * k + 20, 300), (6 * k + 60, 1000)):
+        try:
+            values, vectors = eigsh(
+                operator, k, which="LA", v0=first, ncv=min(n, n_basis), tol=tol, maxiter=n_restarts
+            )
+        except ArpackNoConvergence:
+            continue
+        return np.asarray(values), np.asarray(vectors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        values, vectors = lobpcg(
+            operator, rng.standard_normal((n, k)), largest=True, maxiter=500, tol=tol or None
+        )
+    residual = float(np.abs(operator @ vectors - vectors * values).max())
+    warnings.warn(
+        f"Lanczos did not find {k} leading eigenvectors of a graph with {n} vertices; using those "
+        f"of LOBPCG, with residual {residual:.1e}. The graph may be in very many pieces: use more "
+        "neighbours.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """Give the best k eigenpairs within the span of ``vectors``."""
+    Q, _ = linalg.qr(vectors, mode="economic")
+    values, rotation = linalg.eigh(Q.T @ (M @ Q))
+    return values[-k:], Q @ rotation[:, -k:]

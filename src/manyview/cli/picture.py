@@ -1,0 +1,204 @@
+"""The embedding as a map of images, coloured by cluster, beside each cluster's most typical images.
+
+Drawn on a canvas of its own, so no window opens and no global setting of matplotlib changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+from threadpoolctl import threadpool_limits
+
+from manyview import LMVSC
+
+Array = npt.NDArray[np.float64]
+
+# Ten colours that stay apart for colour-blind eyes (Petroff 2021); clusters are numbered as well.
+_COLOURS = (
+    "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
+    "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
+)  # fmt: skip
+_INK, _FAINT = "#222222", "#6b6b6b"
+_N_TYPICAL = 6
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    """One cluster, and the digit most of its images show."""
+
+    number: int
+    colour: str
+    rows: npt.NDArray[np.int64]  # the most typical first
+    digit: int
+    share: float
+
+
+def draw(images: Array, digits: npt.NDArray[np.integer], model: LMVSC, *, seed: int = 0) -> Figure:
+    """Give a figure of the fitted images.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, height, width)
+        What was clustered.
+    digits : ndarray of shape (n,)
+        What they show, to mark images in the wrong company.
+    model : LMVSC
+        Fitted to views of these images.
+    seed : int
+        Of the map.
+    """
+    clusters = _describe_clusters(model, digits)
+    points = _map_to_plane(model.embedding_, seed)
+    figure = Figure(figsize=(13, 7.6), dpi=130, facecolor="white")
+    FigureCanvasAgg(figure)
+    grid = figure.add_gridspec(
+        1, 2, width_ratios=(1.55, 1), left=0.02, right=0.985, top=0.88, bottom=0.055, wspace=0.04
+    )
+    _draw_map(figure.add_subplot(grid[0]), points, images, digits, clusters)
+    _draw_typical(figure.add_subplot(grid[1]), images, clusters)
+    title = f"{len(images)} handwritten digits, {model.n_views_} views, {len(clusters)} clusters"
+    figure.text(0.025, 0.945, title, fontsize=19, color=_INK, weight="bold")
+    explanation = (
+        "Found without labels. On the map (t-SNE), neighbours in the embedding stay close."
+    )
+    figure.text(0.025, 0.905, explanation, fontsize=12, color=_FAINT)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure as PNG, with few enough colours to be small."""
+    from PIL import Image
+
+    figure.canvas.draw()
+    canvas: Any = figure.canvas
+    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    pixels.quantize(192, dither=Image.Dither.NONE).save(path, format="PNG", optimize=True)
+
+
+def _describe_clusters(model: LMVSC, digits: npt.NDArray[np.integer]) -> list[_Cluster]:
+    """Clusters in the order of their digits."""
+    found = []
+    for number, center in enumerate(model.cluster_centers_):
+        rows = np.flatnonzero(model.labels_ == number)
+        if rows.size == 0:
+            continue
+        distances = ((model.embedding_[rows] - center) ** 2).sum(axis=1)
+        rows = rows[np.argsort(distances, kind="stable")]
+        counts = np.bincount(digits[rows])
+        digit = int(counts.argmax())
+        found.append((digit, -rows.size, number, rows, counts[digit] / rows.size))
+    return [
+        _Cluster(number, _COLOURS[i % len(_COLOURS)], rows, digit, float(share))
+        for i, (digit, _, number, rows, share) in enumerate(sorted(found, key=lambda c: c[:3]))
+    ]
+
+
+def _map_to_plane(embedding: Array, seed: int) -> Array:
+    """Points of the plane that keep neighbours together (t-SNE)."""
+    from sklearn.manifold import TSNE
+
+    # One thread: the same picture everywhere, and no fight over cores that others use.
+    with threadpool_limits(limits=1):
+        tsne = TSNE(perplexity=50, max_iter=500, init="pca", random_state=seed)
+        points: Array = tsne.fit_transform(embedding)
+    return points
+
+
+def _draw_map(
+    axes: Any,
+    points: Array,
+    images: Array,
+    digits: npt.NDArray[np.integer],
+    clusters: list[_Cluster],
+) -> None:
+    axes.set_axis_off()
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.04)
+    wrong = []
+    for cluster in clusters:
+        x, y = points[cluster.rows].T
+        axes.scatter(x, y, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
+        wrong.append(cluster.rows[digits[cluster.rows] != cluster.digit])
+    x, y = points[np.concatenate(wrong)].T
+    axes.scatter(x, y, s=14, color=_INK, marker="x", linewidths=0.7)
+    _draw_medoids(axes, points, images, clusters)
+    share = sum(map(len, wrong)) / len(points)
+    axes.text(
+        0.005, -0.01,
+        f"✕  its digit is not the most frequent one of its cluster ({share:.0%} of the images)",
+        transform=axes.transAxes, fontsize=10.5, color=_FAINT, va="top",
+    )  # fmt: skip
+
+
+def _draw_medoids(axes: Any, points: Array, images: Array, clusters: list[_Cluster]) -> None:
+    """Show each cluster's most typical image beside its place, where it hides the fewest points."""
+    axes.apply_aspect()
+    at = axes.transData.transform(points) * 72 / axes.figure.dpi  # in printer's points
+    frame = axes.get_window_extent().get_points() * 72 / axes.figure.dpi
+    taken: list[Array] = []
+    for cluster in clusters:
+        medoid = cluster.rows[0]
+        spot = _free_spot(at[medoid], at, np.array(taken).reshape(-1, 2), frame)
+        taken.append(spot)
+        axes.add_artist(
+            AnnotationBbox(
+                OffsetImage(images[medoid], zoom=3.2, cmap="gray_r", interpolation="nearest"),
+                tuple(points[medoid]),
+                xybox=tuple(spot - at[medoid]),
+                boxcoords="offset points",
+                pad=0.15,
+                bboxprops={"edgecolor": cluster.colour, "linewidth": 2.2},
+                arrowprops={"arrowstyle": "-", "color": _INK, "linewidth": 0.8},
+            )
+        )
+
+
+def _free_spot(place: Array, points: Array, taken: Array, frame: Array) -> Array:
+    """Give where around ``place`` a thumbnail hides least; the nearest of the best."""
+    half = 18.0
+
+    def cost(spot: Array) -> tuple[int, float]:
+        hidden = int((np.abs(points - spot).max(axis=1) < half).sum())
+        clashes = int((np.abs(taken - spot).max(axis=1) < 2 * half).sum()) if len(taken) else 0
+        outside = int((spot - half < frame[0]).any() or (spot + half > frame[1]).any())
+        return hidden + 1000 * (clashes + outside), float(np.hypot(*(spot - place)))
+
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    spots = [
+        place + radius * np.array([np.cos(angle), np.sin(angle)])
+        for radius in (40, 52, 64, 76)
+        for angle in angles
+    ]
+    return min(spots, key=cost)
+
+
+def _draw_typical(axes: Any, images: Array, clusters: list[_Cluster]) -> None:
+    """One line a cluster: number, size, its most typical images, and what they show."""
+    columns = {"cluster": 0.0, "images": 3.2, "most typical": 4.0, "mostly": _N_TYPICAL + 6.6}
+    pitch = 1.5
+    for title, x in columns.items():
+        side = "left" if title in ("cluster", "most typical") else "right"
+        axes.text(x, -1.0, title, fontsize=10.5, color=_FAINT, va="center", ha=side)
+    for line, cluster in enumerate(clusters):
+        y = line * pitch
+        axes.scatter([0.25], [y], s=130, color=cluster.colour)
+        axes.text(0.75, y, f"{cluster.number}", fontsize=13, color=_INK, va="center")
+        size, show = f"{len(cluster.rows)}", f"{cluster.digit}  ({cluster.share:.0%})"
+        for x, text in ((columns["images"], size), (columns["mostly"], show)):
+            axes.text(x, y, text, fontsize=12, color=_INK, va="center", ha="right")
+        for place, row in enumerate(cluster.rows[:_N_TYPICAL]):
+            x = columns["most typical"] + place
+            axes.imshow(
+                images[row], extent=(x, x + 0.94, y + 0.47, y - 0.47), cmap="gray_r", vmin=0, vmax=1
+            )
+    axes.set_xlim(-0.1, columns["mostly"] + 0.1)
+    axes.set_ylim((len(clusters) - 0.4) * pitch, -1.4)
+    axes.set_aspect("equal", anchor="N")
+    axes.set_axis_off()
