@@ -164,7 +164,9 @@ def _shorten_outliers(X: Block) -> Block:
     if longest == 0 or lengths.max() <= longest:
         return X
     factors = longest / np.maximum(lengths, longest)
-    return sparse.csr_array(sparse.diags_array(factors) @ X) if is_sparse(X) else factors[:, None] * X
+    return (
+        sparse.csr_array(sparse.diags_array(factors) @ X) if is_sparse(X) else factors[:, None] * X
+    )
 
 
 def _fit_points(

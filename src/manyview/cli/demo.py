@@ -71,9 +71,9 @@ def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
     """
     import numpy as np
 
-    from manyview.cli import picture
     from manyview.cli.display import stage_bars
     from manyview.cli.folder import claim_folder
+    from manyview.cli.picture import draw
     from manyview.datasets import digits_views
 
     claim_folder(folder, list(_FILES), record=_RECORD, force=force)
@@ -82,7 +82,7 @@ def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
         contest = _compare(views, seed, bars)
         with bars.step("picture"):
             images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
-            figure = picture.draw(images, digits, contest.model, seed=seed)
+            figure = draw(images, digits, contest.model, seed=seed)
     _write(folder, views, contest, figure, seed)
     _print_scores(views, contest, seed)
     if not quiet:

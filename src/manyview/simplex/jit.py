@@ -1,7 +1,10 @@
-"""The one compile decorator, and the only import of numba.
+"""The compile decorators, and the only import of numba.
 
 Kernels are serial, release the GIL and are compiled once per machine. Where no cache folder can be
 written (a read-only install without a home), they are compiled once per process instead.
+
+In kernels, integers that are handed on start as ``np.int64(0)``: numba compiles a function anew for
+every literal it is called with.
 """
 
 from __future__ import annotations
@@ -18,10 +21,17 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FASTMATH = {"reassoc", "contract", "nsz", "nnan", "arcp"}
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FASTMATH}
+
+
+def inner(function: _Function) -> _Function:
+    """Compile ``function`` into the kernels that call it; they are what is kept."""
+    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
 def jit(function: _Function) -> _Function:
     """Compile ``function`` when it is first called; keep the machine code for the next process."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FASTMATH}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba: "cannot cache function: no locator available"
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]

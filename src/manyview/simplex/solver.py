@@ -86,7 +86,9 @@ def choose_method(problem: SimplexProblem, pilot: Array) -> str:
     m, d = problem.n_anchors, problem.n_dimensions
     # The ridge in units of the anchors' energy; problem.unit is their sum.
     ridge = problem.ridge / max(1.0 - problem.ridge, 1e-300)
-    support = len(Solver(problem, "exchange").solve(pilot).data) / len(pilot)
+    # Most problems end up with the active set, so that nothing else need be compiled for them.
+    counting = Solver(problem, "active-set" if m <= 300 else "exchange")
+    support = len(counting.solve(pilot).data) / len(pilot)
     if ridge >= 1e-4 and ((d <= 16 and support > 12) or 2 * d < support):
         return "newton"
     if ridge >= 1e-3 and support > m / 2 and m <= 200:

@@ -5,7 +5,7 @@ Fast where supports are small, right everywhere: it is what every other method f
 
 import numpy as np
 
-from manyview.simplex.jit import jit
+from manyview.simplex.jit import inner, jit
 from manyview.simplex.kernels.shared import (
     DEPENDENT,
     HUGE,
@@ -18,7 +18,7 @@ from manyview.simplex.kernels.shared import (
 )
 
 
-@jit
+@inner
 def _append(G, b, P, s, j, L, rdiag, y, w):
     """Add row j to the factor (P, L, rdiag, y, w: out). Give whether the pivot was sound."""
     row = L[s]
@@ -47,7 +47,7 @@ def _append(G, b, P, s, j, L, rdiag, y, w):
     return True
 
 
-@jit
+@inner
 def _remove(P, z, s, i, L, rdiag, y, w):
     """Take position i out of the factor by rotations (all but s, i: in and out)."""
     for r in range(i, s - 1):
@@ -78,7 +78,7 @@ def _remove(P, z, s, i, L, rdiag, y, w):
         w[c + 1] = cs * w[c + 1] - sn * t
 
 
-@jit
+@inner
 def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     """Let index j into the support (P, z and the factor: in and out); give the support's new size.
 
@@ -88,7 +88,7 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     weight = 0.0
     while not _append(G, b, P, s, j, L, rdiag, y, w):
         solve_transposed(s, L, rdiag, L[s], x)
-        out = 0
+        out = np.int64(0)
         step = HUGE
         for i in range(s):
             if x[i] > 0.0 and z[i] < step * x[i]:
@@ -103,7 +103,7 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     return s + 1
 
 
-@jit
+@inner
 def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     """Solve one row from the best vertex; give the support size and whether it converged.
 
@@ -116,13 +116,13 @@ def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
         bmax = max(bmax, abs(b[j]))
     tol = TOLERANCE * (bmax + gmax)
     j = first_at_minimum(g)
-    s = 0
+    s = np.int64(0)
     for _ in range(20 * m + 100):
         s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
         stalled = False
         while True:
             mu = minimise_on_support(s, L, rdiag, y, w, x)
-            out = -1
+            out = np.int64(-1)
             step = 1.0
             for i in range(s):
                 if x[i] < 0.0 and z[i] < step * (z[i] - x[i]):
@@ -166,7 +166,7 @@ def solve_by_active_set(G, B, indptr, indices, data):
     gmax = 0.0
     for j in range(m):
         gmax = max(gmax, G[j, j])
-    end = 0
+    end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):

@@ -7,14 +7,14 @@ multipliers until there are none. A row that does not settle is left empty for t
 
 import numpy as np
 
-from manyview.simplex.jit import jit
+from manyview.simplex.jit import inner, jit
 from manyview.simplex.kernels.shared import factor, forward, solve_transposed, write_row
 
 _MAX_STEPS = 30
 _PATIENCE = 3
 
 
-@jit
+@inner
 def _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z):
     """Write the weights with R (r) held at zero into z, their multipliers into q (out)."""
     m = y.shape[0]
@@ -46,12 +46,12 @@ def _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z):
         z[R[i]] = 0.0
 
 
-@jit
+@inner
 def _solve_row(H, h, h_sum, y, tol, R, L, rdiag, p, q, z):
     """Write one row's weights into z (out); give whether it settled. The others are scratch."""
     m = y.shape[0]
-    r = 0
-    sound = 0
+    r = np.int64(0)
+    sound = np.int64(0)
     fewest = m + 1
     idle = 0
     for _ in range(_MAX_STEPS):
@@ -59,7 +59,7 @@ def _solve_row(H, h, h_sum, y, tol, R, L, rdiag, p, q, z):
             return False
         _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z)
         sound = r
-        kept = 0
+        kept = np.int64(0)
         for i in range(r):
             if q[i] >= 0.0:
                 R[kept] = R[i]
@@ -106,7 +106,7 @@ def solve_by_complement(H, Y, tol, indptr, indices, data):
     p = np.empty(m)
     q = np.empty(m)
     z = np.empty(m)
-    end = 0
+    end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):

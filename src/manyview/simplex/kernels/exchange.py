@@ -8,7 +8,7 @@ empty for the active set.
 
 import numpy as np
 
-from manyview.simplex.jit import jit
+from manyview.simplex.jit import inner, jit
 from manyview.simplex.kernels.shared import (
     HUGE,
     TOLERANCE,
@@ -25,11 +25,11 @@ _PATIENCE = 12  # steps without fewer anchors on the wrong side
 _WORST_SHARE = 0.2  # anchors enter whose violation is at least this share of the largest
 
 
-@jit
+@inner
 def _drop_negative(P, x, s):
     """Take indices with negative weights out of P (in and out); give its size and the first gap."""
     first = s
-    kept = 0
+    kept = np.int64(0)
     for i in range(s):
         if x[i] >= 0.0:
             P[kept] = P[i]
@@ -39,7 +39,7 @@ def _drop_negative(P, x, s):
     return kept, first
 
 
-@jit
+@inner
 def _admit(g, mu, tol, P, s, limit):
     """Append to P (in and out) the anchors with the lowest gradients, at most ``limit``.
 
@@ -57,7 +57,7 @@ def _admit(g, mu, tol, P, s, limit):
         violators += mu - g[j] > tol
     share = _WORST_SHARE
     while True:
-        count = 0
+        count = np.int64(0)
         bar = share * worst
         for j in range(m):
             count += mu - g[j] >= bar
@@ -73,7 +73,7 @@ def _admit(g, mu, tol, P, s, limit):
     return end, violators
 
 
-@jit
+@inner
 def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g, right):
     """Solve one row from the support P (s); give the support's size, or -1 if it did not settle.
 
@@ -83,7 +83,7 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g, right):
     for j in range(b.shape[0]):
         bmax = max(bmax, abs(b[j]))
     tol = TOLERANCE * (bmax + gmax)
-    sound = 0  # rows of the factor that are still right
+    sound = np.int64(0)  # rows of the factor that are still right
     fewest = b.shape[0] + 1
     idle = 0
     for _ in range(_MAX_STEPS):
@@ -134,7 +134,7 @@ def solve_by_exchange(G, B, indptr, indices, data):
     gmax = 0.0
     for j in range(m):
         gmax = max(gmax, G[j, j])
-    end = 0
+    end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):
@@ -142,7 +142,7 @@ def solve_by_exchange(G, B, indptr, indices, data):
         for j in range(m):
             g[j] = 0.5 * G[j, j] - b[j]
         P[0] = first_at_minimum(g)
-        s = _solve_row(G, b, gmax, P, 1, L, rdiag, y, w, x, g, right)
+        s = _solve_row(G, b, gmax, P, np.int64(1), L, rdiag, y, w, x, g, right)
         for i in range(s):
             full[P[i]] = x[i]
         end = write_row(full, end, indices, data)

@@ -7,52 +7,27 @@ r + A'z(r) = x, in as many unknowns as the anchors have dimensions, however many
 
 import numpy as np
 
-from manyview.simplex.jit import jit
-from manyview.simplex.kernels.shared import factor, forward, solve_transposed, write_row
+from manyview.simplex.jit import inner, jit
+from manyview.simplex.kernels.shared import factor, find_level, forward, solve_transposed, write_row
 
 _MAX_STEPS = 60
 _REBUILD_ROWS = 256  # sums that are kept up to date are summed afresh after so many rows
 
 
-@jit
-def _find_level(t, alpha, level):
-    """Give the level with sum max(0, t - level) = alpha, by Newton's method from a guess."""
-    m = t.shape[0]
-    last = -1.0
-    for _ in range(200):
-        total = 0.0
-        count = 0.0
-        for j in range(m):
-            above = t[j] - level
-            total += max(above, 0.0)
-            count += 1.0 if above > 0.0 else 0.0
-        if count == 0.0:
-            top = t[0]
-            for j in range(m):
-                top = max(top, t[j])
-            level = top - alpha
-            continue
-        level += (total - alpha) / count
-        if count == last:  # the same entries are above: this piece is linear, and now exact
-            break
-        last = count
-    return level
-
-
-@jit
+@inner
 def _slope_terms(t, u, tau, alpha, level, moved):
     """Give the level at t + tau u (written to moved), and the weights' sum with u there."""
     m = t.shape[0]
     for j in range(m):
         moved[j] = t[j] + tau * u[j]
-    level = _find_level(moved, alpha, level)
+    level = find_level(moved, alpha, level)
     total = 0.0
     for j in range(m):
         total += max(moved[j] - level, 0.0) * u[j]
     return level, total / alpha
 
 
-@jit
+@inner
 def _times_anchors(AT, r, out):
     """Add A r to out (in and out); AT is (d, m)."""
     for k in range(AT.shape[0]):
@@ -62,7 +37,7 @@ def _times_anchors(AT, r, out):
             out[j] += rk * row[j]
 
 
-@jit
+@inner
 def _residual(AT, t, alpha, level, xi, r, z, rho):
     """Write z and rho = xi - r - A'z (out); give the largest entry of rho."""
     d, m = AT.shape
@@ -79,7 +54,7 @@ def _residual(AT, t, alpha, level, xi, r, z, rho):
     return worst
 
 
-@jit
+@inner
 def _update_support(A, z, inside, changed, S, a):
     """Keep S = sum aa' and a = sum a over the support up to date (inside, S, a: in and out).
 
@@ -104,7 +79,7 @@ def _update_support(A, z, inside, changed, S, a):
     return n_changed
 
 
-@jit
+@inner
 def _newton_factor(S, a, count, alpha, every, M, L, rdiag):
     """Factor alpha I + S - aa'/count (L, rdiag: out; M: scratch)."""
     d = a.shape[0]
@@ -115,7 +90,7 @@ def _newton_factor(S, a, count, alpha, every, M, L, rdiag):
     return factor(M, every, 0, d, L, rdiag)
 
 
-@jit
+@inner
 def _search(t, u, alpha, level, straight, delta2, slope0, slope1, share, moved):
     """Give a step in (0, 1) at which the slope is at most ``share`` of the first, and its level.
 
@@ -142,7 +117,7 @@ def _search(t, u, alpha, level, straight, delta2, slope0, slope1, share, moved):
     return tau, level
 
 
-@jit
+@inner
 def _dot(a, b):
     total = 0.0
     for k in range(a.shape[0]):
@@ -174,7 +149,7 @@ def solve_by_newton(A, AT, c, alpha, XI, order, indptr, indices, data):
     z = np.zeros(m)
     moved = np.empty(m)
     level = 0.0
-    end = 0
+    end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for number in range(order.shape[0]):
@@ -190,14 +165,14 @@ def solve_by_newton(A, AT, c, alpha, XI, order, indptr, indices, data):
         for j in range(m):
             t[j] = c[j]
         _times_anchors(AT, r, t)
-        level = _find_level(t, alpha, level)
+        level = find_level(t, alpha, level)
         worst = _residual(AT, t, alpha, level, xi, r, z, rho)
         fresh = True
         for step in range(_MAX_STEPS):
             if worst <= tol:
                 break
             if _update_support(A, z, inside, changed, S, a) > 0 or fresh:
-                count = 0
+                count = np.int64(0)
                 for j in range(m):
                     count += inside[j]
                 _newton_factor(S, a, count, alpha, every, M, L, rdiag)

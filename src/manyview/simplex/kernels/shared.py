@@ -7,14 +7,14 @@ is then ``mu = (1 - w'y) / w'w``, ``z_P = L^-T (y + mu w)``: one back substituti
 
 import numpy as np
 
-from manyview.simplex.jit import jit
+from manyview.simplex.jit import inner, jit
 
 HUGE = 1e300
 DEPENDENT = 1e-13  # a pivot below this share of its diagonal entry: rows depend on each other
 TOLERANCE = 2e-14  # of optimality, relative to the largest entries of b and G
 
 
-@jit
+@inner
 def solve_transposed(s, L, rdiag, right, x):
     """Write L^-T right into x (out; may be right itself), in row order of L."""
     for i in range(s):
@@ -27,7 +27,7 @@ def solve_transposed(s, L, rdiag, right, x):
             x[c] -= t * row[c]
 
 
-@jit
+@inner
 def minimise_on_support(s, L, rdiag, y, w, x):
     """Write the minimiser on the support, signs ignored, into x (out); give mu."""
     wy = 0.0
@@ -42,7 +42,7 @@ def minimise_on_support(s, L, rdiag, y, w, x):
     return mu
 
 
-@jit
+@inner
 def gradient(G, b, P, z, s, g):
     """Write Gz - b into g (out), four rows of G a pass."""
     m = b.shape[0]
@@ -67,7 +67,7 @@ def gradient(G, b, P, z, s, g):
             g[j] += (t0 * r0[j] + t1 * r1[j]) + (t2 * r2[j] + t3 * r3[j])
 
 
-@jit
+@inner
 def first_at_minimum(g):
     """Give the first index at which g is smallest; two loops, as only a plain minimum vectorises."""
     low = g[0]
@@ -79,7 +79,32 @@ def first_at_minimum(g):
     return 0
 
 
-@jit
+@inner
+def find_level(t, alpha, level):
+    """Give the level with sum max(0, t - level) = alpha, by Newton's method from a guess."""
+    m = t.shape[0]
+    last = -1.0
+    for _ in range(200):
+        total = 0.0
+        count = 0.0
+        for j in range(m):
+            above = t[j] - level
+            total += max(above, 0.0)
+            count += 1.0 if above > 0.0 else 0.0
+        if count == 0.0:
+            top = t[0]
+            for j in range(m):
+                top = max(top, t[j])
+            level = top - alpha
+            continue
+        level += (total - alpha) / count
+        if count == last:  # the same entries are above: this piece is linear, and now exact
+            break
+        last = count
+    return level
+
+
+@inner
 def factor(M, S, start, s, L, rdiag):
     """Factor the gathered block M[S, S] (s, s) from row ``start`` on (L, rdiag: in and out).
 
@@ -132,7 +157,7 @@ def factor(M, S, start, s, L, rdiag):
     return True
 
 
-@jit
+@inner
 def forward(L, rdiag, start, s, right, x):
     """Write entries ``start`` to s of L^-1 right into x (in and out; may be right itself)."""
     for i in range(start, s):
@@ -143,7 +168,7 @@ def forward(L, rdiag, start, s, right, x):
         x[i] = t * rdiag[i]
 
 
-@jit
+@inner
 def write_row(full, end, indices, data):
     """Write the positive entries of a dense row as CSR from ``end`` on (indices, data: out).
 
@@ -161,7 +186,7 @@ def write_row(full, end, indices, data):
 @jit
 def gather_rows(indptr, indices, data, sources, new_indptr, new_indices, new_data):
     """Copy CSR rows in the order of ``sources`` (n); the last three arrays: out."""
-    end = 0
+    end = np.int64(0)
     new_indptr[0] = 0
     for row in range(sources.shape[0]):
         for a in range(indptr[sources[row]], indptr[sources[row] + 1]):
