@@ -21,7 +21,12 @@ from manyview.baselines.base import (
     log_progress,
 )
 from manyview.baselines.eigen import leading_eigenvectors
-from manyview.baselines.landmarks import choose_landmarks, kernel_width, landmark_graph
+from manyview.baselines.landmarks import (
+    choose_landmarks,
+    choose_n_anchors,
+    kernel_width,
+    landmark_graph,
+)
 from manyview.baselines.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.scaling import SCALINGS, scale_view
 from manyview.baselines.spectral import label_embedding
@@ -32,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 FloatArray = npt.NDArray[np.float64]
 
-_DEFAULT_ANCHORS = 300
+_MOST_ANCHORS = 300
 
 
 class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -227,7 +232,9 @@ def _fuse_anchors(
     model: AMGL, views: Views, rng: np.random.Generator
 ) -> tuple[FloatArray, list[float], FloatArray]:
     """Weights, objective and vectors of the anchor graphs."""
-    n_anchors = _choose_n_anchors(model.n_anchors, views.n_rows, model.n_clusters)
+    n_anchors = choose_n_anchors(
+        model.n_anchors, views.n_rows, model.n_clusters, most=_MOST_ANCHORS
+    )
     graphs = []
     for name, array in views.items():
         log_progress(logger, model.verbose, "AMGL: %d anchors of view %r", n_anchors, name)
@@ -250,17 +257,6 @@ def _anchor_graph(X: Block, n_anchors: int, model: AMGL, rng: np.random.Generato
     sums = np.asarray(Z.sum(axis=0)).ravel()
     used = sums > 0
     return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, sums, 1.0)), 0.0))
-
-
-def _choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int) -> int:
-    if n_anchors == "auto":
-        return max(n_clusters, min(_DEFAULT_ANCHORS, n_rows // 3))
-    count = check_count("n_anchors", n_anchors)
-    if not n_clusters <= count <= n_rows:
-        raise ValueError(
-            f"n_anchors={count} is not between n_clusters={n_clusters} and the {n_rows} rows."
-        )
-    return count
 
 
 def _unit_rows(F: FloatArray) -> FloatArray:

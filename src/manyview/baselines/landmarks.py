@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.base import is_sparse
+from manyview.baselines.base import check_count, is_sparse
 from manyview.views import Block
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,6 +24,26 @@ _SAMPLE_ROWS_PER_ANCHOR = 30
 _SAMPLE_ROWS_AT_LEAST = 2000
 _SWEEPS = 10
 _BLOCK_ROWS = 4096
+
+
+def choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int, *, most: int) -> int:
+    """Give the number of anchors that was asked for, checked.
+
+    "auto" is ``most``, or a third of the rows if that is less, but no fewer than clusters.
+
+    Examples
+    --------
+    >>> choose_n_anchors("auto", 300, 10, most=500)
+    100
+    """
+    if n_anchors == "auto":
+        return max(n_clusters, min(most, n_rows // 3))
+    count = check_count("n_anchors", n_anchors)
+    if not n_clusters <= count <= n_rows:
+        raise ValueError(
+            f"n_anchors={count} is not between n_clusters={n_clusters} and the {n_rows} rows."
+        )
+    return count
 
 
 def choose_landmarks(

@@ -47,7 +47,7 @@ _DEPENDENT = 1e-12
 class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     r"""Sparse subspace clustering by orthogonal matching pursuit, for one view.
 
-    Every row, scaled to unit length, is written in terms of at most s others, chosen greedily:
+    Every row is written in terms of at most s others, chosen greedily:
 
     .. math:: \min_c \Big\| x_i - \sum_j c_j x_j \Big\|^2
               \quad \text{s.t.} \quad c_i = 0,\ \|c\|_0 \le s
@@ -69,7 +69,10 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_nonzero : int, default 10
         Rows that each row is written in terms of, at most (s). 5 is usual for images of digits.
     tol : float, default 1e-6
-        Stop early on a row when the length of what is left is at most this.
+        Stop early on a row when what is left is at most this long, relative to the row.
+    unit_rows : bool, default True
+        Scale rows to unit length first, as the method asks for. Without, long rows are chosen more
+        often, which connects the graph: figures published for data that was not scaled differ.
     n_exemplars : int or None, default None
         Write rows in terms of this many rows, drawn at random, instead of all. The graph is then
         bipartite, between rows and exemplars.
@@ -135,6 +138,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         view: str | int | None = None,
         n_nonzero: int = 10,
         tol: float = 1e-6,
+        unit_rows: bool = True,
         n_exemplars: int | None = None,
         affinity: str = "symmetric",
         n_neighbors: int = 3,
@@ -147,6 +151,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.view = view
         self.n_nonzero = n_nonzero
         self.tol = tol
+        self.unit_rows = unit_rows
         self.n_exemplars = n_exemplars
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -179,7 +184,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         data = single_view(views, self.view)
         self._refuse_if_too_large(data)
         rng = as_generator(self.random_state)
-        data = scale_rows(data)
+        data = scale_rows(data) if self.unit_rows else data.astype(np.float64)
         dictionary = choose_dictionary(data, self.n_exemplars, rng)
         C, left = self._represent(data, dictionary)
         scaled = scale_rows(C)
@@ -254,7 +259,7 @@ def pursue(
     X : ndarray or csr_array of shape (b, d)
         Rows to write in terms of atoms.
     atoms : ndarray or csr_array of shape (m, d)
-        Of unit length, or zero.
+        Of unit length, or zero; of any length if longer ones are to be preferred.
     own : ndarray of shape (b,)
         Atom that a row may not use, -1 for none.
     n_nonzero : int

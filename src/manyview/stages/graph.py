@@ -94,7 +94,7 @@ class GraphBuilder:
             solutions = _solve([rows[v] for v in graph.views], solver, weights)
             by_repeat.setdefault(graph.repeat, []).append(_stack(solutions, len(graph.anchors)))
             n_failed += sum(solution.n_failed for solution in solutions)
-        return GraphTile(tuple(map(_side_by_side, by_repeat.values())), n_failed)
+        return GraphTile(tuple(map(side_by_side_graphs, by_repeat.values())), n_failed)
 
 
 def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> list[Solution]:
@@ -132,7 +132,8 @@ def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, m))
 
 
-def _side_by_side(graphs: list[sparse.csr_array]) -> sparse.csr_array:
+def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:
+    """Give the graphs (n, m) of several views as one (n, sum of m)."""
     return graphs[0] if len(graphs) == 1 else sparse.csr_array(sparse.hstack(graphs, "csr"))
 
 

@@ -1,0 +1,206 @@
+"""Multi-view subspace clustering with all rows as anchors: what LMVSC approximates."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from manyview.baselines.base import (
+    as_generator,
+    check_count,
+    check_fit_input,
+    check_number,
+    check_option,
+    log_progress,
+    refuse_if_too_large,
+    require_dense,
+)
+from manyview.baselines.spectral import spectral_labels
+from manyview.simplex import SimplexProblem, Solver, pilot_rows, prepare
+from manyview.stages.scaling import KINDS, fit_scaler
+
+logger = logging.getLogger(__name__)
+
+FloatArray = npt.NDArray[np.float64]
+
+_BLOCK_ROWS = 256
+_SPARSE_SUPPORT = 12
+
+
+class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    r"""The full n x n multi-view problem: each row represented by all other rows.
+
+    For each view it solves :math:`\min_S \|X - S X\|_F^2 + \alpha \|S\|_F^2` with rows of S not
+    negative and summing to one, and a zero diagonal (Eq. 1 and 2 of the LMVSC paper with the Frobenius
+    regulariser [1]_): one simplex problem a row, over all other rows. The views' graphs are averaged,
+    made symmetric, and clustered spectrally. Time and memory grow with the square of n and worse; it
+    is here as the reference that shows what anchors lose.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number k of clusters.
+    alpha : float, default 0.01
+        Ridge on the weights, relative to the view's mean squared norm unless ``scaling`` is None.
+    scaling : {"standard", "normal-scores", "hellinger", "unit", "energy", None}, default "standard"
+        How columns are scaled, as in ``LMVSC``; None uses raw features and an absolute ``alpha``.
+    n_init : int, default 20
+        Restarts of k-means, of which the best is kept.
+    force : bool, default False
+        Go ahead even if memory does not seem to suffice.
+    random_state : None, int, RandomState or Generator
+        Starts the eigensolver and k-means; an int gives the same labels every time.
+    verbose : int, default 0
+        Log progress at level INFO instead of DEBUG.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    affinity_ : csr_array of shape (n, n)
+        The averaged graph, symmetric.
+    objective_ : ndarray of shape (v,)
+        Value of each view's problem at its solution, in units of the view's energy.
+    n_iter_ : int
+        Always 1: each problem is solved exactly, once.
+    n_features_in_, n_views_, view_names_ : int, int, tuple of str
+        Columns, number and names of the views given to ``fit``.
+
+    References
+    ----------
+    .. [1] Z. Kang, W. Zhou, Z. Zhao, J. Shao, M. Han, Z. Xu, "Large-scale Multi-view Subspace
+       Clustering in Linear Time", AAAI 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview.baselines import SubspaceMVSC
+    >>> truth = np.repeat([0, 1, 2], 20)
+    >>> X = np.eye(3)[truth] + 0.1 * np.random.default_rng(0).normal(size=(60, 3))
+    >>> len(set(zip(truth, SubspaceMVSC(n_clusters=3, random_state=0).fit_predict(X))))
+    3
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 0.01,
+        scaling: str | None = "standard",
+        n_init: int = 20,
+        force: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.scaling = scaling
+        self.n_init = n_init
+        self.force = force
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Cluster the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, table, sequence or mapping of them, or Views
+            One view or several, dense, n rows each.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SubspaceMVSC
+            This object.
+        """
+        check_option("scaling", self.scaling, KINDS)
+        check_number("alpha", self.alpha, above=-np.finfo(float).tiny)
+        check_count("n_init", self.n_init)
+        views = check_fit_input(self, X)
+        n = views.n_rows
+        if n < 2:
+            raise ValueError(
+                f"Found array with {n} sample(s) (shape={views.shape}) while a minimum of 2 is "
+                "required: each row is represented by the others."
+            )
+        refuse_if_too_large(
+            4 * 8 * n * n,
+            what=f"The graph between all pairs of {n} rows",
+            instead="LMVSC(n_clusters) solves the same problem with anchors, in linear time; or "
+            "take a subsample.",
+            force=self.force,
+        )
+        graphs, objective = [], []
+        for name, array in views.items():
+            log_progress(logger, self.verbose, "SubspaceMVSC: graph of view %r", name)
+            dense = require_dense(array, method="SubspaceMVSC", name=name)
+            rows = fit_scaler(dense, name=name, kind=self.scaling).apply(dense).matrix
+            S, value = represent_by_others(rows, alpha=self.alpha)
+            graphs.append(S)
+            objective.append(value)
+        average = sum(graphs[1:], start=graphs[0]) / len(graphs)
+        self.affinity_ = sparse.csr_array((average + average.T) / 2)
+        self.objective_ = np.array(objective)
+        self.n_iter_ = 1
+        self.labels_ = spectral_labels(
+            self.affinity_,
+            self.n_clusters,
+            n_init=self.n_init,
+            random_state=as_generator(self.random_state),
+        )
+        return self
+
+
+def represent_by_others(X: FloatArray, *, alpha: float) -> tuple[Any, float]:
+    """Weights of every row over all other rows, and the value of the whole problem.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        At least two rows.
+    alpha : float
+        Weight of the squared weights.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Rows sum to one; the diagonal is zero.
+    float
+        ``||X - S X||^2 + alpha ||S||^2``, in units of the rows' mean squared norm plus alpha.
+
+    Examples
+    --------
+    >>> S, _ = represent_by_others(np.array([[0.0], [1.0], [2.0]]), alpha=0.0)
+    >>> S.toarray().round(6).tolist()
+    [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
+    """
+    n = len(X)
+    problem = prepare(X, alpha=alpha)
+
+    def linear_terms(rows: npt.NDArray[np.int64]) -> FloatArray:
+        B = problem.linear_terms(X[rows])
+        # So low a term that the row itself is never worth a weight, whatever the others are.
+        B[np.arange(len(rows)), rows] = -4.0 * (np.abs(B).max() + np.abs(problem.gram).max())
+        return B
+
+    solver = _choose_solver(problem, linear_terms(pilot_rows(n)))
+    blocks = [np.arange(i, min(i + _BLOCK_ROWS, n)) for i in range(0, n, _BLOCK_ROWS)]
+    S = sparse.csr_array(
+        sparse.vstack([solver.solve(linear_terms(rows)).rows(n) for rows in blocks], "csr")
+    )
+    residual = X - S @ X
+    value = float((residual**2).sum() + alpha * (S.data**2).sum()) / problem.unit
+    return S, value
+
+
+def _choose_solver(problem: SimplexProblem, pilot: FloatArray) -> Solver:
+    # The other methods need linear terms that are products with the anchors, without exceptions.
+    support = len(Solver(problem, "active-set").solve(pilot).data) / len(pilot)
+    return Solver(problem, "active-set" if support < _SPARSE_SUPPORT else "exchange")

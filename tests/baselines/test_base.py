@@ -1,0 +1,160 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from manyview import Views
+from manyview.baselines import SSCOMP, KMeans, fit_each_view
+from manyview.baselines.base import (
+    as_generator,
+    check_count,
+    check_fit_input,
+    check_number,
+    check_option,
+    require_dense,
+    scale_rows,
+    single_view,
+)
+from manyview.metrics import scores
+
+TWO = Views({"colour": np.eye(4), "shape": np.ones((4, 2))})
+
+
+def model(n_clusters=2):
+    return SimpleNamespace(n_clusters=n_clusters)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_value_that_is_not_finite_is_named_by_view_row_and_column(value):
+    X = np.zeros((5, 3))
+    X[3, 2] = value
+    found = {"nan": "NaN"}.get(str(value), str(value))
+    with pytest.raises(ValueError, match=f"View 'b' has {found} at row 3, column 2"):
+        check_fit_input(model(), {"a": np.zeros((5, 2)), "b": X})
+
+
+def test_value_that_is_not_finite_is_found_in_a_sparse_view():
+    X = sparse.csr_array(([1.0, 2.0, np.nan], ([0, 2, 4], [1, 0, 2])), shape=(6, 3))
+    with pytest.raises(ValueError, match="View 'view_0' has NaN at row 4, column 2"):
+        check_fit_input(model(), X)
+
+
+def test_huge_values_whose_sum_overflows_are_finite():
+    X = np.full((4, 2), 1e308)
+    assert check_fit_input(model(), X).n_rows == 4
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "error"), [(0, ValueError), (2.0, TypeError), (True, TypeError)]
+)
+def test_wrong_number_of_clusters_is_refused(n_clusters, error):
+    with pytest.raises(error, match="n_clusters must be an integer of at least 1"):
+        check_fit_input(model(n_clusters), TWO)
+
+
+def test_more_clusters_than_rows_are_refused_with_both_numbers():
+    with pytest.raises(ValueError, match="n_clusters=5 is more than n_samples=4"):
+        check_fit_input(model(5), TWO)
+
+
+def test_shape_and_names_are_recorded():
+    estimator = model()
+    check_fit_input(estimator, TWO)
+    assert (estimator.n_features_in_, estimator.n_views_) == (6, 2)
+    assert estimator.view_names_ == ("colour", "shape")
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+def test_column_names_of_a_single_table_are_recorded_and_forgotten():
+    estimator = model()
+    check_fit_input(estimator, pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}))
+    assert list(estimator.feature_names_in_) == ["x", "y"]
+    check_fit_input(estimator, pd.DataFrame(np.eye(2)))
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+@pytest.mark.parametrize("view", ["shape", 1, -1, np.int64(1)])
+def test_view_is_chosen_by_name_or_position(view):
+    assert single_view(TWO, view) is TWO.arrays[1]
+
+
+def test_the_only_view_needs_no_choice():
+    assert single_view(Views(np.eye(2)), None).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("view", "error", "words"),
+    [
+        (None, ValueError, r"\['colour', 'shape'\].*fit_each_view"),
+        ("size", ValueError, r"'size' is not one of the views \['colour', 'shape'\]"),
+        (2, ValueError, "view=2 but there are 2 views"),
+        (1.0, TypeError, "a name, a position or None"),
+    ],
+)
+def test_wrong_choice_of_view_names_the_views(view, error, words):
+    with pytest.raises(error, match=words):
+        single_view(TWO, view)
+
+
+def test_sparse_view_is_refused_with_advice_where_dense_is_needed():
+    with pytest.raises(TypeError, match=r"view 'words' is sparse.*TruncatedSVD"):
+        require_dense(sparse.csr_array((3, 4)), method="X", name="words")
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_are_scaled_to_unit_length_without_overflow(make):
+    X = make(np.array([[3e200, 4e200], [0.0, 0.0], [3e-200, 4e-200]]))
+    scaled = scale_rows(X)
+    np.testing.assert_allclose(
+        scaled.toarray() if sparse.issparse(scaled) else scaled,
+        [[0.6, 0.8], [0, 0], [0.6, 0.8]],
+        rtol=1e-14,
+    )
+    assert X[0, 0] == 3e200
+
+
+def test_rows_of_the_smallest_integers_are_scaled():
+    np.testing.assert_allclose(scale_rows(np.array([[-128, 0]], dtype=np.int8)), [[-1, 0]])
+
+
+def test_each_view_gets_a_row_with_the_scores_of_its_labels():
+    truth = np.repeat([0, 1], 10)
+    views = {"good": truth[:, None] * 10.0, "bad": np.tile([[0.0], [1.0]], (10, 1))}
+    rows = fit_each_view(KMeans(2, random_state=0), views, truth)
+    assert [row["view"] for row in rows] == ["good", "bad"]
+    assert [row["accuracy"] for row in rows] == [1.0, 0.5]
+    assert set(scores(truth, truth)) <= set(rows[0])
+    assert rows[0]["seconds"] >= 0 and rows[1]["n_features"] == 1
+
+
+def test_fitting_each_view_leaves_the_estimator_alone():
+    estimator = SSCOMP(2, view="a", n_nonzero=1, random_state=0)
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    rows = fit_each_view(estimator, {"a": X, "b": X[:, :2]})
+    assert len(rows) == 2 and "accuracy" not in rows[0]
+    assert estimator.view == "a" and not hasattr(estimator, "labels_")
+
+
+@pytest.mark.parametrize("make", [int, np.random.RandomState, np.random.default_rng])
+def test_same_random_state_gives_the_same_numbers(make):
+    assert as_generator(make(3)).integers(10**9) == as_generator(make(3)).integers(10**9)
+
+
+def test_random_state_of_a_wrong_kind_is_refused():
+    with pytest.raises(ValueError, match="random_state='seed' cannot be used"):
+        as_generator("seed")
+
+
+def test_parameters_out_of_range_are_named():
+    with pytest.raises(ValueError, match="n_init must be an integer of at least 1; got -1"):
+        check_count("n_init", -1)
+    with pytest.raises(ValueError, match="tol must be a number greater than 0 and less than 1"):
+        check_number("tol", 1.5, above=0, below=1)
+    with pytest.raises(TypeError, match="tol must be a number"):
+        check_number("tol", "small", above=0)
+    with pytest.raises(ValueError, match="greater than 0; got nan"):
+        check_number("tol", np.nan, above=0)
+    with pytest.raises(ValueError, match="solver='x' is not known; use one of 'a', 'b'"):
+        check_option("solver", "x", ("a", "b"))

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+
+from manyview.baselines import LSC
+from manyview.baselines.landmarks import choose_landmarks, kernel_width, landmark_graph
+from manyview.datasets import make_views
+from manyview.metrics import accuracy
+
+
+@pytest.fixture(scope="module")
+def views():
+    return make_views(400, 4, (10, 15), random_state=0)
+
+
+def test_embedding_spans_the_leading_eigenvectors_of_the_averaged_graph(views):
+    model = LSC(4, n_anchors=30, normalise_rows=False, random_state=0).fit(views)
+    rng = np.random.default_rng(0)  # the model draws its anchors from the same seed, in order
+    average = np.zeros((400, 400))
+    for X in views.arrays:
+        anchors, sample = choose_landmarks(X.astype(float), 30, rng)
+        Z = landmark_graph(X, anchors, 5, kernel_width(sample, anchors, 5)).toarray()
+        average += Z @ np.diag(1 / np.maximum(Z.sum(axis=0), 1e-300)) @ Z.T / 2
+    _, F = linalg.eigh(average, subset_by_index=(396, 399))
+    np.testing.assert_allclose(model.embedding_ @ model.embedding_.T, F @ F.T, atol=1e-9)
+
+
+def test_recovers_separated_clusters_from_several_views(views):
+    assert accuracy(views.target, LSC(4, random_state=0).fit_predict(views)) > 0.95
+
+
+def test_sparse_views_give_the_same_labels_as_dense_ones(views):
+    dense = LSC(4, n_anchors=20, random_state=0).fit_predict([views.arrays[0]])
+    csr = LSC(4, n_anchors=20, random_state=0).fit_predict([sparse.csr_array(views.arrays[0])])
+    assert accuracy(dense, csr) == 1.0
+
+
+def test_more_neighbours_than_anchors_use_all_anchors(views):
+    model = LSC(2, n_anchors=3, n_neighbors=50, random_state=0).fit(views)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_rows_that_are_all_alike_do_not_fail():
+    labels = LSC(2, random_state=0).fit_predict(np.ones((20, 3)))
+    assert set(labels) <= {0, 1}

@@ -1,0 +1,156 @@
+"""``manyview demo``: one real run in a process of its own, and what it must never do."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import manyview
+from manyview.cli.group import manyview as command_line
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run: its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo") / "made" / "here"
+    finished = subprocess.run(
+        [sys.executable, "-m", "manyview", "demo", "-o", str(folder), "--seed", "3"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return folder, finished
+
+
+@pytest.fixture
+def quick_demo(monkeypatch):
+    """Run the demo in this process, with a plain map instead of t-SNE and no rival."""
+    from manyview.cli import demo, picture
+
+    monkeypatch.setattr(picture, "_map_to_plane", lambda embedding, seed: embedding[:, 1:3])
+    monkeypatch.setattr(demo, "_run_kmeans", lambda views, seed: (views.target, 0.0))
+
+    def invoke(*arguments):
+        return CliRunner().invoke(command_line, ["demo", *map(str, arguments)])
+
+    return invoke
+
+
+def read_labels(folder):
+    with open(folder / "labels.csv", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    return {name: [int(line[name]) for line in table] for name in ("row", "cluster", "digit")}
+
+
+@pytest.mark.slow
+def test_demo_writes_exactly_the_files_it_lists(run):
+    folder, finished = run
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"embedding.png", "labels.csv", "labels.npy", "model.mv", "scores.json"}
+    assert all(str(folder / name) in finished.stdout for name in names)
+
+
+@pytest.mark.slow
+def test_labels_files_and_model_agree(run):
+    folder, _ = run
+    views = manyview.datasets.digits_views()
+    table, model = read_labels(folder), manyview.load(folder / "model.mv")
+    assert table["row"] == list(range(len(views)))
+    assert table["digit"] == views.target.tolist()
+    assert table["cluster"] == np.load(folder / "labels.npy").tolist() == model.labels_.tolist()
+    assert model.predict(views).tolist() == model.labels_.tolist()
+
+
+@pytest.mark.slow
+def test_printed_scores_are_those_of_the_labels(run):
+    folder, finished = run
+    table = read_labels(folder)
+    scores = manyview.metrics.scores(table["digit"], table["cluster"])
+    printed = [line.strip() for line in finished.stdout.splitlines() if line.strip()]
+    lines = {line.rsplit(maxsplit=2)[0]: line for line in printed}
+    titles = ["accuracy", "NMI (max)", "purity", "inverse purity", "ARI"]
+    keys = ["accuracy", "nmi", "purity", "inverse_purity", "ari"]
+    assert [lines[title].split()[-2] for title in titles] == [f"{scores[key]:.3f}" for key in keys]
+    assert "seconds" in lines
+    stages = [line.split()[0] for line in finished.stdout.splitlines() if line.startswith("   ")]
+    assert {"anchors", "graph", "spectrum", "embedding", "labels"} <= set(stages)
+    record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    assert record["scores"]["LMVSC"]["accuracy"] == scores["accuracy"]
+
+
+@pytest.mark.slow
+def test_where_no_one_looks_there_is_no_progress_and_no_colour(run):
+    _, finished = run
+    assert finished.stderr == ""
+    assert "\x1b" not in finished.stdout
+
+
+@pytest.mark.slow
+def test_picture_shows_all_clusters_in_colour(run):
+    folder, _ = run
+    with Image.open(folder / "embedding.png") as image:
+        assert image.format == "PNG"
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    assert pixels.shape[0] >= 600 and pixels.shape[1] >= 1000
+    assert (pixels.min(axis=2) < 250).mean() > 0.02
+    strong = pixels[np.ptp(pixels, axis=2) > 60]
+    assert len(np.unique(strong, axis=0)) >= 6
+    assert (folder / "embedding.png").stat().st_size < 200_000
+
+
+@pytest.mark.slow
+def test_a_second_demo_replaces_its_own_files_and_no_others(run, quick_demo):
+    folder, _ = run
+    (folder / "notes.txt").write_text("mine")
+    before = np.load(folder / "labels.npy")
+    result = quick_demo("-o", folder, "--seed", 4, "--quiet")
+    assert result.exit_code == 0, result.output
+    assert "Written" not in result.stdout and "accuracy" in result.stdout
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert not np.array_equal(before, np.load(folder / "labels.npy"))
+
+
+def test_a_file_of_someone_else_is_not_replaced(tmp_path, quick_demo):
+    (tmp_path / "labels.csv").write_text("precious")
+    result = quick_demo("-o", tmp_path)
+    assert result.exit_code == 2
+    assert "labels.csv" in result.stderr and "--force" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+    assert (tmp_path / "labels.csv").read_text() == "precious"
+
+
+@pytest.mark.slow
+def test_a_file_of_someone_else_is_replaced_by_force(tmp_path, quick_demo):
+    (tmp_path / "labels.csv").write_text("precious")
+    assert quick_demo("-o", tmp_path, "--force").exit_code == 0
+    assert len(read_labels(tmp_path)["row"]) == 1797
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path, place, quick_demo):
+    (tmp_path / "file").write_text("precious")
+    result = quick_demo("-o", tmp_path / place)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_interrupting_says_so_in_one_line(tmp_path, monkeypatch, quick_demo):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("manyview.cli.demo._compare", interrupt)
+    result = quick_demo("-o", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr.strip() == "manyview: stopped."
+    assert list(tmp_path.iterdir()) == []

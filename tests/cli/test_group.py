@@ -1,0 +1,93 @@
+"""The group of commands: help, exit codes, one-line errors, and what it must not import."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import manyview
+from manyview.cli.group import COMMANDS
+from manyview.cli.group import manyview as command_line
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(command_line, arguments)
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",)])
+def test_help_lists_every_command(arguments):
+    result = invoke(*arguments)
+    assert result.exit_code == 0
+    assert all(f"  {name} " in result.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name):
+    result = invoke(name, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"Usage: manyview {name} ")
+
+
+def test_version_is_the_package_version():
+    assert invoke("--version").stdout == f"manyview {manyview.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [("bogus",), ("demo", "--bogus"), ("demo", "--seed", "-1")])
+def test_bad_usage_is_one_line_and_exit_code_2(arguments):
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
+    assert "--help" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"),
+    [(ValueError("bad\nnumbers"), 2), (OSError("disk full"), 1), (RuntimeError("bug"), 1)],
+)
+def test_errors_inside_a_command_are_one_line(monkeypatch, tmp_path, error, exit_code):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("manyview.datasets.digits_views", fail)
+    result = invoke("demo", "-o", str(tmp_path))
+    assert result.exit_code == exit_code
+    assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
+    assert " ".join(str(error).split()) in result.stderr
+    traced = invoke("--traceback", "demo", "-o", str(tmp_path))
+    assert traced.exception is error
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from manyview.cli.group import manyview\n"
+        "assert CliRunner().invoke(manyview, ['--help']).exit_code == 0\n"
+        "print(sorted({'numpy', 'sklearn', 'numba', 'matplotlib', 'rich'} & set(sys.modules)))\n"
+    )
+    assert run_python(code).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("library", ["click", "rich", "matplotlib"])
+def test_a_missing_library_is_named_with_what_to_install(library, tmp_path):
+    code = (
+        "import sys\n"
+        f"sys.modules[{library!r}] = None\n"
+        f"sys.argv = ['manyview', 'demo', '-o', {str(tmp_path)!r}]\n"
+        "from manyview.cli import main\n"
+        "main()\n"
+    )
+    finished = run_python(code)
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert finished.stderr == (
+        f"manyview: the command line needs {library}, which is not installed: "
+        "pip install 'manyview[cli,report]'\n"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,248 @@
+"""One suite for every baseline: the same input rules, errors, attributes and promises."""
+
+import copy
+import importlib.util
+import re
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from manyview import Views, baselines
+from manyview.baselines import fit_each_view
+from manyview.datasets import make_subspaces
+from manyview.metrics import accuracy
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SINGLE_VIEW = {"SSCOMP", "E3SC"}
+
+# Methods that look for nearness, not for subspaces, recover subspaces that lie apart.
+NEEDS_DISTANCE = {"KMeans", "LSC", "AMGL", "SubspaceMVSC"}
+
+# Settings with which a method does what its memory does not suffice for.
+WHAT_NEEDS_MEMORY = {"MSCIAS": {"form": "exact", "n_neighbors": None}}
+
+EXPECTED_FAILED_CHECKS = {
+    "SSCOMP": {
+        "check_clustering": "three blobs in a plane are no union of subspaces: any two rows that "
+        "are not parallel represent all others"
+    },
+}
+
+
+@pytest.fixture(params=baselines.names())
+def name(request):
+    module = f"manyview.baselines.{baselines._MODULES[request.param]}"
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{request.param} is not there yet: there is no {module}")
+    return request.param
+
+
+@pytest.fixture
+def model(name):
+    """A method for three clusters that accepts several views."""
+    return make(name)
+
+
+def make(name, n_clusters=3, **options):
+    options |= {"view": 0} if name in SINGLE_VIEW else {}
+    return getattr(baselines, name)(n_clusters, random_state=0, **options)
+
+
+def linear_subspaces(n_features=(12, 15)):
+    return make_subspaces(25, 3, 3, n_features, random_state=0)
+
+
+def distant_subspaces(n_features=(12, 15)):
+    views = linear_subspaces(n_features)
+    rng = np.random.default_rng(0)
+    offsets = [20 * rng.normal(size=(3, width)) for width in n_features]
+    moved = [X + b[views.target] for X, b in zip(views.arrays, offsets, strict=True)]
+    return Views(moved, target=views.target)
+
+
+def two_views():
+    return list(distant_subspaces().arrays)
+
+
+@pytest.mark.slow
+def test_passes_the_checks_of_scikit_learn(name):
+    model = getattr(baselines, name)(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(
+            model, expected_failed_checks=EXPECTED_FAILED_CHECKS.get(name), on_skip=None
+        )
+
+
+def test_noise_free_subspaces_are_recovered(name, model):
+    views = (distant_subspaces if name in NEEDS_DISTANCE else linear_subspaces)()
+    assert accuracy(views.target, model.fit_predict(views)) > 0.95
+
+
+def test_labels_are_small_integers_one_a_row(model):
+    labels = model.fit(two_views()).labels_
+    assert labels.shape == (75,) and labels.dtype == np.int32
+    assert set(labels) <= {0, 1, 2}
+
+
+def test_same_seed_gives_the_same_labels(name, model):
+    first = model.fit_predict(two_views())
+    np.testing.assert_array_equal(model.fit_predict(two_views()), first)
+    np.testing.assert_array_equal(make(name).fit_predict(two_views()), first)
+
+
+def test_list_tuple_dict_and_views_are_the_same_input(model):
+    X, Y = two_views()
+    inputs = [[X, Y], (X, Y), {"a": X, "b": Y}, Views([X, Y])]
+    labels = [clone(model).fit_predict(data) for data in inputs]
+    for other in labels[1:]:
+        np.testing.assert_array_equal(other, labels[0])
+
+
+def test_one_array_is_one_view(name):
+    X = two_views()[0]
+    model = getattr(baselines, name)(3, random_state=0).fit(X)
+    assert (model.n_views_, model.n_features_in_) == (1, X.shape[1])
+    assert model.labels_.shape == (75,)
+
+
+def test_names_and_shape_of_the_views_are_recorded(model):
+    X, Y = two_views()
+    model.fit({"long": X, "wide": Y})
+    assert model.view_names_ == ("long", "wide")
+    assert (model.n_views_, model.n_features_in_) == (2, 27)
+
+
+def test_iterations_are_counted(model):
+    assert model.fit(two_views()).n_iter_ >= 1
+
+
+@pytest.mark.parametrize("make_view", [np.asarray, sparse.csr_array])
+def test_input_and_parameters_are_not_changed(model, make_view):
+    views = [make_view(X) for X in two_views()]
+    before, parameters = copy.deepcopy(views), model.get_params()
+    fit_or_refuse(model, views)
+    assert all(abs(X - Y).max() == 0 for X, Y in zip(views, before, strict=True))
+    assert model.get_params() == parameters
+
+
+def fit_or_refuse(model, views):
+    """Say what came of fitting: fitted, or the words of the refusal."""
+    try:
+        model.fit(views)
+    except TypeError as error:
+        return str(error)
+    return "fitted"
+
+
+def test_sparse_views_are_used_or_refused_but_not_made_dense(model):
+    views = [sparse.csr_array(X) for X in two_views()]
+    assert re.search("fitted|sparse", fit_or_refuse(model, views))
+
+
+def test_single_precision_and_integers_are_accepted(model):
+    X, Y = two_views()
+    assert model.fit_predict([X.astype(np.float32), Y.round().astype(np.int16)]).shape == (75,)
+
+
+def test_views_of_different_lengths_are_refused(model):
+    X, Y = two_views()
+    with pytest.raises(ValueError, match="View 'view_1' has 74 rows but 'view_0' has 75"):
+        model.fit([X, Y[1:]])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_missing_value_is_named_by_view_row_and_column(model, value):
+    X, Y = two_views()
+    Y[7, 2] = value
+    with pytest.raises(ValueError, match=r"View 'b' has (NaN|inf) at row 7, column 2"):
+        model.fit({"a": X, "b": Y})
+
+
+def test_more_clusters_than_rows_are_refused(model):
+    with pytest.raises(ValueError, match="n_clusters=76 is more than n_samples=75"):
+        model.set_params(n_clusters=76).fit(two_views())
+
+
+@pytest.mark.parametrize("n_clusters", [0, -1, 2.5, "three"])
+def test_number_of_clusters_must_be_a_positive_integer(model, n_clusters):
+    with pytest.raises((TypeError, ValueError), match="n_clusters"):
+        model.set_params(n_clusters=n_clusters).fit(two_views())
+
+
+def test_one_cluster_is_one_cluster(model):
+    assert set(model.set_params(n_clusters=1).fit_predict(two_views())) == {0}
+
+
+def test_rows_that_are_all_the_same_do_no_harm(model):
+    labels = model.fit_predict([np.ones((12, 3)), np.ones((12, 2))])
+    assert labels.shape == (12,) and set(labels) <= {0, 1, 2}
+
+
+def test_view_of_zeros_does_no_harm(name):
+    X = two_views()[0]
+    model = make(name, **({"view": 1} if name in SINGLE_VIEW else {}))
+    labels = model.fit_predict([np.zeros((75, 2)), X])
+    assert labels.shape == (75,) and set(labels) <= {0, 1, 2}
+
+
+def test_clone_has_the_same_parameters_and_is_not_fitted(model):
+    model.fit(two_views())
+    copied = clone(model)
+    assert copied.get_params() == model.get_params()
+    assert not hasattr(copied, "labels_")
+
+
+def test_unknown_parameter_is_refused(name):
+    with pytest.raises(TypeError):
+        getattr(baselines, name)(3, not_a_parameter=1)
+
+
+def test_unknown_value_of_a_named_option_is_refused(model):
+    options = [option for option, value in model.get_params().items() if isinstance(value, str)]
+    for option in options:
+        with pytest.raises((TypeError, ValueError), match=option):
+            clone(model).set_params(**{option: "nonsense"}).fit(two_views())
+
+
+def test_what_does_not_fit_in_memory_is_refused_in_bytes_unless_forced(name, model, monkeypatch):
+    if "force" not in model.get_params():
+        pytest.skip(f"{name} needs little more memory than its input")
+    model.set_params(**WHAT_NEEDS_MEMORY.get(name, {}))
+    monkeypatch.setattr("manyview.baselines.memory.free_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"needs [\d ]+ bytes .* and 1 000 bytes .* are free"):
+        model.fit(two_views())
+    assert model.set_params(force=True).fit(two_views()).labels_.shape == (75,)
+
+
+def test_each_view_gets_a_row_of_results(name):
+    model = getattr(baselines, name)(3, random_state=0)
+    views = distant_subspaces()
+    rows = fit_each_view(model, views, views.target)
+    assert [row["view"] for row in rows] == ["view_0", "view_1"]
+    assert all(0 <= row["accuracy"] <= 1 and row["seconds"] > 0 for row in rows)
+    assert all(row["labels"].shape == (75,) for row in rows)
+
+
+def test_a_view_must_be_chosen_for_a_method_of_one_view(name):
+    if name not in SINGLE_VIEW:
+        pytest.skip(f"{name} takes several views")
+    with pytest.raises(ValueError, match=r"\['view_0', 'view_1'\].*fit_each_view"):
+        getattr(baselines, name)(3).fit(two_views())
+
+
+def test_docstring_says_what_every_parameter_is(name):
+    method = getattr(baselines, name)
+    for option in method().get_params():
+        assert re.search(rf"^    (\w+, )*{option}(, \w+)* : ", method.__doc__, re.MULTILINE), option
+
+
+def test_all_names_are_public():
+    assert set(baselines.names()) <= set(baselines.__all__) <= set(dir(baselines))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = baselines.Nothing

@@ -1,0 +1,47 @@
+"""Every Python block of the README and of the documentation runs, in the order of its page."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BUILT = ("_build", "auto_examples", "generated")
+
+_MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_RST = re.compile(r"^( *)\.\. code-block:: python\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE)
+
+
+def find_pages():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
+    return sorted(page for page in pages if not set(BUILT) & set(page.parts))
+
+
+def find_blocks(text):
+    """Give the line number and the code of each Python block."""
+    matches = [(match, match[1]) for match in _MARKDOWN.finditer(text)]
+    matches += [(match, match[2]) for match in _RST.finditer(text)]
+    return [
+        (text.count("\n", 0, match.start()) + 3, textwrap.dedent(code)) for match, code in matches
+    ]
+
+
+PAGES = [page for page in find_pages() if find_blocks(page.read_text(encoding="utf-8"))]
+
+
+def test_blocks_are_found_in_markdown_and_in_rst():
+    markdown = "text\n```python\nx = 1\n\ny = 2\n```\n```sh\nls\n```\n"
+    rst = "text\n\n.. code-block:: python\n\n   x = 1\n\n   y = 2\n\n.. code-block:: sh\n\n   ls\n"
+    assert [code.strip() for _, code in find_blocks(markdown)] == ["x = 1\n\ny = 2"]
+    assert [code.strip() for _, code in find_blocks(rst)] == ["x = 1\n\ny = 2"]
+    assert {"README.md", "tutorial.rst", "extend.rst"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_python_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # what a page saves goes here
+    namespace = {"__name__": "page"}
+    for line, code in find_blocks(page.read_text(encoding="utf-8")):
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
