@@ -137,7 +137,8 @@ class Scaler:
         if sparse.issparse(block):
             return self._apply_sparse(block, first_row)
         mapped = _map_dense(block, self.kind, self.quantiles)
-        rows = np.subtract(mapped, self.shift, dtype=np.float64)
+        # In C order whatever the input has: products must not depend on how rows are stored.
+        rows = np.subtract(mapped, self.shift, dtype=np.float64, order="C")
         rows *= self.scale
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(rows.sum()):
