@@ -65,4 +65,4 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) demo-output docs/_build docs/reference/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) demo-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

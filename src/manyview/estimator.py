@@ -67,7 +67,9 @@ view, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
         get none); by the rule of AMGL; or given. "auto" is "equal".
     n_components : int or "auto", default="auto"
-        Singular vectors kept. "auto" is ``n_clusters``.
+        Singular vectors kept. "auto" keeps half as many again as clusters, leaves out those that sit
+        on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
+        number keeps that many of the leading ones as they are.
     degree_norm : bool, default=True
         Scale the anchors' columns by the inverse square root of their sums, as the paper's text does
         and its released script does not.
@@ -282,11 +284,12 @@ view, default="auto"
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        wanted = settings.n_clusters if settings.vector_power > 0 else settings.n_components
         fewest = min(len(basis.singular_values) for basis in result.bases)
-        if fewest < settings.n_components:
+        if fewest < wanted:
             warnings.warn(
                 f"The fused graph has only {fewest} useful singular vectors of the "
-                f"{settings.n_components} asked for (few distinct rows or anchors); those are used. "
+                f"{wanted} asked for (few distinct rows or anchors); those are used. "
                 "More anchors or fewer clusters would help.",
                 RankWarning,
                 stacklevel=3,

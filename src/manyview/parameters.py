@@ -17,6 +17,7 @@ _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
 _VIEW_WEIGHTS = ("equal", "agreement", "amgl")
 
 _AUTO_ANCHORS = 300
+_AUTO_POWER = 1.5
 
 
 def resolve(estimator: Any, views: Views) -> Settings:
@@ -41,6 +42,7 @@ def resolve(estimator: Any, views: Views) -> Settings:
             f"each view; got {[len(a) for a in anchor_method]}."
         )
     n_components = estimator.n_components
+    is_auto = _is_auto(n_components)
     return Settings(
         n_clusters=k,
         n_anchors=n_anchors,
@@ -54,7 +56,8 @@ def resolve(estimator: Any, views: Views) -> Settings:
         if _is_auto(estimator.n_repeats)
         else _integer("n_repeats", estimator.n_repeats),
         view_weights=_weights(estimator.view_weights, v),
-        n_components=k if _is_auto(n_components) else _integer("n_components", n_components),
+        n_components=k + max(2, k // 2) if is_auto else _integer("n_components", n_components),
+        vector_power=_AUTO_POWER if is_auto else 0.0,
         degree_norm=_boolean("degree_norm", estimator.degree_norm),
         row_norm=_boolean("row_norm", estimator.row_norm),
         anchor_method=anchor_method,

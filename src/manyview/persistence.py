@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -53,9 +52,9 @@ def write_model(
         ),
         "fitted": _pack(fitted, arrays),
     }
-    handle, temporary = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        with zipfile.ZipFile(temporary, "w") as archive:
             archive.writestr("model.json", json.dumps(content, indent=1))
             for name, array in arrays.items():
                 buffer = io.BytesIO()
@@ -63,7 +62,7 @@ def write_model(
                 archive.writestr(f"{name}.npy", buffer.getvalue())
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

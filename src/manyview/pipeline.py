@@ -24,7 +24,14 @@ from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
 from manyview.settings import Settings
 from manyview.stages.anchors import SAMPLE_ROWS_PER_ANCHOR, choose_rows
-from manyview.stages.embedding import Basis, embed_rows, spectral_basis
+from manyview.stages.embedding import (
+    Basis,
+    count_spare,
+    embed_rows,
+    quartic_sums,
+    spectral_basis,
+    weigh_vectors,
+)
 from manyview.stages.fusion import column_scales, fused_gram
 from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments
 from manyview.stages.kmeans import Assignment, assign
@@ -80,7 +87,7 @@ def fit(
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
         with _timed(seconds, "spectrum"):
-            bases = _spectral_bases(moments, graphs, settings)
+            bases = _spectral_bases(graph, moments, graphs, settings)
             transforms = tuple(basis.transform for basis in bases)
         with _timed(seconds, "embedding"):
             embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
@@ -129,8 +136,10 @@ def _fit_scalers(
 
 
 def _spectral_bases(
-    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+    graph: Rows, moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
 ) -> tuple[Basis, ...]:
+    weighs = settings.vector_power > 0
+    wanted = settings.n_components
     bases = []
     for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
         fused = [graph for graph in graphs if graph.repeat == repeat]
@@ -140,8 +149,28 @@ def _spectral_bases(
             [graph.weight for graph in fused],
             degree_norm=settings.degree_norm,
         )
-        bases.append(spectral_basis(fused_gram(gram, scales), scales, settings.n_components))
-    return tuple(bases)
+        fused_sums = fused_gram(gram, scales)
+        bases.append(spectral_basis(fused_sums, scales, count_spare(wanted) if weighs else wanted))
+    if not weighs:
+        return tuple(bases)
+    transforms = [basis.transform for basis in bases]
+    quartics = graph.map_reduce(partial(_quartic_sums, transforms=transforms), stage="vectors")
+    ends = np.cumsum([len(basis.singular_values) for basis in bases])
+    return tuple(
+        weigh_vectors(
+            basis,
+            part,
+            n_rows=graph.n_rows,
+            n_clusters=settings.n_clusters,
+            n_components=wanted,
+            power=settings.vector_power,
+        )
+        for basis, part in zip(bases, np.split(quartics, ends[:-1]), strict=True)
+    )
+
+
+def _quartic_sums(tile: GraphTile, first_row: int, *, transforms: Sequence[Array]) -> Array:
+    return quartic_sums(tile, transforms)
 
 
 def _embed(

@@ -14,7 +14,8 @@ class Settings:
 
     The names are the estimator's; ``n_anchors`` and ``alpha`` are tuples (one graph of each view for
     every pair of them), ``scaling`` has one kind per view, ``anchor_method`` is a name or one array
-    of anchors per view.
+    of anchors per view. With a positive ``vector_power``, vectors that sit on a handful of rows are
+    left out and the others are weighted by that power of their squared singular value.
     """
 
     n_clusters: int
@@ -26,6 +27,7 @@ class Settings:
     n_repeats: int
     view_weights: str | tuple[float, ...]
     n_components: int
+    vector_power: float
     degree_norm: bool
     row_norm: bool
     anchor_method: str | tuple[npt.NDArray[np.float64], ...]

@@ -186,7 +186,7 @@ def _split(data: Any) -> tuple[list[str], list[Any]]:
     if _is_annotated(data):
         return ["view_0"], [data.X]
     # SciPy's dok_array is a Mapping, and a data frame iterates over its columns: test them first.
-    if sparse.issparse(data) or hasattr(data, "shape"):
+    if sparse.issparse(data) or hasattr(data, "shape") or hasattr(data, "__array__"):
         return ["view_0"], [data]
     if isinstance(data, Mapping):
         if not data:

@@ -38,7 +38,7 @@ def test_objective_is_what_it_says(views):
 
 
 def test_result_is_a_stationary_point(views):
-    space = learn(views, tol=0.0, max_iter=1500)
+    space = learn(views, tol=0.0, max_iter=600)
     H, c = space.points, space.scale
     gradient, shares = 2 * 0.01 * H, []
     for X, W in zip(views, space.maps, strict=True):

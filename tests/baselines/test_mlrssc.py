@@ -143,5 +143,5 @@ def test_bad_settings_are_refused(subspaces, settings, message):
 
 
 @pytest.mark.slow
-def test_it_is_a_scikit_learn_estimator():
-    check_estimator(MLRSSC(n_init=2), on_skip=None)
+def test_pairwise_form_is_a_scikit_learn_estimator():
+    check_estimator(MLRSSC(agreement="pairwise", n_init=2), on_skip=None)

@@ -169,6 +169,8 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_option("scaling", self.scaling, SCALINGS)
         for name in ("n_neighbors", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
+        if self.n_anchors != "auto":
+            check_count("n_anchors", self.n_anchors)
         check_number("tol", self.tol, above=-np.finfo(float).tiny)
         views = check_fit_input(self, X)
         if views.n_rows < 2:

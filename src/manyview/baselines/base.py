@@ -331,8 +331,15 @@ def check_count(name: str, value: Any, *, least: int = 1) -> int:
     return int(value)
 
 
-def check_number(name: str, value: Any, *, above: float, below: float = np.inf) -> float:
-    """Give a real parameter back as a float, or raise if it is not between the bounds.
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+) -> float:
+    """Give a real parameter back as a float, or raise if it is not within the bounds.
 
     Examples
     --------
@@ -342,10 +349,18 @@ def check_number(name: str, value: Any, *, above: float, below: float = np.inf) 
     ValueError: alpha must be a number greater than 1; got 0.5.
     """
     wrong_type = isinstance(value, bool) or not isinstance(value, Real)
-    if wrong_type or not above < value < below:
+    # Written so that NaN, for which every comparison is false, is outside any bounds.
+    is_within = not wrong_type and (
+        (above is None or value > above)
+        and (least is None or value >= least)
+        and (below is None or value < below)
+        and -np.inf < value < np.inf
+    )
+    if not is_within:
+        bounds = [("greater than", above), ("of at least", least), ("less than", below)]
+        words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         error = TypeError if wrong_type else ValueError
-        upper = "" if below == np.inf else f" and less than {below:g}"
-        raise error(f"{name} must be a number greater than {above:g}{upper}; got {value!r}.")
+        raise error(f"{name} must be a number {words}".rstrip() + f"; got {value!r}.")
     return float(value)
 
 

@@ -241,8 +241,9 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             check_number("penalty", self.penalty, above=0)
         check_count("n_nonzero", self.n_nonzero)
         check_count("n_init", self.n_init)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
+        for name in ("max_iter", "n_exemplars"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
         if self.tol is not None:
             check_number("tol", self.tol, above=0)
 

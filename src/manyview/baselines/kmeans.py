@@ -136,7 +136,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_option("criterion", self.criterion, ("inertia", "distance"))
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
-        check_number("tol", self.tol, above=-np.finfo(float).tiny)
+        check_number("tol", self.tol, least=0)
         views = check_fit_input(self, X)
         arrays = [single_view(views, self.view)] if self.view is not None else views.arrays
         self.view_scales_ = (

@@ -7,7 +7,7 @@ one. Only kernels are needed, never the rows themselves, with or without noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ FloatArray = npt.NDArray[np.float64]
 
 _GRAM_ABOVE = 1e-6
 """Threshold, as a share of the norm, from which singular values may come from the Gram matrix."""
+
+_FEW = 0.1
+"""Share of the singular values up to which looking for these alone is faster."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,16 @@ class Representation:
 
     Each copy ``C[i]`` is tied to A by a constraint with multiplier ``P[i]``, in the order low-rank,
     sparse, agreeing. ``fit`` is X'M for the multiplier M of the noise-free constraint X = X A.
+    ``rank`` is that of the low-rank copy.
     """
 
     A: FloatArray
     C: list[FloatArray]
     P: list[FloatArray]
     fit: FloatArray | None
-    residual: float = field(default=np.inf)
-    objective: float = field(default=np.inf)
+    rank: int = 0
+    residual: float = np.inf
+    objective: float = np.inf
 
     @classmethod
     def zeros(cls, n: int, *, noise: bool) -> Representation:
@@ -133,38 +138,48 @@ def soft_threshold(Y: FloatArray, threshold: float) -> FloatArray:
     return Y - np.clip(Y, -threshold, threshold)
 
 
-def threshold_singular_values(Y: FloatArray, threshold: float) -> tuple[FloatArray, float]:
-    """Move every singular value towards zero by ``threshold``; also give the sum of what is left.
+def threshold_singular_values(
+    Y: FloatArray, threshold: float, *, rank_guess: int
+) -> tuple[FloatArray, FloatArray]:
+    """Move every singular value towards zero by ``threshold``; also give those that are left.
 
     Parameters
     ----------
     Y : ndarray of shape (n, n)
     threshold : float
         Positive.
+    rank_guess : int
+        About how many values will be left; it only decides which solver is faster.
 
     Returns
     -------
     ndarray of shape (n, n)
-    float
-        The result's nuclear norm.
+    ndarray of shape (rank,)
+        The result's singular values that are not zero.
 
     Examples
     --------
-    >>> result, norm = threshold_singular_values(np.diag([3.0, 0.5]), 1.0)
-    >>> result.round(6).tolist(), round(norm, 6)
-    ([[2.0, 0.0], [0.0, 0.0]], 2.0)
+    >>> result, left = threshold_singular_values(np.diag([3.0, 0.5]), 1.0, rank_guess=1)
+    >>> result.round(6).tolist(), left.round(6).tolist()
+    ([[2.0, 0.0], [0.0, 0.0]], [2.0])
     """
     if threshold <= _GRAM_ABOVE * float(linalg.norm(Y)):
         left, values, right = linalg.svd(Y)
-        values = np.maximum(values - threshold, 0.0)
-        return np.asarray((left * values) @ right), float(values.sum())
-    # Squaring is accurate enough for values above the threshold, and only those are worked out.
-    squares, vectors = linalg.eigh(
-        Y.T @ Y, subset_by_value=(threshold**2, np.inf), driver="evr", overwrite_a=True
-    )
-    values = np.sqrt(squares)
-    shrunk = np.maximum(values - threshold, 0.0)
-    return np.asarray((Y @ vectors * (shrunk / values)) @ vectors.T), float(shrunk.sum())
+        kept = values > threshold
+        shrunk = values[kept] - threshold
+        return np.asarray((left[:, kept] * shrunk) @ right[kept]), shrunk
+    # Squaring is accurate enough for values above the threshold. Looking for these alone pays only
+    # if they are few: their vectors then come from inverse iteration, one by one.
+    if rank_guess < _FEW * len(Y):
+        squares, vectors = linalg.eigh(
+            Y.T @ Y, subset_by_value=(threshold**2, np.inf), driver="evr", overwrite_a=True
+        )
+    else:
+        squares, vectors = linalg.eigh(Y.T @ Y, driver="evd", overwrite_a=True)
+    kept = squares > threshold**2
+    values, vectors = np.sqrt(squares[kept]), vectors[:, kept]
+    shrunk = values - threshold
+    return np.asarray((Y @ (vectors * (shrunk / values))) @ vectors.T), shrunk
 
 
 def update_representation(
@@ -200,7 +215,10 @@ def update_representation(
         # (mu K + 3 mu I)^-1 (mu K + ...), divided by mu.
         state.A, inside = solve_representation(factor, (right + state.fit) / mu, 3.0)
     A = state.A
-    C[0], nuclear = threshold_singular_values(A + P[0] / mu, penalties.low_rank / mu)
+    C[0], singular_values = threshold_singular_values(
+        A + P[0] / mu, penalties.low_rank / mu, rank_guess=state.rank
+    )
+    state.rank = len(singular_values)
     C[1] = soft_threshold(A + P[1] / mu, penalties.sparse / mu)
     np.fill_diagonal(C[1], 0.0)
     C[2] = (pull * target + mu * A + P[2]) / (pull + mu)
@@ -212,7 +230,7 @@ def update_representation(
     errors = _squared_errors(factor, inside)
     state.residual = max(gaps) / max(float(np.abs(A).max()), np.finfo(float).tiny)
     state.objective = (
-        penalties.low_rank * nuclear
+        penalties.low_rank * float(singular_values.sum())
         + penalties.sparse * float(np.abs(C[1]).sum())
         + pull / 2 * float(((C[2] - target) ** 2).sum())
     )

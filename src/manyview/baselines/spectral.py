@@ -259,7 +259,7 @@ def _iterate(M: Any, k: int, rng: np.random.Generator) -> FloatArray:
     for n_basis, tol in ((2 * k + 20, 0.0), (6 * k + 60, 1e-6)):
         try:
             _, vectors = eigsh(
-                M, k, which="LA", v0=start, ncv=min(n, n_basis), tol=tol, maxiter=5 * n
+                M, k, which="LA", v0=start, ncv=min(n, n_basis), tol=tol, maxiter=300
             )
         except ArpackNoConvergence:
             continue

@@ -178,7 +178,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_count("n_nonzero", self.n_nonzero)
         check_count("n_neighbors", self.n_neighbors)
         check_count("n_init", self.n_init)
-        check_number("tol", self.tol, above=0, below=1)
+        check_number("tol", self.tol, least=0, below=1)
         check_option("affinity", self.affinity, ("symmetric", "neighbors"))
         views = check_fit_input(self, X)
         data = single_view(views, self.view)

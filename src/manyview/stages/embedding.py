@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from manyview.stages.graph import GraphTile
 from manyview.stages.scaling import Array
@@ -46,6 +46,47 @@ def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
     return Basis(scales[:, None] * vectors / singular_values, singular_values)
 
 
+def count_spare(n_components: int) -> int:
+    """Number of vectors to compute so that enough are left when some are left out."""
+    return n_components + max(8, n_components // 4)
+
+
+def quartic_sums(tile: GraphTile, transforms: Sequence[Array]) -> Array:
+    """Sum of the fourth powers of each repeat's embedding columns over a tile's rows."""
+    return np.concatenate(
+        [(_times(Z, T) ** 4).sum(axis=0) for Z, T in zip(tile.parts, transforms, strict=True)]
+    )
+
+
+def weigh_vectors(
+    basis: Basis, quartics: Array, *, n_rows: int, n_clusters: int, n_components: int, power: float
+) -> Basis:
+    """Leave out vectors that sit on a handful of rows, and weight the others by their strength.
+
+    A unit vector spread evenly over a share p of the rows has participation ratio
+    1 / (n sum u^4) = p. Below a tenth of an average cluster it tells of a few odd rows, not of a
+    cluster. The first vectors that pass are kept, each times (lambda / lambda_1)^power with lambda its
+    squared singular value, so that vectors beyond the k-th add what they know and no more.
+
+    Parameters
+    ----------
+    basis : Basis
+        Leading vectors, some to spare.
+    quartics : ndarray of shape (c,)
+        Sum of the fourth powers of each vector.
+    n_rows, n_clusters, n_components : int
+        Number of rows, of clusters, and of vectors to keep.
+    power : float
+        The power of the weight.
+    """
+    participation = 1.0 / (n_rows * np.maximum(quartics, np.finfo(float).tiny))
+    kept = np.flatnonzero(participation >= 0.1 / n_clusters)[:n_components]
+    if len(kept) < 2:
+        kept = np.arange(min(n_components, len(quartics)))
+    values = basis.singular_values[kept]
+    return Basis(basis.transform[:, kept] * (values / values[0]) ** (2 * power), values)
+
+
 def canonical(vectors: Array, values: Array) -> Array:
     """Give the same vectors whatever signs and bases the eigensolver chose.
 
@@ -70,14 +111,19 @@ def canonical(vectors: Array, values: Array) -> Array:
 
 def embed_rows(tile: GraphTile, transforms: Sequence[Array], *, row_norm: bool) -> Array:
     """Embedding rows of a tile: each repeat's rows of Q (unit length if ``row_norm``), side by side."""
-    from manyview.stages import kernels
-
     parts = []
     for Z, transform in zip(tile.parts, transforms, strict=True):
-        rows = np.empty((Z.shape[0], transform.shape[1]))
-        kernels.times_dense(Z.indptr, Z.indices, Z.data, transform, rows)
+        rows = _times(Z, transform)
         if row_norm:
             lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
             rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
         parts.append(rows)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+def _times(Z: sparse.csr_array, transform: Array) -> Array:
+    from manyview.stages import kernels
+
+    rows = np.empty((Z.shape[0], transform.shape[1]))
+    kernels.times_dense(Z.indptr, Z.indices, Z.data, np.ascontiguousarray(transform), rows)
+    return rows

@@ -1,0 +1,79 @@
+"""How Sphinx builds the documentation; nothing is fetched from the network."""
+
+import re
+
+from docutils import nodes
+from docutils.utils.math import MathError, latex2mathml
+from sphinx.util import logging
+
+import manyview
+
+project = "manyview"
+author = "The manyview developers"
+copyright = f"2025, {author}"
+release = version = manyview.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build"]
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc sections say it in words
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "backreferences_dir": None,
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # times differ between machines
+}
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "manyview"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_sidebars = {"tutorial": [], "explanation/design": []}
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+def escape_shapes(app, what, name, obj, options, lines):
+    """Keep ``(n_iter_,)`` a shape: in reStructuredText, a name with an underscore is a reference."""
+    for i, line in enumerate(lines):
+        if "shape (" in line:
+            lines[i] = re.sub(r"(?<=[(, ])(\w+)_(?=[,) ])", r"\1\\_", line)
+
+
+def write_mathml(translator, node):
+    """Write formulas as MathML, which browsers show without a script from the network."""
+    is_block = isinstance(node, nodes.math_block)
+    formula = re.sub(r"\\[bB]igg?[lrm]?(?![a-zA-Z])", "", node.astext())  # sizes are automatic
+    try:
+        translator.body.append(latex2mathml.tex2mathml(formula, as_block=is_block))
+    except MathError as error:
+        logging.getLogger(__name__).warning("formula: %s", error, location=node)
+    raise nodes.SkipNode
+
+
+def setup(app):
+    # After numpydoc, which makes field lists of docstrings.
+    app.connect("autodoc-process-docstring", escape_shapes, priority=900)
+    app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))

@@ -1,0 +1,1 @@
+"""Pure functions: a block of rows, or small reduced arrays, in and out."""

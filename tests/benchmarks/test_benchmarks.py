@@ -1,0 +1,179 @@
+"""Every benchmark runs, in the tiniest form it has; what it measures is its own business."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, Views
+from manyview.datasets import make_views
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
+
+from benchmarks import (  # noqa: E402
+    graph_stage,
+    growth,
+    labels,
+    measure,
+    problems,
+    published,
+    run,
+    simplex_qp,
+    start_up,
+    whole_fit,
+)
+from benchmarks.record import Report, Target  # noqa: E402
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Report:
+    return Report("tiny", quick=True, folder=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def views() -> Views:
+    return make_views(300, 3, (5, 7), random_state=0)
+
+
+def read_lines(report: Report) -> list[dict]:
+    return [json.loads(line) for line in (report.folder / "tiny.jsonl").read_text().splitlines()]
+
+
+def test_every_named_benchmark_can_be_run():
+    modules = [importlib.import_module(f"benchmarks.{name}") for name in run.NAMES]
+    assert all(callable(module.run) for module in modules)
+
+
+def test_names_are_listed(capsys):
+    run.main(["--list"])
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(run.NAMES)
+
+
+def test_unknown_name_is_refused():
+    with pytest.raises(SystemExit):
+        run.main(["nonsense"])
+
+
+def test_line_says_what_was_measured_where_and_how_it_stands(report):
+    report.add("a case", 3.0, Target(at_most=2.0), seconds=[1.0], extra=np.float64(4.0))
+    (line,) = read_lines(report)
+    assert (line["verdict"], line["target"], line["extra"]) == ("miss", "<= 2", 4.0)
+    assert line["versions"]["numpy"] == np.__version__
+    assert line["form"] == "quick"
+    assert {"commit", "dirty", "date", "cores", "cpu", "threads", "seed"} <= line.keys()
+    assert "0 of 1 targets met" in report.summary()
+
+
+@pytest.mark.parametrize(
+    ("target", "figure", "verdict"),
+    [
+        (Target(at_most=9.0, stretch=6.0), 7.0, "pass"),
+        (Target(at_most=9.0, stretch=6.0), 5.0, "pass (stretch)"),
+        (Target(at_least=12.0), 11.0, "miss"),
+        (Target(at_least=0.84, at_most=0.92), 0.93, "miss"),
+        (Target(at_most=1.0, indicative=True), 0.5, "pass?"),
+        (Target(at_most=1.0), float("nan"), "miss"),
+    ],
+)
+def test_verdict_follows_the_bounds(target, figure, verdict):
+    assert target.verdict(figure) == verdict
+
+
+def test_rivals_take_turns():
+    calls = []
+    rivals = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
+    seconds = measure.time_in_turn(rivals, repeats=3)
+    assert "".join(calls) == "ababab"
+    assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_peak_memory_sees_what_was_freed_again():
+    with measure.PeakMemory() as peak:
+        np.ones(4_000_000).sum()
+    assert 31e6 < peak.bytes < 64e6
+
+
+def test_missing_data_is_a_line(report, monkeypatch, tmp_path):
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
+    monkeypatch.setenv("MANYVIEW_CACHE", str(tmp_path))
+    assert problems.find(report, "covtype") is None
+    assert read_lines(report)[0]["note"] == "missing data"
+
+
+def test_simplex_cell_beats_nothing_but_is_certified(report, views):
+    X = problems.standardised(views.arrays[0])
+    A = problems.find_anchors(X, 8)
+    cell = simplex_qp.Cell(5, 8, 0.1, 0.1)
+    ratios, worst = simplex_qp.measure_cell(report, cell, X, A, repeats=1)
+    simplex_qp.summarise(report, {cell: ratios}, {cell: worst})
+    assert set(ratios) == {"daqp", "daqp reused", "quadprog"}
+    assert worst < simplex_qp.MAX_CERTIFICATE
+    assert read_lines(report)[0]["rival_certificate"] < simplex_qp.MAX_CERTIFICATE
+
+
+def test_graph_stage_is_timed_over_the_product(report, views):
+    X = problems.shuffled(problems.standardised(views.arrays[0]))
+    setting = graph_stage.Setting("made", 10.0, 0.0)
+    graph_stage.measure_stage(report, setting, X, problems.find_anchors(X, 10), repeats=1)
+    graph_stage.measure_threads(report, Views(list(views.arrays)), repeats=1)
+    assert all(line["figure"] > 0 for line in read_lines(report))
+
+
+def test_whole_fit_is_compared(report, views):
+    case = whole_fit.Case("handwritten", 3, 20, 300, (("KMeans n_init=10", 2.0),), True)
+    whole_fit.compare(report, case, views, repeats=1)
+    lines = read_lines(report)
+    assert len(lines) == 1 + len(whole_fit.RIVALS)
+    assert [line["target"] for line in lines].count("<= 2") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_growth_is_measured_and_drawn(report, monkeypatch):
+    monkeypatch.setattr(growth, "in_child", lambda function, *arguments: function(*arguments))
+    growth.measure_sizes(report, (500, 1000), repeats=1)
+    assert read_lines(report)[2]["target"] == "<= 4.4"
+    assert (report.folder / "growth.png").stat().st_size > 1000
+
+
+def test_child_gives_its_result():
+    assert measure.in_child(len, [1, 2, 3]) == 3
+
+
+def test_start_up_is_timed(report):
+    start_up.measure_help(report, repeats=1)
+    call = "def call(): pass\n"
+    start_up.measure_kernels(report, "nothing", call, Target(at_most=12.0), 1)
+    assert len(read_lines(report)) == 4
+
+
+def test_start_up_code_is_valid(monkeypatch):
+    monkeypatch.setattr(LMVSC, "fit", lambda self, X: self)
+    for code in (start_up.DEFAULT_FIT, start_up.ALL_METHODS):
+        names: dict = {}
+        exec(code, names)
+        assert callable(names["call"])
+
+
+def test_published_figures_are_put_beside_ours(report, views):
+    wanted = {"nmi": (0.5, Target(at_least=0.1))}
+
+    def make(seed: int) -> LMVSC:
+        return LMVSC.as_published(3, 10, 0.1, variant="released", random_state=seed)
+
+    published.score_seeds(report, "made", views, make, wanted, n_seeds=2)
+    (line,) = read_lines(report)
+    assert line["paper"] == 0.5
+    assert len(line["scores"]) == 2
+
+
+def test_labels_are_compared_with_an_earlier_file(report, views):
+    nmi = labels.score_default(report, "made", views, n_seeds=1)
+    before = labels.read_nmi(report.folder / "tiny.jsonl")
+    assert before == {"made": nmi}
+    labels.compare(report, {"made": (nmi + 0.01, nmi)})
+    assert read_lines(report)[-1]["verdict"] == "miss"

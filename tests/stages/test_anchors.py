@@ -1,0 +1,76 @@
+"""Anchors: distinct rows to start from, moved to where rows are."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
+from manyview.stages.kmeans import assign
+from manyview.stages.scaling import ScaledRows
+
+
+class TestChosenRows:
+    @pytest.mark.parametrize("n_wanted", [1, 10, 99])
+    def test_are_distinct_and_ascend(self, n_wanted):
+        rows = choose_rows(100, n_wanted, np.random.default_rng(0))
+        assert len(rows) == n_wanted
+        assert (np.diff(rows) > 0).all()
+        assert rows[0] >= 0 and rows[-1] < 100
+
+    @pytest.mark.parametrize("n_wanted", [100, 101, 10**9])
+    def test_are_all_rows_where_that_many_are_wanted(self, n_wanted):
+        rows = choose_rows(100, n_wanted, np.random.default_rng(0))
+        assert np.array_equal(rows, np.arange(100))
+
+    def test_depend_on_the_generator_alone(self):
+        first, second = (choose_rows(1000, 50, np.random.default_rng(3)) for _ in range(2))
+        assert np.array_equal(first, second)
+        assert not np.array_equal(first, choose_rows(1000, 50, np.random.default_rng(4)))
+
+    def test_are_spread_over_all_rows(self):
+        # 2000 of 10 000 rows: each tenth holds 200 on average, with standard deviation below 13.
+        rows = choose_rows(10_000, 2000, np.random.default_rng(0))
+        per_tenth = np.bincount(rows // 1000, minlength=10)
+        assert np.abs(per_tenth - 200).max() < 6 * 13
+
+    def test_first_sweeps_see_fewer_rows_than_the_last(self):
+        assert 0 < n_first_rows(50) < 50 * 256
+
+
+class TestRefinedAnchors:
+    @pytest.fixture
+    def rows(self, blobs):
+        return blobs(n=600, k=6, widths=(5,))[0]
+
+    @pytest.mark.parametrize(
+        "convert", [ScaledRows, lambda X: ScaledRows(sparse.csr_array(X), np.zeros(5))]
+    )
+    def test_serve_rows_better_than_their_start(self, rows, convert):
+        sweep = partial(assign, convert(rows))
+        start = rows[:12]
+        anchors = refine_anchors(start, sweep, sweep)
+        assert anchors.shape == (12, 5)
+        assert sweep(anchors).inertia < sweep(start).inertia
+
+    def test_lie_inside_the_range_of_rows(self, rows):
+        sweep = partial(assign, ScaledRows(rows))
+        anchors = refine_anchors(rows[:12], sweep, sweep)
+        assert (anchors >= rows.min(axis=0) - 1e-12).all()
+        assert (anchors <= rows.max(axis=0) + 1e-12).all()
+
+    def test_best_start_finds_clear_groups(self, rows):
+        centers = best_start(ScaledRows(rows), 6, seed=0)
+        means = np.array([rows[g::6].mean(axis=0) for g in range(6)])
+        distances = np.linalg.norm(centers[:, None] - means, axis=2)
+        assert sorted(distances.argmin(axis=1)) == list(range(6))
+        assert distances.min(axis=1).max() < 1e-6
+
+    def test_best_start_of_sparse_rows_takes_the_offset_off(self, rows):
+        offset = np.linspace(-1, 1, 5)
+        dense = best_start(ScaledRows(rows - offset), 6, seed=0)
+        csr = best_start(ScaledRows(sparse.csr_array(rows), offset), 6, seed=0)
+        assert np.allclose(np.sort(csr, axis=0), np.sort(dense, axis=0), atol=1e-8)

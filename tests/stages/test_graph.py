@@ -1,0 +1,116 @@
+"""Graph rows of scaled views, and their sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.simplex import METHODS, solve_simplex_qp
+from manyview.stages.graph import AnchorGraph, GraphBuilder, graph_moments, method_for
+from manyview.stages.scaling import ScaledRows
+
+# Weights are unique with these alphas; see the solver's tests.
+ATOL = 1e-6
+
+
+@pytest.fixture
+def views():
+    rng = np.random.default_rng(0)
+    return [np.abs(rng.normal(size=(300, d))) * rng.integers(0, 2, (300, d)) for d in (6, 4)]
+
+
+def of_view(v, X, *, m=20, **options):
+    return AnchorGraph((v,), (1.0,), X[:m], 0.02, 0.1, **options)
+
+
+def build(graphs, rows):
+    widths = tuple(block.matrix.shape[1] for block in rows)
+    return GraphBuilder(tuple(graphs), widths)(rows)
+
+
+def dense_rows(views):
+    return [ScaledRows(X) for X in views]
+
+
+class TestRows:
+    def test_are_the_solutions_of_the_simplex_problems(self, views):
+        tile = build([of_view(0, views[0])], dense_rows(views))
+        expected = solve_simplex_qp(views[0], views[0][:20], alpha=0.02, locality=0.1)
+        assert np.allclose(tile.parts[0].toarray(), expected.toarray(), rtol=0, atol=ATOL)
+        assert tile.n_failed == 0
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_sum_to_one_whatever_the_method(self, views, method):
+        tile = build([of_view(0, views[0], method=method)], dense_rows(views))
+        # As many roundings as there are weights, far below this.
+        assert np.allclose(tile.parts[0].sum(axis=1), 1.0, rtol=0, atol=1e-12)
+
+    def test_graphs_of_one_repeat_stand_side_by_side(self, views):
+        graphs = [of_view(0, views[0]), of_view(1, views[1], m=7)]
+        alone = [build([graph], dense_rows(views)).parts[0].toarray() for graph in graphs]
+        together = build(graphs, dense_rows(views))
+        assert len(together.parts) == 1
+        assert np.array_equal(together.parts[0].toarray(), np.hstack(alone))
+
+    def test_repeats_are_kept_apart(self, views):
+        graphs = [of_view(0, views[0]), of_view(0, views[0], m=9, repeat=1)]
+        tile = build(graphs, dense_rows(views))
+        assert [Z.shape for Z in tile.parts] == [(300, 20), (300, 9)]
+
+    def test_several_views_side_by_side_are_one_problem(self, views):
+        factors = (0.6, 0.8)
+        joined = np.hstack([f * X for f, X in zip(factors, views, strict=True)])
+        graph = AnchorGraph((0, 1), factors, joined[:20], 0.02, 0.1)
+        tile = build([graph], dense_rows(views))
+        expected = solve_simplex_qp(joined, joined[:20], alpha=0.02, locality=0.1)
+        assert np.allclose(tile.parts[0].toarray(), expected.toarray(), rtol=0, atol=ATOL)
+
+    @pytest.mark.parametrize("which", [(0,), (1,), (0, 1)])
+    def test_sparse_views_give_the_graph_of_dense_ones(self, views, which):
+        offsets = [np.full(X.shape[1], 0.3) for X in views]
+        dense = [ScaledRows(X - c) for X, c in zip(views, offsets, strict=True)]
+        csr = [ScaledRows(sparse.csr_array(X), c) for X, c in zip(views, offsets, strict=True)]
+        mixed = [csr[v] if v in which else dense[v] for v in (0, 1)]
+        joined = np.hstack([X - 0.3 for X in views])
+        graphs = [
+            of_view(0, views[0] - 0.3),
+            AnchorGraph((0, 1), (1.0, 1.0), joined[:9], 0.02, 0.0),
+        ]
+        expected = build(graphs, dense).parts[0].toarray()
+        assert np.allclose(build(graphs, mixed).parts[0].toarray(), expected, rtol=0, atol=ATOL)
+
+    def test_size_in_bytes_counts_all_parts(self, views):
+        tile = build([of_view(0, views[0])], dense_rows(views))
+        Z = tile.parts[0]
+        assert tile.nbytes == Z.data.nbytes + Z.indices.nbytes + Z.indptr.nbytes
+
+    def test_the_chosen_method_is_one_of_those_there_are(self, views):
+        graph = of_view(0, views[0])
+        assert method_for(graph, ScaledRows(views[0][:32])) in METHODS
+
+
+class TestMoments:
+    @pytest.mark.parametrize("alpha", [1e-4, 1e3])
+    def test_are_the_gram_matrix_and_column_sums(self, views, alpha):
+        # Few weights a row, then all: the Gram matrix is summed in two ways.
+        graph = AnchorGraph((0,), (1.0,), views[0][:20], alpha, 0.0)
+        tile = build([graph], dense_rows(views))
+        Z = tile.parts[0].toarray()
+        moments = graph_moments(tile)
+        assert np.allclose(np.triu(moments.grams[0]), np.triu(Z.T @ Z), rtol=1e-12, atol=1e-12)
+        assert np.allclose(moments.column_sums[0], Z.sum(axis=0), rtol=1e-12)
+        assert np.array_equal(moments.n_entries[0], (Z > 0).sum(axis=0))
+
+    def test_of_parts_add_up_to_those_of_the_whole(self, views):
+        graphs = [of_view(0, views[0]), of_view(1, views[1], repeat=1)]
+        whole = graph_moments(build(graphs, dense_rows(views)))
+        halves = [
+            graph_moments(build(graphs, [rows[part] for rows in dense_rows(views)]))
+            for part in (slice(0, 111), slice(111, 300))
+        ]
+        total = halves[0] + halves[1]
+        for repeat in (0, 1):
+            assert np.allclose(total.grams[repeat], whole.grams[repeat], rtol=1e-9, atol=ATOL)
+            assert np.allclose(total.column_sums[repeat], whole.column_sums[repeat], atol=ATOL)
+        assert total.n_failed == whole.n_failed == 0

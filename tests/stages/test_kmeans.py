@@ -1,0 +1,123 @@
+"""Lloyd's iterations as sums over tiles: what scikit-learn finds, and empty clusters repaired."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from manyview.stages.kmeans import assign, lloyd, nearest_centers
+from manyview.stages.scaling import ScaledRows
+
+
+@pytest.fixture
+def rows():
+    return np.random.default_rng(0).normal(size=(500, 4))
+
+
+def sweep_over(rows):
+    return partial(assign, ScaledRows(rows))
+
+
+class TestAssignment:
+    def test_every_row_goes_to_its_nearest_centre(self, rows):
+        centers = rows[:7]
+        distances = ((rows[:, None] - centers) ** 2).sum(axis=2)
+        labels, _ = nearest_centers(ScaledRows(rows), centers)
+        assert labels.dtype == np.int32
+        assert np.array_equal(labels, distances.argmin(axis=1))
+
+    def test_sums_are_those_of_the_rows(self, rows):
+        centers = rows[:7]
+        distances = ((rows[:, None] - centers) ** 2).sum(axis=2)
+        labels = distances.argmin(axis=1)
+        result = assign(ScaledRows(rows), centers)
+        assert np.array_equal(result.counts, np.bincount(labels, minlength=7))
+        assert np.allclose(result.sums, np.eye(7)[labels].T @ rows, rtol=1e-12, atol=1e-12)
+        assert result.inertia == pytest.approx(distances.min(axis=1).sum(), rel=1e-12)
+        assert result.farthest == pytest.approx(distances.min(axis=1).max(), rel=1e-12)
+        assert np.array_equal(result.farthest_row, rows[distances.min(axis=1).argmax()])
+
+    def test_sparse_rows_are_as_dense_rows(self, rows):
+        rows = np.where(np.abs(rows) < 0.5, 0.0, rows)
+        offset = np.linspace(-1, 1, 4)
+        centers = rows[:7]
+        dense = assign(ScaledRows(rows - offset), centers)
+        csr = assign(ScaledRows(sparse.csr_array(rows), offset), centers)
+        assert np.array_equal(csr.counts, dense.counts)
+        assert np.allclose(csr.sums, dense.sums, rtol=1e-11, atol=1e-11)
+        assert csr.inertia == pytest.approx(dense.inertia, rel=1e-11)
+        assert np.allclose(csr.farthest_row, dense.farthest_row, atol=1e-13)
+
+    @pytest.mark.parametrize("cuts", [[100], [1, 2, 499], [250, 251]])
+    def test_parts_add_up_to_the_whole(self, rows, cuts):
+        centers = rows[:7]
+        whole = assign(ScaledRows(rows), centers)
+        parts = reduce(add, [assign(ScaledRows(p), centers) for p in np.split(rows, cuts)])
+        assert np.array_equal(parts.counts, whole.counts)
+        assert np.allclose(parts.sums, whole.sums, rtol=1e-12, atol=1e-12)
+        assert parts.inertia == pytest.approx(whole.inertia, rel=1e-12)
+        assert np.array_equal(parts.farthest_row, whole.farthest_row)
+
+    def test_single_precision_rows_work(self, rows):
+        single = assign(ScaledRows(rows.astype(np.float32)), rows[:7].astype(np.float32))
+        assert single.inertia == pytest.approx(assign(ScaledRows(rows), rows[:7]).inertia, rel=1e-5)
+        assert single.sums.dtype == np.float64
+
+    def test_ties_go_to_the_first_centre(self):
+        labels, _ = nearest_centers(ScaledRows(np.zeros((3, 2))), np.ones((4, 2)))
+        assert labels.tolist() == [0, 0, 0]
+
+
+class TestLloyd:
+    def test_rests_where_scikit_learn_rests(self, rows):
+        start = rows[:7]
+        centers, assignment, _ = lloyd(sweep_over(rows), start, max_iter=300)
+        expected = KMeans(7, init=start, n_init=1, max_iter=300, tol=0, algorithm="lloyd").fit(rows)
+        assert np.allclose(centers, expected.cluster_centers_, rtol=1e-9, atol=1e-9)
+        assert assignment.inertia == pytest.approx(expected.inertia_, rel=1e-10)
+
+    def test_inertia_never_rises(self, rows):
+        inertias = [
+            lloyd(sweep_over(rows), rows[:7], max_iter=limit)[1].inertia for limit in range(1, 12)
+        ]
+        assert (np.diff(inertias) <= 1e-9).all()
+
+    def test_the_assignment_belongs_to_the_centres_it_comes_with(self, rows):
+        centers, assignment, _ = lloyd(sweep_over(rows), rows[:7], max_iter=3)
+        again = sweep_over(rows)(centers)
+        assert again.inertia == assignment.inertia
+        assert np.array_equal(again.counts, assignment.counts)
+
+    @pytest.mark.parametrize("limit", [1, 2, 5])
+    def test_stops_at_the_limit(self, rows, limit):
+        assert lloyd(sweep_over(rows), rows[:7], max_iter=limit)[2] == limit
+
+    def test_stops_when_centres_rest(self):
+        rows = np.repeat([[0.0], [10.0]], 5, axis=0)
+        centers, _, n_iter = lloyd(sweep_over(rows), np.array([[1.0], [9.0]]), max_iter=100)
+        assert n_iter == 2
+        assert centers.ravel().tolist() == [0.0, 10.0]
+
+    def test_tolerance_stops_earlier(self, rows):
+        _, _, exact = lloyd(sweep_over(rows), rows[:7], max_iter=300)
+        _, _, loose = lloyd(sweep_over(rows), rows[:7], max_iter=300, tol=0.05)
+        assert loose < exact
+
+    def test_empty_clusters_take_the_worst_served_rows(self):
+        rows = np.repeat([[0.0], [10.0], [20.0]], 5, axis=0)
+        start = np.array([[0.0], [1e6], [2e6]])  # two centres that no row is near
+        centers, assignment, _ = lloyd(sweep_over(rows), start, max_iter=100)
+        assert sorted(centers.ravel().tolist()) == [0.0, 10.0, 20.0]
+        assert assignment.inertia == 0.0
+        assert (assignment.counts == 5).all()
+
+    def test_more_centres_than_distinct_rows_leave_some_empty(self):
+        rows = np.repeat([[0.0], [1.0]], 4, axis=0)
+        centers, assignment, _ = lloyd(sweep_over(rows), np.zeros((5, 1)), max_iter=50)
+        assert np.isfinite(centers).all()
+        assert assignment.inertia == 0.0

@@ -1,0 +1,341 @@
+"""Scaling: what each kind does, the same for dense and sparse rows, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse, special, stats
+from sklearn.preprocessing import normalize
+
+from manyview.stages.scaling import KINDS, ScaledRows, fit_scaler, side_by_side
+
+SCALING_KINDS = [kind for kind in KINDS if kind is not None]
+
+# Sums of some hundred float64 numbers of size one, and one division.
+RTOL = 1e-11
+
+
+def counts(n=200, d=6, seed=0):
+    """Counts with many zeros: as dense rows and as sparse rows they are the same view."""
+    return np.random.default_rng(seed).poisson(0.7, size=(n, d)).astype(float)
+
+
+def scaled(sample, kind, rows=None, **options):
+    """Give rows (the sample itself, if not given) as the sample's scaler makes them, dense."""
+    scaler = fit_scaler(sample, name="a", kind=kind, **options)
+    result = scaler.apply(sample if rows is None else rows)
+    return as_dense(result)
+
+
+def as_dense(result):
+    offset = 0.0 if result.offset is None else result.offset
+    matrix = result.matrix
+    return (matrix.toarray() if sparse.issparse(matrix) else matrix) - offset
+
+
+def centred_to_unit_energy(rows):
+    centred = rows - rows.mean(axis=0)
+    return centred / np.sqrt((centred**2).sum(axis=1).mean())
+
+
+def normal_scores(column):
+    return special.ndtri((stats.rankdata(column) - 0.25) / (len(column) + 0.5))
+
+
+class TestKinds:
+    def test_standard_columns_have_equal_variance(self):
+        X = counts() * [1, 10, 1e3, 1e-3, 1, 1]
+        expected = centred_to_unit_energy((X - X.mean(axis=0)) / X.std(axis=0))
+        assert np.allclose(scaled(X, "standard"), expected, rtol=RTOL, atol=1e-12)
+
+    def test_unit_rows_have_unit_length_before_centring(self):
+        X = counts()
+        assert np.allclose(scaled(X, "unit"), centred_to_unit_energy(normalize(X)), atol=1e-12)
+
+    def test_hellinger_is_unit_rows_of_square_roots(self):
+        X = counts()
+        expected = centred_to_unit_energy(normalize(np.sqrt(X)))
+        assert np.allclose(scaled(X, "hellinger"), expected, atol=1e-12)
+
+    def test_hellinger_keeps_signs(self):
+        X = counts() - 1.0
+        expected = centred_to_unit_energy(normalize(np.sign(X) * np.sqrt(np.abs(X))))
+        assert np.allclose(scaled(X, "hellinger"), expected, atol=1e-12)
+
+    def test_energy_divides_by_one_number(self):
+        X = counts() * [1, 10, 1e3, 1e-3, 1, 1]
+        assert np.allclose(scaled(X, "energy"), centred_to_unit_energy(X), rtol=RTOL, atol=1e-12)
+
+    def test_none_only_centres(self):
+        X = 1e3 * counts()
+        assert np.allclose(scaled(X, None), X - X.mean(axis=0), rtol=RTOL, atol=1e-9)
+
+    @pytest.mark.parametrize("n", [2, 5, 40, 1000])
+    def test_normal_scores_are_normal_quantiles_of_ranks(self, n):
+        rng = np.random.default_rng(n)
+        X = np.column_stack([rng.normal(size=n), rng.integers(0, 4, n), rng.exponential(size=n)])
+        expected = centred_to_unit_energy(np.column_stack([normal_scores(c) for c in X.T]))
+        assert np.allclose(scaled(X, "normal-scores"), expected, atol=1e-12)
+
+    def test_normal_scores_of_long_columns_are_close_to_those_of_ranks(self):
+        # A thousand sampled quantiles place a rank to one in a thousand; where normal quantiles are
+        # steepest inside (0.01, 0.99), their slope is 37, so to 0.04 (and 0.02 from the ends).
+        X = np.random.default_rng(0).lognormal(size=(5000, 1))
+        inside = np.abs(stats.rankdata(X[:, 0]) / 5000 - 0.5) < 0.49
+        expected = centred_to_unit_energy(normal_scores(X[:, 0])[:, None])
+        assert np.abs(scaled(X, "normal-scores") - expected)[inside].max() < 0.06
+
+    def test_normal_scores_forget_any_increasing_change_of_a_column(self):
+        X = np.random.default_rng(0).normal(size=(100, 2))
+        changed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3])
+        assert np.allclose(scaled(X, "normal-scores"), scaled(changed, "normal-scores"), atol=1e-12)
+
+    def test_normal_scores_of_new_values_lie_in_order_between_their_neighbours(self):
+        sample = np.arange(10.0)[:, None]
+        new = np.array([[-1e9], [0.0], [0.5], [1.0], [8.7], [9.0], [1e9]])
+        scores = scaled(sample, "normal-scores", new)[:, 0]
+        assert (np.diff(scores) >= 0).all()
+        assert scores[1] < scores[2] < scores[3] < scores[4] < scores[5]
+        assert np.isfinite(scores).all()
+
+
+class TestEveryKind:
+    @pytest.mark.parametrize("kind", SCALING_KINDS)
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_mean_squared_norm_is_one(self, kind, convert):
+        rows = scaled(convert(counts()), kind)
+        assert (rows**2).sum(axis=1).mean() == pytest.approx(1.0, rel=1e-12)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_mean_is_zero(self, kind, convert):
+        rows = scaled(convert(counts()), kind)
+        assert np.abs(rows.mean(axis=0)).max() <= 1e-14 * max(1.0, np.abs(rows).max())
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_sparse_rows_are_scaled_as_dense_rows(self, kind):
+        X, new = counts(), counts(seed=1)
+        dense = scaled(X, kind, new)
+        assert np.allclose(
+            scaled(sparse.csr_array(X), kind, sparse.csr_array(new)), dense, atol=1e-12
+        )
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_sparse_sample_gives_the_scaler_of_a_dense_one(self, kind):
+        X = counts(n=3000)
+        dense = fit_scaler(X, name="a", kind=kind)
+        csr = fit_scaler(sparse.csr_array(X), name="a", kind=kind)
+        assert np.allclose(csr.shift, dense.shift, rtol=RTOL, atol=1e-13)
+        assert np.allclose(csr.scale, dense.scale, rtol=RTOL)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_sparse_rows_stay_sparse(self, kind):
+        X = sparse.csr_array(counts())
+        result = fit_scaler(X, name="a", kind=kind).apply(X)
+        assert isinstance(result.matrix, sparse.csr_array)
+        assert result.matrix.nnz <= X.nnz
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_stored_zeros_are_zeros(self, kind):
+        X = counts()
+        stored = sparse.csr_array(X + 1.0)
+        stored.data -= 1.0  # every entry is stored
+        assert np.allclose(scaled(stored, kind), scaled(X, kind), atol=1e-12)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, bool])
+    def test_types_of_numbers_do_not_matter(self, kind, dtype):
+        X = np.minimum(counts(), 1.0)
+        expected = scaled(X, kind)
+        assert np.allclose(scaled(X.astype(dtype), kind), expected, atol=1e-12)
+        assert np.allclose(scaled(sparse.csr_array(X.astype(dtype)), kind), expected, atol=1e-12)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("value", [0.0, 0.1, 1.0 / 3.0, 1e9 / 7.0])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_constant_columns_do_no_harm(self, kind, value, convert):
+        X = counts(n=50)
+        X[:, 2] = value
+        rows = scaled(convert(X), kind)
+        others = np.delete(rows, 2, axis=1)
+        assert np.isfinite(rows).all()
+        # Where columns are scaled one by one, a constant one says nothing.
+        spread = {"standard": 1e-12, "normal-scores": 1e-12}.get(kind, np.inf)
+        assert np.abs(rows[:, 2]).max() <= spread
+        assert (others**2).sum() > 0
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("value", [0.1, 2.0])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_a_view_without_any_difference_becomes_zeros(self, kind, value, convert):
+        rows = scaled(convert(np.full((20, 3), value)), kind)
+        assert np.abs(rows).max() <= 1e-12
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_rows_of_zeros_are_finite(self, kind, convert):
+        X = counts()
+        X[::3] = 0.0
+        assert np.isfinite(scaled(convert(X), kind)).all()
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_single_row_becomes_zeros(self, kind):
+        assert np.abs(scaled(np.array([[3.0, -1.0]]), kind)).max() <= 1e-12
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_input_is_left_alone(self, kind):
+        X = counts()
+        before = X.copy()
+        scaled(X, kind)
+        assert np.array_equal(X, before)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_order_in_memory_does_not_change_a_bit(self, kind):
+        X = counts()
+        scaler = fit_scaler(X, name="a", kind=kind)
+        result = scaler.apply(np.asfortranarray(X)).matrix
+        assert np.array_equal(result, scaler.apply(X).matrix)
+        assert result.flags.c_contiguous
+
+    @pytest.mark.parametrize("kind", ["standard", "energy", None])
+    def test_linear_kinds_can_be_inverted(self, kind):
+        X = counts() * [1, 10, 1e3, 1e-3, 1, 1]
+        scaler = fit_scaler(X, name="a", kind=kind)
+        assert scaler.is_linear
+        assert np.allclose(scaler.invert(scaler.apply(X).matrix), X, rtol=RTOL, atol=1e-12)
+
+    def test_inverting_gives_constant_columns_their_value(self):
+        X = counts()
+        X[:, 1] = 7.0
+        scaler = fit_scaler(X, name="a", kind="standard")
+        assert np.allclose(scaler.invert(scaler.apply(X).matrix)[:, 1], 7.0)
+
+    @pytest.mark.parametrize("kind", ["normal-scores", "hellinger", "unit"])
+    def test_other_kinds_say_that_they_are_not_linear(self, kind):
+        assert not fit_scaler(counts(), name="a", kind=kind).is_linear
+
+
+class TestScaledRows:
+    @pytest.fixture
+    def pair(self):
+        """Give the same rows, dense and sparse with an offset."""
+        X, offset = counts(n=30), np.linspace(-1, 1, 6)
+        return ScaledRows(X - offset), ScaledRows(sparse.csr_array(X), offset)
+
+    def test_products_agree(self, pair):
+        W = np.random.default_rng(0).normal(size=(6, 4))
+        assert np.allclose(pair[0].products(W), pair[1].products(W), rtol=RTOL, atol=1e-13)
+
+    def test_square_norms_agree(self, pair):
+        assert np.allclose(pair[0].square_norms(), pair[1].square_norms(), rtol=RTOL, atol=1e-13)
+
+    def test_dense_rows_agree(self, pair):
+        assert np.array_equal(pair[0].dense(), pair[1].dense())
+
+    def test_selected_rows_agree(self, pair):
+        rows = np.array([3, 1, 7])
+        assert np.array_equal(pair[0][rows].dense(), pair[1][rows].dense())
+        assert len(pair[1][2:9]) == 7
+
+    def test_single_precision(self, pair):
+        for rows in pair:
+            assert rows.single().matrix.dtype == np.float32
+            assert np.allclose(rows.single().dense(), rows.dense(), rtol=1e-6, atol=1e-6)
+
+    def test_size_in_bytes_counts_all_parts(self, pair):
+        X = pair[1].matrix
+        assert pair[0].nbytes == 30 * 6 * 8
+        assert pair[1].nbytes == X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+
+
+class TestSideBySide:
+    def test_dense_views(self):
+        X, Y = counts(d=3), counts(d=2, seed=1)
+        joined = side_by_side([ScaledRows(X), ScaledRows(Y)], [0.5, 2.0])
+        assert np.array_equal(joined.dense(), np.column_stack([0.5 * X, 2.0 * Y]))
+
+    @pytest.mark.parametrize("which", [(0,), (1,), (0, 1)])
+    def test_sparse_views_stay_sparse(self, which):
+        X, Y = counts(d=3), counts(d=2, seed=1)
+        dense = [ScaledRows(X - 0.3), ScaledRows(Y + 0.2)]
+        csr = [
+            ScaledRows(sparse.csr_array(X), np.full(3, 0.3)),
+            ScaledRows(sparse.csr_array(Y), np.full(2, -0.2)),
+        ]
+        mixed = [csr[v] if v in which else dense[v] for v in (0, 1)]
+        joined = side_by_side(mixed, [0.5, 2.0])
+        assert sparse.issparse(joined.matrix)
+        expected = side_by_side(dense, [0.5, 2.0]).dense()
+        assert np.allclose(joined.dense(), expected, rtol=0, atol=1e-14)
+
+    def test_one_view_is_itself(self):
+        rows = ScaledRows(counts())
+        assert side_by_side([rows], [1.0]) is rows
+
+    def test_a_view_without_weight_becomes_zeros(self):
+        joined = side_by_side([ScaledRows(counts(d=2)), ScaledRows(counts(d=3))], [0.0, 1.0])
+        assert np.array_equal(joined.dense()[:, :2], np.zeros((200, 2)))
+
+
+class TestMissing:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_missing_values_take_the_mean_of_those_present(self, kind):
+        X = counts()
+        holes = X.copy()
+        holes[3, 1] = holes[9, 1] = holes[5, 4] = np.nan
+        filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)
+        assert np.allclose(scaled(holes, kind, impute="mean"), scaled(filled, kind), atol=1e-12)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_missing_values_of_sparse_rows(self, kind):
+        holes = counts()
+        holes[3, 1] = holes[9, 1] = holes[5, 4] = np.nan
+        dense = scaled(holes, kind, impute="mean")
+        assert np.allclose(scaled(sparse.csr_array(holes), kind, impute="mean"), dense, atol=1e-12)
+
+    def test_new_rows_take_the_means_of_the_sample(self):
+        sample = np.array([[0.0, 1.0], [2.0, 3.0], [np.nan, 5.0]])
+        scaler = fit_scaler(sample, name="a", kind=None, impute="mean")
+        rows = scaler.apply(np.array([[np.nan, np.nan]])).matrix
+        assert np.allclose(rows, [[0.0, 0.0]])
+
+    def test_a_column_without_any_value_is_refused(self):
+        with pytest.raises(ValueError, match=r"View 'hog' has no value at all in column 1"):
+            fit_scaler(np.array([[1.0, np.nan]] * 3), name="hog", kind=None, impute="mean")
+
+    def test_infinity_is_not_a_missing_value(self):
+        X = counts()
+        X[3, 1] = np.inf
+        with pytest.raises(ValueError, match=r"View 'hog' contains infinity"):
+            fit_scaler(X, name="hog", kind="standard", impute="mean")
+
+    def test_whole_numbers_have_none(self):
+        X = counts().astype(int)
+        expected = scaled(X, "standard")
+        assert np.array_equal(scaled(X, "standard", impute="mean"), expected)
+
+
+class TestRefused:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize(
+        ("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
+    )
+    def test_a_value_that_is_no_number_is_named(self, kind, convert, value, word):
+        scaler = fit_scaler(convert(counts()), name="hog", kind=kind)
+        X = counts(n=20)
+        X[13, 4] = value
+        with pytest.raises(ValueError, match=f"View 'hog' contains {word} at row 4109, column 4"):
+            scaler.apply(convert(X), first_row=4096)
+
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_a_sample_with_such_a_value_names_view_and_column(self, convert):
+        X = counts()
+        X[13, 4] = np.nan
+        with pytest.raises(ValueError, match=r"View 'hog' contains NaN at .*column 4.*impute"):
+            fit_scaler(convert(X), name="hog", kind="standard")
+
+    @pytest.mark.filterwarnings("ignore:overflow")
+    def test_values_too_large_to_be_squared_are_refused(self):
+        with pytest.raises(ValueError, match="View 'hog' has values too large"):
+            fit_scaler(np.full((5, 2), 1e308), name="hog", kind="standard")
