@@ -89,10 +89,13 @@ def choose_method(problem: SimplexProblem, pilot: Array) -> str:
     # Most problems end up with the active set, so that nothing else need be compiled for them.
     counting = Solver(problem, "active-set" if m <= 300 else "exchange")
     support = len(counting.solve(pilot).data) / len(pilot)
-    if ridge >= 1e-4 and ((d <= 16 and support > 12) or 2 * d < support):
+    unused = m - support
+    if ridge >= 1e-4 and d <= 16 and support > 12:
         return "newton"
-    if ridge >= 1e-3 and support > m / 2 and m <= 200:
+    if ridge >= 1e-3 and unused < min(m / 2, 2.5 * d):
         return "complement"
+    if ridge >= 1e-4 and 2 * d < support:
+        return "newton"
     return "active-set" if support < 12 else "exchange"
 
 

@@ -14,7 +14,6 @@ from manyview.simplex.kernels.shared import (
     TOLERANCE,
     factor,
     first_at_minimum,
-    forward,
     gradient,
     minimise_on_support,
     write_row,
@@ -74,7 +73,21 @@ def _admit(g, mu, tol, P, s, limit):
 
 
 @inner
-def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g, right):
+def _carry(L, rdiag, b, P, start, s, y, w):
+    """Write entries ``start`` to s of y = L^-1 b_P and w = L^-1 1 (in and out)."""
+    for i in range(start, s):
+        Li = L[i]
+        ty = b[P[i]]
+        tw = 1.0
+        for c in range(i):
+            ty -= Li[c] * y[c]
+            tw -= Li[c] * w[c]
+        y[i] = ty * rdiag[i]
+        w[i] = tw * rdiag[i]
+
+
+@inner
+def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
     """Solve one row from the support P (s); give the support's size, or -1 if it did not settle.
 
     P, x: out, the support and its weights. The other arrays are scratch.
@@ -89,12 +102,7 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g, right):
     for _ in range(_MAX_STEPS):
         if not factor(G, P, sound, s, L, rdiag):
             return -1
-        for i in range(sound, s):
-            right[i] = b[P[i]]
-        forward(L, rdiag, sound, s, right, y)
-        for i in range(sound, s):
-            right[i] = 1.0
-        forward(L, rdiag, sound, s, right, w)
+        _carry(L, rdiag, b, P, sound, s, y, w)
         mu = minimise_on_support(s, L, rdiag, y, w, x)
         gradient(G, b, P, x, s, g)
         for i in range(s):
@@ -128,7 +136,6 @@ def solve_by_exchange(G, B, indptr, indices, data):
     y = np.empty(m + 1)
     w = np.empty(m + 1)
     x = np.empty(m + 1)
-    right = np.empty(m + 1)
     g = np.empty(m)
     full = np.zeros(m)
     gmax = 0.0
@@ -142,7 +149,7 @@ def solve_by_exchange(G, B, indptr, indices, data):
         for j in range(m):
             g[j] = 0.5 * G[j, j] - b[j]
         P[0] = first_at_minimum(g)
-        s = _solve_row(G, b, gmax, P, np.int64(1), L, rdiag, y, w, x, g, right)
+        s = _solve_row(G, b, gmax, P, np.int64(1), L, rdiag, y, w, x, g)
         for i in range(s):
             full[P[i]] = x[i]
         end = write_row(full, end, indices, data)
