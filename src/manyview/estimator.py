@@ -57,10 +57,12 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
         roots, rows to unit length (word counts); rows to unit length; only by one number per view;
-        or not at all. All but None end with unit mean squared norm per view. "auto" is "standard".
+        or not at all. All but None end with unit mean squared norm per view. "auto" is "hellinger"
+        for views that are mostly zero and never negative (or nearly all zero), else "standard".
     fusion : {"auto", "late", "early", "both"}, default="auto"
-        One graph per view, one graph of all views side by side, or both, half the weight each.
-        "auto" is "late", as in the paper.
+        One graph per view as in the paper, one graph of all views side by side, or both, half the
+        weight each: what only some views see is averaged away in the first and kept in the second.
+        "auto" is "both" ("late" where anchors are given).
     n_repeats : int or "auto", default="auto"
         Number of anchor seeds, whose embeddings are put side by side. "auto" is 1.
     view_weights : {"auto", "equal", "agreement", "amgl"} or sequence of float, default="auto"
@@ -116,6 +118,8 @@ view, default="auto"
         Sweeps of the final k-means over all rows.
     view_weights_ : ndarray of shape (v,)
         Weight of each view; they sum to one.
+    scaling_ : list of (str or None)
+        How each view was scaled.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
     stage_seconds_ : dict
@@ -285,10 +289,9 @@ view, default="auto"
                 stacklevel=3,
             )
         wanted = settings.n_clusters if settings.vector_power > 0 else settings.n_components
-        fewest = min(len(basis.singular_values) for basis in result.bases)
-        if fewest < wanted:
+        if result.rank < wanted:
             warnings.warn(
-                f"The fused graph has only {fewest} useful singular vectors of the "
+                f"The fused graph has only {result.rank} useful singular vectors of the "
                 f"{wanted} asked for (few distinct rows or anchors); those are used. "
                 "More anchors or fewer clusters would help.",
                 RankWarning,
@@ -300,6 +303,7 @@ view, default="auto"
         self.cluster_centers_ = model.centers
         self.anchors_ = [model.anchors_in_units(graph) for graph in model.graphs]
         self.n_views_ = len(model.scalers)
+        self.scaling_ = [scaler.kind for scaler in model.scalers]
         self.view_names_ = [scaler.name for scaler in model.scalers]
         self.n_features_per_view_ = [len(scaler.shift) for scaler in model.scalers]
         self.n_features_in_ = sum(self.n_features_per_view_)

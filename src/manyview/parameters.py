@@ -29,14 +29,11 @@ def resolve(estimator: Any, views: Views) -> Settings:
             f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
         )
     anchor_method, n_anchors = _anchors(estimator, views, k)
-    fusion = _choice("fusion", estimator.fusion, _FUSIONS, auto="late")
+    is_given = not isinstance(anchor_method, str)
+    fusion = _choice("fusion", estimator.fusion, _FUSIONS, auto="late" if is_given else "both")
     if v == 1:
         fusion = "late"  # one view beside itself is that view
-    if (
-        not isinstance(anchor_method, str)
-        and fusion != "late"
-        and len(set(map(len, anchor_method))) > 1
-    ):
+    if is_given and fusion != "late" and len(set(map(len, anchor_method))) > 1:
         raise ValueError(
             f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
             f"each view; got {[len(a) for a in anchor_method]}."
@@ -156,7 +153,7 @@ def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
     each = list(value) if isinstance(value, list | tuple) else [value] * n_views
     if len(each) != n_views:
         raise ValueError(f"scaling has {len(each)} entries for {n_views} views.")
-    return tuple(_choice("scaling", kind, scaling.KINDS, auto="standard") for kind in each)
+    return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in each)
 
 
 def _weights(value: Any, n_views: int) -> str | tuple[float, ...]:

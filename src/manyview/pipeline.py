@@ -56,6 +56,7 @@ class Result:
     embedding: Any
     labels: Any
     bases: tuple[Basis, ...]
+    rank: int
     view_weights: Array
     inertia: float
     n_iter: int
@@ -87,7 +88,10 @@ def fit(
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
         with _timed(seconds, "spectrum"):
-            bases = _spectral_bases(graph, moments, graphs, settings)
+            bases = _spectral_bases(moments, graphs, settings)
+            rank = min(len(basis.singular_values) for basis in bases)
+            if settings.vector_power > 0:
+                bases = _weigh_vectors(graph, bases, settings)
             transforms = tuple(basis.transform for basis in bases)
         with _timed(seconds, "embedding"):
             embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
@@ -99,7 +103,7 @@ def fit(
             labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
     return Result(
-        model, embedding, labels, bases, weights, inertia, n_iter,
+        model, embedding, labels, bases, rank, weights, inertia, n_iter,
         np.concatenate(moments.n_entries), moments.n_failed, seconds,
     )  # fmt: skip
 
@@ -136,10 +140,12 @@ def _fit_scalers(
 
 
 def _spectral_bases(
-    graph: Rows, moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
 ) -> tuple[Basis, ...]:
-    weighs = settings.vector_power > 0
+    """Give the leading singular vectors of each repeat; some to spare if some may be left out."""
     wanted = settings.n_components
+    if settings.vector_power > 0:
+        wanted = count_spare(wanted)
     bases = []
     for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
         fused = [graph for graph in graphs if graph.repeat == repeat]
@@ -149,10 +155,12 @@ def _spectral_bases(
             [graph.weight for graph in fused],
             degree_norm=settings.degree_norm,
         )
-        fused_sums = fused_gram(gram, scales)
-        bases.append(spectral_basis(fused_sums, scales, count_spare(wanted) if weighs else wanted))
-    if not weighs:
-        return tuple(bases)
+        bases.append(spectral_basis(fused_gram(gram, scales), scales, wanted))
+    return tuple(bases)
+
+
+def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) -> tuple[Basis, ...]:
+    """Leave out vectors that sit on a handful of rows, and weight the others."""
     transforms = [basis.transform for basis in bases]
     quartics = graph.map_reduce(partial(_quartic_sums, transforms=transforms), stage="vectors")
     ends = np.cumsum([len(basis.singular_values) for basis in bases])
@@ -162,7 +170,7 @@ def _spectral_bases(
             part,
             n_rows=graph.n_rows,
             n_clusters=settings.n_clusters,
-            n_components=wanted,
+            n_components=settings.n_components,
             power=settings.vector_power,
         )
         for basis, part in zip(bases, np.split(quartics, ends[:-1]), strict=True)

@@ -13,7 +13,8 @@ class Settings:
     """The estimator's parameters, resolved.
 
     The names are the estimator's; ``n_anchors`` and ``alpha`` are tuples (one graph of each view for
-    every pair of them), ``scaling`` has one kind per view, ``anchor_method`` is a name or one array
+    every pair of them), ``scaling`` has one kind per view ("auto" is settled by the sample),
+    ``anchor_method`` is a name or one array
     of anchors per view. With a positive ``vector_power``, vectors that sit on a handful of rows are
     left out and the others are weighted by that power of their squared singular value.
     """

@@ -164,7 +164,7 @@ def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None
     name : str
         The view's name, for error messages.
     kind : str or None
-        One of :data:`KINDS`.
+        One of :data:`KINDS`, or "auto": see :func:`choose_kind`.
     impute : {None, "mean"}
         Whether missing values are refused, or replaced by their column's mean.
 
@@ -179,6 +179,8 @@ def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None
         fill = _present_means(sample, name)
         sample = _fill_missing(sample, fill)
     _refuse_if_nonfinite(sample, name)
+    if kind == "auto":
+        kind = choose_kind(sample)
     quantiles = _column_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     scale = np.ones_like(mean)
@@ -190,6 +192,26 @@ def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None
         energy = float((variance * scale**2).sum())
         scale = scale / np.sqrt(energy) if energy > 0 else scale
     return Scaler(name, kind, mean, scale, quantiles, fill)
+
+
+def choose_kind(sample: Block) -> str:
+    """Give the kind of scaling for a view that looks like ``sample`` (n, d).
+
+    "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
+    strokes are, and for what is nearly all zero; there, "standard" would let the rarest columns take
+    over. "standard" for everything else.
+
+    Examples
+    --------
+    >>> choose_kind(np.array([[0, 0, 3], [1, 0, 0]])), choose_kind(np.array([[0.3, -1.2]]))
+    ('hellinger', 'standard')
+    """
+    values = sample.data if sparse.issparse(sample) else sample
+    n_zero = sample.shape[0] * sample.shape[1] - np.count_nonzero(values)
+    zero_share = n_zero / (sample.shape[0] * sample.shape[1])
+    is_negative = values.size > 0 and values.min() < 0
+    mostly_zero = zero_share > 0.9 or (zero_share > 0.5 and not is_negative)
+    return "hellinger" if mostly_zero else "standard"
 
 
 def _row_blocks(block: Block) -> Iterator[Block]:
