@@ -6,6 +6,9 @@ import os
 from functools import cache
 from pathlib import Path
 
+# Tests run side by side: libraries that start a thread per core would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings

@@ -253,7 +253,7 @@ view, default="auto"
         LMVSC
             This estimator.
         """
-        views = self._check_views(X, reset=True)
+        views = as_views(X)
         settings = resolve(self, views)
         run = self._run(views.n_rows)
         engine = choose_engine(self.engine, views.arrays)
@@ -267,8 +267,16 @@ view, default="auto"
             run=run,
             rng=np.random.default_rng(seed),
         )
+        # Only now, so that a fit that failed leaves an earlier one as it was.
+        self._record_columns(X, views)
         self._set_fitted(views, settings, result)
         return self
+
+    def _record_columns(self, X: Any, views: Views) -> None:
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if _is_single(X, views):  # scikit-learn's own bookkeeping: feature_names_in_
+            validate_data(self, X, reset=True, skip_check_array=True)
 
     def _set_fitted(self, views: Views, settings: Settings, result: pipeline.Result) -> None:
         self._model = result.model
@@ -300,6 +308,7 @@ view, default="auto"
 
     def _set_from_model(self) -> None:
         model = self._model
+        self._n_features_out = model.centers.shape[1]  # for get_feature_names_out
         self.cluster_centers_ = model.centers
         self.anchors_ = [model.anchors_in_units(graph) for graph in model.graphs]
         self.n_views_ = len(model.scalers)
@@ -350,23 +359,12 @@ view, default="auto"
 
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
-        views = self._check_views(X, reset=False)
-        return views, choose_engine(self.engine, views.arrays), self._run(views.n_rows)
-
-    def _check_views(self, X: Any, *, reset: bool) -> Views:
-        views = as_views(X)
-        if not reset:
-            views = self._match(views)
-        if views.n_views == 1 and not isinstance(X, list | tuple | dict | Views):
-            # scikit-learn's own bookkeeping: n_features_in_, feature_names_in_ and their messages.
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif reset and hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if reset:
-            self.n_features_in_ = sum(views.n_features)
-        elif list(views.n_features) != self.n_features_per_view_:
+        views = self._match(as_views(X))
+        if _is_single(X, views):  # scikit-learn's own checks and messages
+            validate_data(self, X, reset=False, skip_check_array=True)
+        if list(views.n_features) != self.n_features_per_view_:
             self._refuse_columns(views)
-        return views
+        return views, choose_engine(self.engine, views.arrays), self._run(views.n_rows)
 
     def _match(self, views: Views) -> Views:
         """Bring the views of new data into the order that was fitted."""
@@ -399,6 +397,10 @@ view, default="auto"
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.impute is not None
         return tags
+
+
+def _is_single(X: Any, views: Views) -> bool:
+    return views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -33,10 +33,10 @@ def resolve(estimator: Any, views: Views) -> Settings:
     fusion = _choice("fusion", estimator.fusion, _FUSIONS, auto="late" if is_given else "both")
     if v == 1:
         fusion = "late"  # one view beside itself is that view
-    if is_given and fusion != "late" and len(set(map(len, anchor_method))) > 1:
+    if is_given and fusion != "late" and len({a.shape[0] for a in anchor_method}) > 1:
         raise ValueError(
             f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
-            f"each view; got {[len(a) for a in anchor_method]}."
+            f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
     n_components = estimator.n_components
     is_auto = _is_auto(n_components)
@@ -123,11 +123,11 @@ def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]
     n, method = views.n_rows, estimator.anchor_method
     if not isinstance(method, str):
         given = _given_anchors(method, views)
-        sizes = {len(a) for a in given}
+        sizes = {a.shape[0] for a in given}
         if not _is_auto(estimator.n_anchors) and sizes != {estimator.n_anchors}:
             raise ValueError(
                 f"n_anchors={estimator.n_anchors!r}, but anchor_method gives "
-                f"{[len(a) for a in given]} anchors. Leave n_anchors on 'auto'."
+                f"{[a.shape[0] for a in given]} anchors. Leave n_anchors on 'auto'."
             )
         return given, (max(sizes),)
     _choice("anchor_method", method, _ANCHOR_METHODS)
@@ -140,13 +140,18 @@ def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]
 
 
 def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
-    given = as_views([anchors] if hasattr(anchors, "shape") else anchors)
-    if given.n_features != views.n_features or given.n_views != views.n_views:
+    parts = [anchors] if hasattr(anchors, "shape") else anchors
+    if isinstance(parts, Mapping):
+        by_name = set(parts) == set(views.names)
+        parts = [parts[name] for name in (views.names if by_name else parts)]
+    given = tuple(as_views([part]).arrays[0] for part in parts)
+    widths = [a.shape[1] for a in given]
+    if widths != list(views.n_features):
         raise ValueError(
             f"anchor_method must hold one array of anchors per view with that view's columns "
-            f"{list(views.n_features)}; got {list(given.n_features)}."
+            f"{list(views.n_features)}; got {widths}."
         )
-    return given.arrays
+    return given
 
 
 def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:

@@ -16,7 +16,6 @@ from manyview.engines.base import (
     Engine,
     Rows,
     Run,
-    SampledRows,
     one_thread_per_product,
     thread_pool,
 )
@@ -43,7 +42,7 @@ from manyview.stages.labels import (
     refine_centers,
     start_centers,
 )
-from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
+from manyview.stages.scaling import Array, ScaledRows, fit_scaler
 
 _MIN_SAMPLE_ROWS = 10_000
 
@@ -80,8 +79,12 @@ def fit(
     with one_thread_per_product():
         with _timed(seconds, "sample"):
             rows = engine.open(arrays, run)
-            sample = rows.sample_rows(_sample_numbers(rows.n_rows, settings, sample_rng))
-            scalers = _fit_scalers(sample, names, settings)
+            numbers = _sample_numbers(rows.n_rows, settings, sample_rng)
+            sample = rows.sample_rows(numbers)
+            scalers = tuple(
+                fit_scaler(array, name=name, kind=kind, impute=settings.impute, numbers=numbers)
+                for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
+            )
         with _timed(seconds, "anchors"):
             graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
         with _timed(seconds, "graph"):
@@ -128,15 +131,6 @@ def _sample_numbers(
 ) -> npt.NDArray[np.int64]:
     wanted = max(_MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_ANCHOR * max(settings.n_anchors))
     return choose_rows(n_rows, min(n_rows, wanted), rng)
-
-
-def _fit_scalers(
-    sample: SampledRows, names: Sequence[str], settings: Settings
-) -> tuple[Scaler, ...]:
-    return tuple(
-        fit_scaler(array, name=name, kind=kind, impute=settings.impute)
-        for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
-    )
 
 
 def _spectral_bases(

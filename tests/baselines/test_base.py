@@ -150,9 +150,7 @@ def test_random_state_of_a_wrong_kind_is_refused():
 def test_parameters_out_of_range_are_named():
     with pytest.raises(ValueError, match="n_init must be an integer of at least 1; got -1"):
         check_count("n_init", -1)
-    with pytest.raises(
-        ValueError, match="tol must be a number greater than 0 and less than 1"
-    ):
+    with pytest.raises(ValueError, match="tol must be a number greater than 0 and less than 1"):
         check_number("tol", 1.5, above=0, below=1)
     with pytest.raises(TypeError, match="tol must be a number"):
         check_number("tol", "small", above=0)

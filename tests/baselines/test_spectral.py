@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines import spectral
+from manyview.baselines import eigen
 from manyview.baselines.spectral import (
     bipartite_embedding,
     label_embedding,
@@ -46,19 +46,19 @@ def test_embedding_holds_the_leading_eigenvectors(make):
 def test_iterative_solver_agrees_with_the_dense_one(monkeypatch):
     W, _ = planted_graph([80, 90, 100])
     dense = spectral_embedding(W, 3, random_state=0)
-    monkeypatch.setattr(spectral, "_DENSE_BELOW", 0)
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 0)
     iterative = spectral_embedding(sparse.csr_array(W), 3, random_state=0)
     np.testing.assert_allclose(iterative, dense, atol=1e-8)
 
 
 def test_lobpcg_steps_in_where_lanczos_fails(monkeypatch):
     def fail(*args, **kwargs):
-        raise spectral.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
+        raise eigen.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
 
     W, truth = planted_graph([80, 90, 100])
-    monkeypatch.setattr(spectral, "_DENSE_BELOW", 0)
-    monkeypatch.setattr(spectral, "eigsh", fail)
-    with pytest.warns(match="Lanczos found no 3 leading eigenvectors"):
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 0)
+    monkeypatch.setattr(eigen, "eigsh", fail)
+    with pytest.warns(match="Lanczos did not find 3 leading eigenvectors"):
         labels = spectral_labels(sparse.csr_array(W), 3, random_state=0)
     assert accuracy(truth, labels) > 0.95
 
@@ -93,7 +93,7 @@ def test_graphs_with_next_to_no_edges_give_finite_embeddings_and_valid_labels(n_
 
 
 def test_more_pieces_than_vectors_leave_untouched_rows_at_zero(monkeypatch):
-    monkeypatch.setattr(spectral, "_DENSE_BELOW", 0)
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 0)
     W = sparse.csr_array(sparse.block_diag([np.ones((4, 4))] * 30))
     F = spectral_embedding(W, 5, random_state=0)
     norms = np.linalg.norm(F, axis=1)

@@ -14,7 +14,7 @@ from manyview.datasets import make_views
 sys.path.insert(0, str(Path(__file__).parents[2]))
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
-from benchmarks import (  # noqa: E402
+from benchmarks import (
     graph_stage,
     growth,
     labels,
@@ -26,7 +26,7 @@ from benchmarks import (  # noqa: E402
     start_up,
     whole_fit,
 )
-from benchmarks.record import Report, Target  # noqa: E402
+from benchmarks.record import Report, Target
 
 
 @pytest.fixture
@@ -105,6 +105,7 @@ def test_missing_data_is_a_line(report, monkeypatch, tmp_path):
     assert read_lines(report)[0]["note"] == "missing data"
 
 
+@pytest.mark.slow
 def test_simplex_cell_beats_nothing_but_is_certified(report, views):
     X = problems.standardised(views.arrays[0])
     A = problems.find_anchors(X, 8)
@@ -124,15 +125,16 @@ def test_graph_stage_is_timed_over_the_product(report, views):
     assert all(line["figure"] > 0 for line in read_lines(report))
 
 
+@pytest.mark.slow
 def test_whole_fit_is_compared(report, views):
     case = whole_fit.Case("handwritten", 3, 20, 300, (("KMeans n_init=10", 2.0),), True)
     whole_fit.compare(report, case, views, repeats=1)
     lines = read_lines(report)
-    assert len(lines) == 1 + len(whole_fit.RIVALS)
+    assert len(lines) == 1 + len(whole_fit.applicable(300, quick=True))
     assert [line["target"] for line in lines].count("<= 2") == 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+@pytest.mark.slow
 def test_growth_is_measured_and_drawn(report, monkeypatch):
     monkeypatch.setattr(growth, "in_child", lambda function, *arguments: function(*arguments))
     growth.measure_sizes(report, (500, 1000), repeats=1)

@@ -32,6 +32,7 @@ def toward(Z, step):
 
 
 class TestWrongWeights:
+    @pytest.mark.slow
     @given(seed=st.integers(0, 200), exponent=st.integers(-6, -1))
     def test_moving_weights_is_noticed(self, seed, exponent):
         X, A = make(seed)
@@ -101,6 +102,7 @@ class TestNumbers:
         expected += LOCALITY * (Z * distances).sum(axis=1)
         assert np.allclose(check(Z, X, A).objective, expected, rtol=1e-12)
 
+    @pytest.mark.slow
     @given(seed=st.integers(0, 100), step=st.floats(0.0, 1.0))
     def test_gap_bounds_the_distance_to_the_minimum(self, seed, step):
         X, A = make(seed)

@@ -37,6 +37,7 @@ def test_locality_prefers_the_near_anchor():
     assert z[1] == pytest.approx((x + a + gamma * (2 * x - 1) / 2) / (1 + 2 * a), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(
     d=st.sampled_from([1, 3, 8, 20]),
     m=st.sampled_from([1, 2, 7, 15]),

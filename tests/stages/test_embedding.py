@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from manyview.stages.embedding import canonical, embed_rows, spectral_basis
+from manyview.stages.embedding import (
+    Basis,
+    canonical,
+    count_spare,
+    embed_rows,
+    quartic_sums,
+    spectral_basis,
+    weigh_vectors,
+)
 from manyview.stages.graph import GraphTile
 
 
@@ -52,6 +60,65 @@ class TestBasis:
         basis = spectral_basis(np.zeros((3, 3)), np.zeros(3), 2)
         assert np.isfinite(basis.transform).all()
         assert np.isfinite(basis.singular_values).all()
+
+
+class TestWeighing:
+    def weigh(self, vectors, *, n_clusters=4, n_components=3, power=1.5):
+        """Weigh the columns of ``vectors`` as if they were a graph's singular vectors."""
+        values = np.linspace(1.0, 0.5, vectors.shape[1])
+        basis = Basis(np.eye(vectors.shape[1]), values)
+        return weigh_vectors(
+            basis,
+            (vectors**4).sum(axis=0),
+            n_rows=len(vectors),
+            n_clusters=n_clusters,
+            n_components=n_components,
+            power=power,
+        )
+
+    @pytest.fixture
+    def spread(self):
+        """Give five orthonormal vectors spread over 160 rows."""
+        return np.linalg.qr(np.random.default_rng(0).normal(size=(160, 5)))[0]
+
+    def test_the_first_vectors_are_kept(self, spread):
+        weighed = self.weigh(spread)
+        assert weighed.singular_values.tolist() == [1.0, 0.875, 0.75]
+
+    def test_each_is_weighted_by_a_power_of_its_squared_singular_value(self, spread):
+        weighed = self.weigh(spread, power=1.5)
+        expected = np.eye(5)[:, :3] * np.array([1.0, 0.875, 0.75]) ** 3
+        assert np.allclose(weighed.transform, expected, rtol=1e-14)
+
+    def test_no_power_is_no_weight(self, spread):
+        assert np.array_equal(self.weigh(spread, power=0.0).transform, np.eye(5)[:, :3])
+
+    def test_a_vector_on_a_handful_of_rows_is_left_out(self, spread):
+        # On two of 160 rows: participation 1/80, below a tenth of a quarter.
+        spread[:, 1] = 0.0
+        spread[:2, 1] = np.sqrt(0.5)
+        assert self.weigh(spread).singular_values.tolist() == [1.0, 0.75, 0.625]
+
+    def test_a_vector_on_a_small_cluster_stays(self, spread):
+        # On eight of 160 rows: participation 1/20, above a tenth of a quarter.
+        spread[:, 1] = 0.0
+        spread[:8, 1] = np.sqrt(1 / 8)
+        assert self.weigh(spread).singular_values.tolist() == [1.0, 0.875, 0.75]
+
+    def test_where_all_sit_on_a_handful_of_rows_the_first_are_kept(self):
+        assert len(self.weigh(np.eye(160)[:, :5]).singular_values) == 3
+
+    def test_quartic_sums_add_up_over_tiles(self, graph):
+        W = np.random.default_rng(1).normal(size=(8, 3))
+        whole = quartic_sums(tile_of(graph, graph), [W, W[:, :2]])
+        parts = [quartic_sums(tile_of(g, g), [W, W[:, :2]]) for g in (graph[:11], graph[11:])]
+        expected = ((graph @ W) ** 4).sum(axis=0)
+        assert np.allclose(whole, [*expected, *expected[:2]], rtol=1e-12)
+        assert np.allclose(parts[0] + parts[1], whole, rtol=1e-12)
+
+    @pytest.mark.parametrize("wanted", [1, 10, 150])
+    def test_some_vectors_are_computed_to_spare(self, wanted):
+        assert count_spare(wanted) > wanted
 
 
 class TestCanonical:

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, special, stats
 from sklearn.preprocessing import normalize
 
-from manyview.stages.scaling import KINDS, ScaledRows, fit_scaler, side_by_side
+from manyview.stages.scaling import KINDS, ScaledRows, choose_kind, fit_scaler, side_by_side
 
 SCALING_KINDS = [kind for kind in KINDS if kind is not None]
 
@@ -97,6 +97,33 @@ class TestKinds:
         assert (np.diff(scores) >= 0).all()
         assert scores[1] < scores[2] < scores[3] < scores[4] < scores[5]
         assert np.isfinite(scores).all()
+
+
+class TestChosenKind:
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize(
+        ("rate", "shift", "expected"),
+        [(0.2, 0, "hellinger"), (3.0, 0, "standard"), (0.2, -1, "standard"), (0.0, 0, "hellinger")],
+    )
+    def test_depends_on_zeros_and_signs(self, convert, rate, shift, expected):
+        X = np.random.default_rng(0).poisson(rate, size=(100, 5)) + shift
+        assert choose_kind(convert(X)) == expected
+
+    def test_nearly_all_zero_is_enough_with_signs_too(self):
+        X = sparse.random_array((100, 50), density=0.05, rng=np.random.default_rng(0))
+        X = X.tocsr()
+        X.data -= 0.5
+        assert choose_kind(X) == "hellinger"
+
+    def test_stored_zeros_are_zeros(self):
+        X = sparse.csr_array(np.ones((10, 5)))
+        X.data[:40] = 0.0
+        assert choose_kind(X) == choose_kind(X.toarray()) == "hellinger"
+
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_is_what_auto_uses(self, convert):
+        X = convert(counts())
+        assert fit_scaler(X, name="a", kind="auto").kind == choose_kind(X)
 
 
 class TestEveryKind:

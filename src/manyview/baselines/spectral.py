@@ -6,21 +6,16 @@ eigensolver, and its form for a bipartite graph of samples and exemplars, which 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.base import as_generator, is_sparse
-
-_DENSE_BELOW = 1000
-"""Vertices up to which a dense eigensolver is at least as fast as an iterative one."""
+from manyview.baselines.eigen import leading_eigenvectors
 
 _NEGLIGIBLE = 1e-10
 """Share of the longest row below which an embedding row is rounding error, not a direction."""
@@ -83,7 +78,8 @@ def spectral_embedding(
         else scale[:, None] * W * scale
     )
     k = min(n_components, len(linked))
-    F[linked, :k] = _leading_eigenvectors(M, k, as_generator(random_state))
+    _, vectors = leading_eigenvectors(M, k, rng=as_generator(random_state))
+    F[linked, :k] = _fix_signs(vectors)
     return _unit_rows(F) if normalise_rows else F
 
 
@@ -239,42 +235,6 @@ def _check_graph(W: Any) -> Any:
     if abs(W - W.T).max() > 1e-8 * largest:
         raise ValueError("A graph's weights must be symmetric; pass (W + W.T) / 2.")
     return W
-
-
-def _leading_eigenvectors(M: Any, k: int, rng: np.random.Generator) -> FloatArray:
-    """Eigenvectors of the k largest eigenvalues, the largest first, signs fixed."""
-    n = M.shape[0]
-    if n <= _DENSE_BELOW or k >= n // 4:
-        dense = M.toarray() if is_sparse(M) else M
-        _, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
-    else:
-        vectors = _iterate(M, k, rng)
-    return _fix_signs(np.asarray(vectors, dtype=np.float64)[:, ::-1])
-
-
-def _iterate(M: Any, k: int, rng: np.random.Generator) -> FloatArray:
-    n = M.shape[0]
-    start = rng.uniform(-1, 1, n)
-    # Graphs in many pieces have many eigenvalues near one: a wider basis, then a looser tolerance.
-    for n_basis, tol in ((2 * k + 20, 0.0), (6 * k + 60, 1e-6)):
-        try:
-            _, vectors = eigsh(
-                M, k, which="LA", v0=start, ncv=min(n, n_basis), tol=tol, maxiter=300
-            )
-        except ArpackNoConvergence:
-            continue
-        return np.asarray(vectors)
-    warnings.warn(
-        f"Lanczos found no {k} leading eigenvectors of a graph with {n} vertices; using the "
-        "approximate ones of LOBPCG. The graph may be in very many pieces: use more neighbours or "
-        "more non-zeros a row.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        _, vectors = lobpcg(M, rng.standard_normal((n, k)), largest=True, maxiter=500)
-    return np.asarray(vectors)[:, ::-1]
 
 
 def _fix_signs(vectors: FloatArray) -> FloatArray:

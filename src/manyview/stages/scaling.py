@@ -134,27 +134,33 @@ class Scaler:
         """Scale rows; ``first_row`` is the number of the first, for error messages."""
         if self.fill is not None:
             block = _fill_missing(block, self.fill)
-        if sparse.issparse(block):
-            return self._apply_sparse(block, first_row)
-        mapped = _map_dense(block, self.kind, self.quantiles)
-        # In C order whatever the input has: products must not depend on how rows are stored.
-        rows = np.subtract(mapped, self.shift, dtype=np.float64, order="C")
-        rows *= self.scale
+        values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
-        if block.dtype.kind == "f" and not np.isfinite(rows.sum()):
+        if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
             _refuse_nonfinite(block, self.name, first_row)
+        if sparse.issparse(block):
+            return self._apply_sparse(block)
+        # In C order whatever the input has: products must not depend on how rows are stored.
+        mapped = _map_dense(np.ascontiguousarray(block), self.kind, self.quantiles)
+        rows = np.subtract(mapped, self.shift, dtype=np.float64)
+        rows *= self.scale
         return ScaledRows(rows)
 
-    def _apply_sparse(self, block: sparse.csr_array, first_row: int) -> ScaledRows:
-        if block.dtype.kind == "f" and not np.isfinite(block.data.sum()):
-            _refuse_nonfinite(block, self.name, first_row)
+    def _apply_sparse(self, block: sparse.csr_array) -> ScaledRows:
         mapped, zero = _map_sparse(block, self.kind, self.quantiles)
         values = mapped.data * self.scale[mapped.indices]
         rows = sparse.csr_array((values, mapped.indices, mapped.indptr), shape=mapped.shape)
         return ScaledRows(rows, (self.shift - zero) * self.scale)
 
 
-def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None = None) -> Scaler:
+def fit_scaler(
+    sample: Block,
+    *,
+    name: str,
+    kind: str | None,
+    impute: str | None = None,
+    numbers: npt.NDArray[np.int64] | None = None,
+) -> Scaler:
     """Give the scaler of a view from a sample of its rows.
 
     Parameters
@@ -167,6 +173,8 @@ def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None
         One of :data:`KINDS`, or "auto": see :func:`choose_kind`.
     impute : {None, "mean"}
         Whether missing values are refused, or replaced by their column's mean.
+    numbers : ndarray of shape (n,), optional
+        The sampled rows' numbers, for error messages.
 
     Examples
     --------
@@ -178,15 +186,14 @@ def fit_scaler(sample: Block, *, name: str, kind: str | None, impute: str | None
     if impute == "mean":
         fill = _present_means(sample, name)
         sample = _fill_missing(sample, fill)
-    _refuse_if_nonfinite(sample, name)
+    _refuse_if_nonfinite(sample, name, numbers)
     if kind == "auto":
         kind = choose_kind(sample)
     quantiles = _column_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     scale = np.ones_like(mean)
     if kind == "standard":
-        # A column that never changes in the sample tells nothing, and must not be blown up later.
-        changes = variance > 1e-20 * (mean**2 + variance)
+        changes = variance > 0
         scale = np.where(changes, 1.0 / np.sqrt(np.where(changes, variance, 1.0)), 0.0)
     if kind is not None:
         energy = float((variance * scale**2).sum())
@@ -227,9 +234,11 @@ def _mapped_moments(
     if sparse.issparse(sample):
         mapped, zero = _map_sparse(sample, kind, quantiles)
         sums = np.bincount(mapped.indices, weights=mapped.data, minlength=d)
-        squares = np.bincount(mapped.indices, weights=mapped.data**2, minlength=d)
         mean = sums / n
-        return mean + zero, np.maximum(squares / n - mean**2, 0.0)
+        stored = np.bincount(mapped.indices, minlength=d)
+        off = (mapped.data - mean[mapped.indices]) ** 2
+        squares = np.bincount(mapped.indices, weights=off, minlength=d) + (n - stored) * mean**2
+        return mean + zero, _beyond_rounding(squares / n, mean)
     total = np.zeros(d)
     for block in _row_blocks(sample):
         total += _map_dense(block, kind, quantiles).sum(axis=0, dtype=np.float64)
@@ -238,7 +247,12 @@ def _mapped_moments(
     for block in _row_blocks(sample):
         centered = np.subtract(_map_dense(block, kind, quantiles), mean, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centered, centered)
-    return mean, squares / n
+    return mean, _beyond_rounding(squares / n, mean)
+
+
+def _beyond_rounding(variance: Array, mean: Array) -> Array:
+    """Variances, with zeros for columns that change by rounding only: they must not be blown up."""
+    return np.where(variance > 1e-26 * mean**2, variance, 0.0)
 
 
 def _map_dense(
@@ -345,16 +359,19 @@ def _fill_missing(block: Block, fill: Array) -> Block:
     return np.where(np.isnan(block), fill, block)
 
 
-def _refuse_if_nonfinite(block: Block, name: str) -> None:
+def _refuse_if_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64] | None) -> None:
     if block.dtype.kind != "f":
         return
     for number, part in enumerate(_row_blocks(block)):
         values = part.data if sparse.issparse(part) else part
         if not np.isfinite(values.sum(dtype=np.float64)):
-            _refuse_nonfinite(part, name, number * _ROWS, sampled=True)
+            _refuse_nonfinite(part, name, number * _ROWS, numbers)
 
 
-def _refuse_nonfinite(block: Block, name: str, first_row: int, *, sampled: bool = False) -> None:
+def _refuse_nonfinite(
+    block: Block, name: str, first_row: int, numbers: npt.NDArray[np.int64] | None = None
+) -> None:
+    """Raise, naming the first value that is not finite; ``numbers`` are the rows' own numbers."""
     values = block.data if sparse.issparse(block) else block
     wrong = np.argwhere(~np.isfinite(values))
     if not len(wrong):
@@ -369,8 +386,8 @@ def _refuse_nonfinite(block: Block, name: str, first_row: int, *, sampled: bool 
         row, column = (int(i) for i in wrong[0])
         value = values[row, column]
     what = "NaN" if np.isnan(value) else "infinity"
-    where = f"row {first_row + row}" if not sampled else "a sampled row"
+    row = first_row + row if numbers is None else int(numbers[first_row + row])
     raise ValueError(
-        f"View {name!r} contains {what} at {where}, column {column}. Input must not contain NaN or "
+        f"View {name!r} contains {what} at row {row}, column {column}. Input must not contain NaN or "
         "infinity: clean it, or for missing values pass impute='mean'."
     )

@@ -1,0 +1,1 @@
+"""Benchmarks that anyone can rerun: ``python -m benchmarks.run``. They measure; tests judge."""

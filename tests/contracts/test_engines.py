@@ -1,0 +1,108 @@
+"""Every engine: the labels of one thread in memory, whatever it does to rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import LMVSC
+from manyview.engines import Memory, choose_engine
+from manyview.engines.base import TILE_ROWS, Run, TreeSum
+from manyview.progress import SilentProgress
+
+# A new engine adds a line here.
+ENGINES = {
+    "memory": (Memory, {}),
+    "memory, two threads": (Memory, {"n_jobs": 2}),
+    "memory, odd blocks": (Memory, {"n_jobs": 2, "block_rows": 5001}),
+    "memory, large blocks": (Memory, {"n_jobs": 2, "block_rows": 3 * TILE_ROWS}),
+}
+N_ROWS = 3 * TILE_ROWS + 701
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def engine(request):
+    """Give an engine and how the estimator runs it."""
+    make, options = ENGINES[request.param]
+    return make(), options
+
+
+@pytest.fixture(scope="module")
+def views():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 4, N_ROWS)
+    X = 2.0 * rng.normal(size=(4, 5))[groups] + rng.normal(size=(N_ROWS, 5))
+    Y = rng.poisson(np.exp(rng.normal(size=(4, 12)))[groups])
+    return [X.astype(np.float32), sparse.csr_array(Y)]
+
+
+@pytest.fixture(scope="module")
+def expected(views):
+    return LMVSC(4, n_anchors=30, random_state=0, n_jobs=1, engine="memory").fit(views)
+
+
+@pytest.mark.slow
+class TestEstimator:
+    def test_labels_and_embedding_are_those_of_one_thread(self, engine, views, expected):
+        kind, options = engine
+        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
+        assert np.array_equal(model.labels_, expected.labels_)
+        assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
+        assert model.inertia_ == expected.inertia_
+
+    def test_predict_on_training_rows_gives_the_labels(self, engine, views, expected):
+        kind, options = engine
+        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
+        assert np.array_equal(model.predict(views), model.labels_)
+
+    def test_a_failure_inside_comes_out_with_its_place(self, engine, views):
+        kind, options = engine
+        X = views[0].copy()
+        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(X)
+        X[2 * TILE_ROWS + 5, 3] = np.nan
+        with pytest.raises(ValueError, match=f"row {2 * TILE_ROWS + 5}, column 3"):
+            model.predict(X)
+
+
+class TestRows:
+    @pytest.fixture
+    def rows(self, engine, views):
+        kind, options = engine
+        run = Run(options.get("n_jobs", 1), options.get("block_rows", TILE_ROWS), SilentProgress())
+        return kind.open(views, run)
+
+    def test_count(self, rows):
+        assert rows.n_rows == N_ROWS
+
+    def test_sums_are_added_in_the_order_of_the_tree(self, rows, views):
+        total = TreeSum()
+        for number, start in enumerate(range(0, N_ROWS, TILE_ROWS)):
+            total.add(number, views[0][start : start + TILE_ROWS].sum(axis=0))
+        result = rows.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage="sums")
+        assert np.array_equal(result, total.result())
+
+    def test_tiles_are_whole_and_numbered(self, rows):
+        seen = rows.map_reduce(lambda tile, first: [(first, tile[1].shape)], stage="tiles")
+        assert seen == [
+            (start, (min(TILE_ROWS, N_ROWS - start), 12)) for start in range(0, N_ROWS, TILE_ROWS)
+        ]
+
+    def test_mapped_rows_keep_their_order(self, rows, views):
+        result = rows.map_rows(lambda tile, first: tile[0][:, 1], stage="rows")
+        assert np.array_equal(np.asarray(result), views[0][:, 1])
+
+    def test_sampled_rows_are_those_asked_for(self, rows, views):
+        numbers = np.array([1, TILE_ROWS, N_ROWS - 1])
+        sample = rows.sample_rows(numbers)
+        assert np.array_equal(np.asarray(sample.arrays[0]), views[0][numbers])
+        assert np.array_equal(sample.arrays[1].toarray(), views[1][numbers].toarray())
+
+    def test_derived_rows_are_made_from_tiles(self, rows, views):
+        doubled = rows.derive(lambda tile, first: 2.0 * tile[0])
+        result = doubled.map_rows(lambda tile, first: tile, stage="rows")
+        assert np.array_equal(np.asarray(result), 2.0 * views[0])
+
+    def test_has_a_name_that_finds_it(self, engine):
+        kind, _ = engine
+        assert type(choose_engine(kind.name, ())) is type(kind)

@@ -1,0 +1,223 @@
+"""Rows in memory: sampled, mapped and summed over tiles, on any number of threads."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.engines import Memory, choose_engine
+from manyview.engines.base import TILE_ROWS, Run
+from manyview.progress import SilentProgress
+
+N_ROWS = 5 * TILE_ROWS + 77
+
+
+def a_run(n_jobs=1, block_rows=TILE_ROWS, progress=None):
+    return Run(n_jobs, block_rows, progress or SilentProgress())
+
+
+def open_rows(arrays, **options):
+    return Memory().open(arrays, a_run(**options))
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(N_ROWS, 3)) * 10.0 ** rng.integers(-9, 9, (N_ROWS, 1))
+    return [dense, sparse.random_array((N_ROWS, 40), density=0.05, rng=rng).tocsr()]
+
+
+def column_sums(tile, first_row):
+    return np.concatenate([block.sum(axis=0) for block in tile])
+
+
+def first_columns(tile, first_row):
+    return tile[0][:, :2] + first_row
+
+
+class CountingProgress:
+    def __init__(self):
+        self.stages, self.done, self.finished = [], 0, 0
+
+    def start(self, stage, total):
+        self.stages.append((stage, total))
+
+    def advance(self, steps=1):
+        self.done += steps
+
+    def finish(self):
+        self.finished += 1
+
+
+RUNS = [
+    {"n_jobs": n_jobs, "block_rows": blocks * TILE_ROWS}
+    for n_jobs in (1, 2, 3)
+    for blocks in (1, 2, 3, 100)
+]
+
+
+class TestMapReduce:
+    @pytest.mark.parametrize("options", RUNS, ids=str)
+    def test_threads_and_blocks_do_not_change_a_bit(self, arrays, options):
+        expected = open_rows(arrays).map_reduce(column_sums, stage="sums")
+        result = open_rows(arrays, **options).map_reduce(column_sums, stage="sums")
+        assert np.array_equal(result, expected)
+
+    def test_every_row_is_seen_once_with_its_number(self, arrays):
+        seen = open_rows(arrays, n_jobs=2).map_reduce(
+            lambda tile, first: [(first, len(tile[0]))], stage="rows"
+        )
+        assert seen == [(i * TILE_ROWS, TILE_ROWS) for i in range(5)] + [(5 * TILE_ROWS, 77)]
+
+    def test_fewer_rows_than_a_tile(self):
+        rows = open_rows([np.arange(6.0).reshape(3, 2)], n_jobs=2)
+        assert rows.map_reduce(column_sums, stage="sums").tolist() == [6.0, 9.0]
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_what_a_worker_raises_comes_out(self, arrays, n_jobs):
+        def fail(tile, first_row):
+            raise ZeroDivisionError(f"tile at {first_row}")
+
+        with pytest.raises(ZeroDivisionError, match="tile at"):
+            open_rows(arrays, n_jobs=n_jobs).map_reduce(fail, stage="sums")
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_no_thread_is_left_after_a_failure(self, arrays, n_jobs):
+        def fail_late(tile, first_row):
+            return 1 / (first_row - 2 * TILE_ROWS)
+
+        before = threading.active_count()
+        with pytest.raises(ZeroDivisionError):
+            open_rows(arrays, n_jobs=n_jobs).map_reduce(fail_late, stage="sums")
+        assert threading.active_count() == before
+
+
+class TestMapRows:
+    @pytest.mark.parametrize("options", RUNS, ids=str)
+    def test_rows_come_out_in_their_order(self, arrays, options):
+        result = open_rows(arrays, **options).map_rows(first_columns, stage="rows")
+        starts = np.arange(N_ROWS) // TILE_ROWS * TILE_ROWS
+        assert np.array_equal(result, arrays[0][:, :2] + starts[:, None])
+
+    @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+    def test_the_type_and_shape_are_those_of_the_function(self, arrays, dtype):
+        result = open_rows(arrays, n_jobs=2).map_rows(
+            lambda tile, first: np.arange(first, first + len(tile[0])).astype(dtype), stage="rows"
+        )
+        assert result.dtype == dtype
+        assert np.array_equal(result, np.arange(N_ROWS))
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    @pytest.mark.parametrize("wrong", [0, 3])
+    def test_what_a_worker_raises_comes_out(self, arrays, n_jobs, wrong):
+        def fail(tile, first_row):
+            return np.full(len(tile[0]), 1 / (first_row - wrong * TILE_ROWS))
+
+        with pytest.raises(ZeroDivisionError):
+            open_rows(arrays, n_jobs=n_jobs).map_rows(fail, stage="rows")
+
+
+class TestSample:
+    def test_rows_by_number_from_every_array(self, arrays):
+        numbers = np.array([0, 5, TILE_ROWS, N_ROWS - 1])
+        sample = open_rows(arrays).sample_rows(numbers)
+        assert sample.n_rows == 4
+        assert np.array_equal(sample.arrays[0], arrays[0][numbers])
+        assert np.array_equal(sample.arrays[1].toarray(), arrays[1][numbers].toarray())
+
+    def test_all_rows_are_not_copied(self, arrays):
+        sample = open_rows(arrays).sample_rows(np.arange(N_ROWS))
+        assert sample.arrays[0] is arrays[0]
+
+    def test_derived_rows_are_not_sampled(self, arrays):
+        derived = open_rows(arrays).derive(first_columns)
+        with pytest.raises(TypeError, match="original rows"):
+            derived.sample_rows(np.arange(3))
+
+
+class TestDerived:
+    @pytest.mark.parametrize("options", RUNS[::3], ids=str)
+    def test_are_as_if_computed_each_time(self, arrays, options):
+        rows = open_rows(arrays, **options)
+        derived = rows.derive(first_columns)
+        expected = rows.map_reduce(
+            lambda tile, first: first_columns(tile, first).sum(axis=0), stage="sums"
+        )
+        for _ in range(2):
+            sums = derived.map_reduce(lambda tile, first: tile.sum(axis=0), stage="sums")
+            assert np.array_equal(sums, expected)
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_each_tile_is_computed_once_while_there_is_room(self, arrays, n_jobs):
+        calls = Counter()
+
+        def count(tile, first_row):
+            calls[first_row] += 1
+            return tile[0]
+
+        derived = open_rows(arrays, n_jobs=n_jobs).derive(count)
+        for _ in range(3):
+            derived.map_reduce(lambda tile, first: tile.sum(axis=0), stage="sums")
+        derived.map_rows(lambda tile, first: tile, stage="rows")
+        assert calls == {i * TILE_ROWS: 1 for i in range(6)}
+
+    def test_tiles_are_computed_when_needed_not_before(self, arrays):
+        calls = []
+        open_rows(arrays).derive(lambda tile, first: calls.append(first))
+        assert calls == []
+
+    def test_not_everything_is_kept_when_tiles_are_huge(self, arrays):
+        class Huge:
+            nbytes = 1 << 40
+
+        calls = Counter()
+
+        def make(tile, first_row):
+            calls[first_row] += 1
+            return Huge()
+
+        derived = open_rows(arrays).derive(make)
+        for _ in range(2):
+            derived.map_reduce(lambda tile, first: 1, stage="sums")
+        assert sum(calls.values()) > 6
+
+
+class TestProgress:
+    @pytest.mark.parametrize("options", [RUNS[0], RUNS[5], RUNS[11]], ids=str)
+    def test_every_tile_is_reported(self, arrays, options):
+        progress = CountingProgress()
+        open_rows(arrays, **options, progress=progress).map_reduce(column_sums, stage="sums")
+        assert progress.stages == [("sums", 6)]
+        assert progress.done == 6
+        assert progress.finished == 1
+
+    def test_a_stage_ends_after_a_failure_too(self, arrays):
+        progress = CountingProgress()
+        with pytest.raises(ZeroDivisionError):
+            open_rows(arrays, progress=progress).map_reduce(lambda t, f: 1 / 0, stage="sums")
+        assert progress.finished == 1
+
+
+class TestChoice:
+    @pytest.mark.parametrize("name", ["auto", "memory"])
+    def test_by_name(self, name):
+        assert isinstance(choose_engine(name, ()), Memory)
+
+    def test_an_engine_is_used_as_it_is(self):
+        engine = Memory()
+        assert choose_engine(engine, ()) is engine
+
+    def test_an_unknown_name_is_refused(self):
+        with pytest.raises(ValueError, match=r"Unknown engine 'spark'; use 'auto' or one of"):
+            choose_engine("spark", ())
+
+    def test_what_is_no_engine_is_refused(self):
+        with pytest.raises(TypeError, match="engine must be 'auto'"):
+            choose_engine(3, ())
+
+    def test_repr_can_be_typed(self):
+        assert repr(Memory()) == "Memory()"
