@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
-from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile
+from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile, stack_tiles
 from manyview.stages.labels import label_rows
 from manyview.stages.scaling import Array, Scaler
+
+_SCALED_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,20 @@ class GraphRows:
 
     def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
         self._scalers = scalers
-        self._builder = GraphBuilder(graphs, tuple(len(scaler.shift) for scaler in scalers))
+        n_features = tuple(len(scaler.shift) for scaler in scalers)
+        self._builder = GraphBuilder(graphs, n_features)
+        self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
-        """Give the graph rows of a tile, a list with one block per view."""
+        """Give the graph rows of a tile, a list with one block per view.
+
+        Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
+        """
+        starts = range(0, tile[0].shape[0], self._step)
+        return stack_tiles([self._build(tile, start, first_row) for start in starts])
+
+    def _build(self, tile: Any, start: int, first_row: int) -> GraphTile:
+        rows = slice(start, start + self._step)
         return self._builder(
-            [s.apply(block, first_row) for s, block in zip(self._scalers, tile, strict=True)]
+            [s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)]
         )

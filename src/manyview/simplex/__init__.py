@@ -21,6 +21,7 @@ from manyview.simplex.solver import (
     choose_method,
     pilot_rows,
     product_rows,
+    rows_within,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "pilot_rows",
     "prepare",
     "product_rows",
+    "rows_within",
     "solve_simplex_qp",
 ]
 

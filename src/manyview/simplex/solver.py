@@ -73,8 +73,18 @@ def product_rows(n_features: int, n_anchors: int) -> int:
     >>> product_rows(54, 50), product_rows(784, 300)
     (2048, 128)
     """
-    rows = max(_PRODUCT_BYTES // (8 * max(n_features, n_anchors)), 1)
-    return min(4096, max(64, 1 << (rows.bit_length() - 1)))
+    return rows_within(_PRODUCT_BYTES, 8 * max(n_features, n_anchors), least=64)
+
+
+def rows_within(n_bytes: int, bytes_per_row: int, *, least: int) -> int:
+    """Give the power of two of rows that fit in ``n_bytes``: from ``least`` to 4096.
+
+    Examples
+    --------
+    >>> rows_within(1 << 20, 1000, least=64)
+    1024
+    """
+    return min(4096, max(least, 1 << (max(n_bytes // bytes_per_row, 1).bit_length() - 1)))
 
 
 def choose_method(problem: SimplexProblem, pilot: Array) -> str:

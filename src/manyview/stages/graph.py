@@ -132,6 +132,15 @@ def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, m))
 
 
+def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
+    """Give the graph rows of consecutive parts of a tile as one."""
+    if len(tiles) == 1:
+        return tiles[0]
+    parts = zip(*(tile.parts for tile in tiles), strict=True)
+    stacked = tuple(sparse.csr_array(sparse.vstack(part, "csr")) for part in parts)
+    return GraphTile(stacked, sum(tile.n_failed for tile in tiles))
+
+
 def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:
     """Give the graphs (n, m) of several views as one (n, sum of m)."""
     return graphs[0] if len(graphs) == 1 else sparse.csr_array(sparse.hstack(graphs, "csr"))
