@@ -4,7 +4,7 @@ Each rival runs with its defaults in a process of its own, which is ended at a t
 mvlearn get a virtual environment each, since neither works beside current libraries; installing
 needs a package index. Seconds are those of the fit (scaling included) after one fit of 300 rows;
 memory is the peak of the whole process, libraries and input included. The limit counts from the
-start of the process.
+start of the process; CPU seconds beside it tell how busy the machine was.
 
 OMP_NUM_THREADS=1 python -m benchmarks.peers [--quick] [--rivals LMVSC,SNF] [--data hdigit]
     [--limit SECONDS] [--environments FOLDER] [--results FOLDER]
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from benchmarks.record import RESULTS, Report
 from manyview import datasets, metrics
@@ -130,9 +132,10 @@ some = np.random.default_rng(seed).permutation(len(every[0]))[:300]
 views = [view[some] for view in every]
 labels()
 views = every
-started = time.perf_counter()
+started, cpu_started = time.perf_counter(), time.process_time()
 found = labels()
 seconds = time.perf_counter() - started
+cpu_seconds = time.process_time() - cpu_started
 status = Path("/proc/self/status")
 peak = None
 if status.exists():
@@ -140,6 +143,7 @@ if status.exists():
 np.savez(out, labels=found)
 print(json.dumps({
     "seconds": seconds,
+    "cpu_seconds": cpu_seconds,
     "peak_bytes": peak,
     "threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
     "rival_versions": {p: version(p) for p in {package, "scikit-learn", "numpy", "scipy"}},
@@ -151,17 +155,20 @@ def fit(python: Path, rival: Rival, data: Path, limit: float) -> dict[str, Any]:
     """Run one rival; give its labels and what it cost, or why there are none under ``failure``."""
     out = data.with_name(f"labels_{time.monotonic_ns()}.npz")
     command = [python, "-c", WORKER, rival.source, rival.package, data, out, SEED]
-    peak = None
+    peak = cpu_seconds = None
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
         deadline = time.monotonic() + limit
         while child.poll() is None and time.monotonic() < deadline:
             peak = _peak_of(child.pid) or peak
+            cpu_seconds = _cpu_of(child.pid) or cpu_seconds
             time.sleep(0.1)
         if child.poll() is None:
             child.kill()
             child.wait()
-            return {"failure": f"over {limit:.0f} s", "peak_bytes": peak}
+            spent = "" if cpu_seconds is None else f" ({cpu_seconds:.0f} s of CPU)"
+            failure = f"over {limit:.0f} s{spent}"
+            return {"failure": failure, "cpu_seconds": cpu_seconds, "peak_bytes": peak}
         output.seek(0)
         errors.seek(0)
         if child.returncode:
@@ -235,6 +242,8 @@ def run(
                 found: dict[str, Any] = {"failure": setting_up}
                 if python is not None:
                     found = fit(python, rival, file, limit)
+                # One that was ended cannot say; it had this process's settings.
+                found.setdefault("threads", threadpool_info()[0]["num_threads"])
                 labels = found.pop("labels", None)
                 scores = None if labels is None else metrics.scores(views.target, labels)
                 report.add(
@@ -255,7 +264,8 @@ def run(
 def table(lines: Sequence[dict[str, Any]]) -> str:
     """Lay out what ran, and why the others did not; there are no targets here."""
     rows = [
-        f"{'data':<12} {'rival':<28} {'Acc':>6} {'NMI':>6} {'seconds':>8} {'peak MB':>8}  remarks"
+        f"{'data':<12} {'rival':<28} {'Acc':>6} {'NMI':>6} "
+        f"{'seconds':>8} {'CPU s':>8} {'peak MB':>8}  remarks"
     ]
     for line in lines:
         scores = line["scores"]
@@ -264,9 +274,11 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
             f"{scores['nmi']:.4f}" if scores else "",
         ]
         seconds = "" if line["seconds"] is None else f"{line['seconds']:.2f}"
+        cpu = line.get("cpu_seconds")
+        spent = "" if cpu is None else f"{cpu:.2f}"
         memory = "" if line["peak_bytes"] is None else f"{line['peak_bytes'] / 1e6:.0f}"
         row = f"{line['data']:<12} {line['rival']:<28} {cells[0]:>6} {cells[1]:>6}"
-        rows.append(f"{row} {seconds:>8} {memory:>8}  {line['note']}".rstrip())
+        rows.append(f"{row} {seconds:>8} {spent:>8} {memory:>8}  {line['note']}".rstrip())
     notes = dict.fromkeys(line["setting_up"] for line in lines if line["setting_up"])
     return "\n".join([*rows, *(f"- {note}" for note in notes)])
 
@@ -280,6 +292,14 @@ def _peak_of(process: int) -> int | None:
     try:
         text = Path(f"/proc/{process}/status").read_text()
         return int(text.split("VmHWM:")[1].split()[0]) * 1024
+    except (OSError, IndexError):  # not Linux, or it has just ended
+        return None
+
+
+def _cpu_of(process: int) -> float | None:
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError):  # not Linux, or it has just ended
         return None
 

@@ -15,6 +15,9 @@ from benchmarks.record import RESULTS, Report
 NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "published", "growth")
 """Modules of this package with a function ``run(report)``; the shortest first."""
 
+ALONE = ("baselines_handwritten", "baselines_scale", "peers")
+"""More of them, run only by name: they take long, and the last installs packages of its own."""
+
 
 def run(name: str, *, quick: bool, folder: Path = RESULTS) -> Report:
     """Run one benchmark and print its table."""
@@ -34,13 +37,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--list", action="store_true", help="show the names and what they measure")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder for result lines")
     chosen = parser.parse_args(arguments)
-    if unknown := set(chosen.names) - set(NAMES):
-        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    known = (*NAMES, *ALONE)
+    if unknown := set(chosen.names) - set(known):
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     names = chosen.names or NAMES
     if chosen.list:
-        for name in names:
+        for name in chosen.names or known:
             text = importlib.import_module(f"benchmarks.{name}").__doc__ or ""
-            print(f"{name:<12} {text.splitlines()[0]}")
+            print(f"{name:<22} {text.splitlines()[0]}")
         return
     reports = [run(name, quick=chosen.quick, folder=chosen.results) for name in names]
     if len(reports) > 1:

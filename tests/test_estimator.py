@@ -374,6 +374,11 @@ class TestSettings:
         for found, given in zip(model.anchors_, anchors, strict=True):
             assert np.allclose(found, given, atol=1e-12)
 
+    def test_anchors_are_found_by_the_names_of_views(self, views):
+        named = {"a": views[0], "b": views[1]}
+        model = fit(named, anchor_method={"b": views[1][::9], "a": views[0][::9]})
+        assert np.allclose(model.anchors_[0], views[0][::9], atol=1e-12)
+
     def test_anchors_of_one_view_can_be_given_as_one_array(self, views):
         model = fit(views[0], anchor_method=views[0][::9])
         assert np.allclose(model.anchors_[0], views[0][::9], atol=1e-12)

@@ -217,6 +217,13 @@ class TestDegenerate:
         A, X = rng.normal(size=(30, 5)), distance * rng.normal(size=(100, 5))
         assert_certified(X, A, {"alpha": alpha, "locality": locality})
 
+    @pytest.mark.parametrize("rows", ["inside the hull", "far away"])
+    @pytest.mark.parametrize("anchors", [scattered, in_two_far_groups])
+    @pytest.mark.parametrize(("d", "m"), [(2, 100), (20, 10), (60, 80)])
+    def test_a_ridge_far_above_the_energy_is_certified(self, d, m, anchors, rows):
+        # float64 holds alpha z_j to 1e6 * 1e-16 = 1e-10 of the energy, so 1e-9 can be asked for.
+        assert_certified(*Regime(d, m, anchors, rows, 1e6, 0.0, 0, "float64", 0).problem(n=50))
+
     def test_one_anchor_takes_all_weight(self):
         Z = solve_simplex_qp(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[5.0, 5.0]]))
         assert np.array_equal(Z.toarray(), [[1.0], [1.0]])
