@@ -106,7 +106,8 @@ def measure_threads(report: Report, views: Views, *, repeats: int = 5) -> None:
 
     def fit(n_jobs: int) -> Any:
         model = LMVSC(7, n_anchors=50, alpha=0.01, locality=0.1, n_init=1, random_state=0)
-        fitted = model.set_params(fusion="late", n_repeats=1, n_jobs=n_jobs).fit(views)
+        model.set_params(fusion="late", n_repeats=1, scaling="standard", n_jobs=n_jobs)
+        fitted = model.fit(views)
         stages[n_jobs].append(fitted.stage_seconds_["graph"])
 
     fit(2)  # compiles or loads

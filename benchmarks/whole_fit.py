@@ -96,7 +96,7 @@ def prepare(case: Case, name: str, views: Views) -> tuple[Any, Any]:
     """Give an estimator and its input."""
     if name == "LMVSC":
         model = LMVSC(case.n_clusters, n_anchors=case.n_anchors, alpha=0.01, random_state=0)
-        return model.set_params(fusion="late", n_repeats=1), views
+        return model.set_params(fusion="late", n_repeats=1, scaling="standard"), views
     X = np.hstack(views.arrays)
     if name.endswith("standardised"):
         X = standardised(X).astype(X.dtype if X.dtype.kind == "f" else np.float64)
