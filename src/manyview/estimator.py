@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview import persistence, pipeline
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Engine, Run
-from manyview.errors import RankWarning
+from manyview.errors import ModelFileError, RankWarning
 from manyview.parameters import resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
@@ -412,7 +412,10 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         If the file is damaged, was not written by manyview, or by a newer version of it.
     """
     params, model, fitted = persistence.read_model(Path(path))
-    estimator = LMVSC(**params)
+    try:
+        estimator = LMVSC(**params)
+    except TypeError as error:
+        raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
     estimator._model = model
     for name, value in fitted.items():
         setattr(estimator, name, value)

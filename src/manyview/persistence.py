@@ -83,9 +83,9 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
             }
         model = _build_model(_unpack(content["model"], arrays))
         return _unpack(content["params"], arrays), model, _unpack(content["fitted"], arrays)
-    except ModelFileError:
+    except (ModelFileError, IsADirectoryError, PermissionError):
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError) as error:
+    except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
         raise ModelFileError(
             f"{str(path)!r} is not a whole manyview model file ({error}). Save the model again."
         ) from error

@@ -93,7 +93,9 @@ def _certify_rows(
     linear = -products + 0.5 * locality * distances
     objective = norms + ((gradient + linear) * z).sum(axis=1)
     scale = norms + square_norms.mean()
-    scale = np.where(scale > 0, scale, alpha or 1.0)  # the row equals every anchor
+    size = float((A**2).sum(axis=1).mean())
+    # Where the row equals every anchor, what is left is rounding, and no scale.
+    scale = np.where(scale > 1e-26 * size, scale, (size + alpha) or 1.0)
     if not sparse.issparse(X):
         fit = (((rows - z @ anchors) ** 2).sum(axis=1)) + alpha * (z**2).sum(axis=1)
         objective = fit + locality * (z * distances).sum(axis=1)

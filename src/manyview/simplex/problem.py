@@ -86,6 +86,8 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     A = np.asarray(A, dtype=np.float64)
     center = A.mean(axis=0)
     centered = A - center
+    if (centered**2).sum() <= 1e-26 * (A**2).sum():
+        centered = np.zeros_like(A)  # all anchors alike: what is left is rounding
     gram = centered @ centered.T
     square_norms = np.diagonal(gram).copy()
     unit = float(square_norms.mean()) + alpha

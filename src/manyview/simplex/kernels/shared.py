@@ -172,12 +172,17 @@ def forward(L, rdiag, start, s, right, x):
 def write_row(full, end, indices, data):
     """Write the positive entries of a dense row as CSR from ``end`` on (indices, data: out).
 
-    ``full`` is set to zero again; give the new end.
+    They are scaled to sum to one exactly, which far from all anchors they do only roughly. ``full`` is
+    set to zero again; give the new end.
     """
+    total = 0.0
+    for j in range(full.shape[0]):
+        total += max(full[j], 0.0)
+    share = 1.0 / total if total > 0.0 else 1.0
     for j in range(full.shape[0]):
         if full[j] > 0.0:
             indices[end] = j
-            data[end] = full[j]
+            data[end] = full[j] * share
             end += 1
         full[j] = 0.0
     return end
