@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-full docs clean
+.PHONY: help demo test check format bench bench-full docs clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ bench-full: $(VENV)/.test  ## all benchmarks, whole
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+clean-cache:  ## forget compiled kernels (needed after changing a loop that several kernels share)
+	find src -name '*.nb[ci]' -delete
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) demo-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -3,6 +3,9 @@
 Kernels are serial, release the GIL and are compiled once per machine. Where no cache folder can be
 written (a read-only install without a home), they are compiled once per process instead.
 
+numba notices a change in a kernel's own file only: after changing an inner function of another file,
+delete ``__pycache__`` (``make clean-cache``).
+
 In kernels, integers that are handed on start as ``np.int64(0)``: numba compiles a function anew for
 every literal it is called with.
 """
