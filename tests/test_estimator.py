@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info
 
 import manyview
 from manyview import LMVSC, Views
@@ -654,10 +657,14 @@ class TestRefused:
             model.predict([views[0], views[1][:80]])
 
     @pytest.mark.parametrize("names", [("hog", "lbp"), ("a", "b")])
-    def test_other_names_are_taken_by_position(self, views, names):
+    def test_other_names_are_refused(self, views, names):
         model = fit({"hog": views[0], "gist": views[1]})
-        renamed = dict(zip(names, views, strict=True))
-        assert np.array_equal(model.predict(renamed), model.labels_)
+        with pytest.raises(ValueError, match=r"fitted with \['hog', 'gist'\]"):
+            model.predict(dict(zip(names, views, strict=True)))
+
+    def test_a_list_is_taken_by_position(self, views):
+        model = fit({"hog": views[0], "gist": views[1]})
+        assert np.array_equal(model.predict(list(views)), model.labels_)
 
     @pytest.mark.parametrize("method", ["predict", "transform"])
     def test_use_before_fit(self, views, method):
@@ -706,3 +713,29 @@ class TestThreads:
 
 def test_the_package_gives_the_class_of_the_module():
     assert manyview.LMVSC is LMVSC
+
+
+class TestNeighbours:
+    """What a fit must not do to the rest of the process, or to stored data."""
+
+    def test_warning_filters_are_as_before(self, views):
+        before = list(warnings.filters)
+        for seed in range(4):
+            LMVSC(3, random_state=seed, n_jobs=4).fit(views)
+        assert list(warnings.filters) == before
+
+    def test_threads_of_products_are_as_before_when_models_are_used_at_once(self, views):
+        model = fit(views)
+        before = [(lib["prefix"], lib["num_threads"]) for lib in threadpool_info()]
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda _: model.predict(views), range(9)))
+        assert [(lib["prefix"], lib["num_threads"]) for lib in threadpool_info()] == before
+
+    def test_entries_stored_in_two_parts_count_once(self):
+        X = sparse.random_array((60, 8), density=0.4, rng=0, format="csr")
+        halves = sparse.csr_array(
+            (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+        )
+        once, twice = LMVSC(3, random_state=0).fit(X), LMVSC(3, random_state=0).fit(halves)
+        assert np.allclose(once.singular_values_, twice.singular_values_, rtol=1e-12)
+        assert halves.nnz == 2 * X.nnz

@@ -374,6 +374,12 @@ view, default="auto"
                 f"{self.view_names_}."
             )
         same_names = set(views.names) == set(self.view_names_)
+        defaults = [f"view_{i}" for i in range(views.n_views)]
+        if not same_names and defaults not in (list(views.names), self.view_names_):
+            raise ValueError(
+                f"Got views {list(views.names)}, but this model was fitted with "
+                f"{self.view_names_}. Use the same names, or a list in the same order."
+            )
         if same_names and list(views.names) != self.view_names_:
             return Views({name: views[name] for name in self.view_names_}, target=views.target)
         return views

@@ -124,7 +124,8 @@ def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]
     if not isinstance(method, str):
         given = _given_anchors(method, views)
         sizes = {a.shape[0] for a in given}
-        if not _is_auto(estimator.n_anchors) and sizes != {estimator.n_anchors}:
+        wanted = _numbers("n_anchors", estimator.n_anchors, _integer, auto=max(sizes))
+        if not _is_auto(estimator.n_anchors) and sizes != set(wanted):
             raise ValueError(
                 f"n_anchors={estimator.n_anchors!r}, but anchor_method gives "
                 f"{[a.shape[0] for a in given]} anchors. Leave n_anchors on 'auto'."

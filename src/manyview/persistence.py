@@ -11,6 +11,7 @@ import json
 import os
 import zipfile
 from dataclasses import fields
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +125,8 @@ def _as_dict(item: Any) -> dict[str, Any]:
 def _pack_param(name: str, value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
-        return getattr(value, "name", "auto")
-    if name == "random_state" and not isinstance(value, int | None):
+        return "auto"
+    if name == "random_state" and not isinstance(value, Integral | None):
         return None
     return _pack(value, arrays)
 
@@ -146,6 +147,8 @@ def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return {str(key): _pack(item, arrays) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_pack(item, arrays) for item in value]
+    if hasattr(value, "__array__"):  # a table
+        return _pack(np.asarray(value), arrays)
     return value
 
 

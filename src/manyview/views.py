@@ -240,6 +240,9 @@ def _as_block(item: Any, name: str) -> Block:
         if item.ndim != 2:
             raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
         block: Block = sparse.csr_array(item)
+        if not block.has_canonical_format:  # entries stored in parts would be scaled in parts
+            block = block.copy()  # the arrays may still be the caller's
+            block.sum_duplicates()
     elif isinstance(item, Views) or item is None:
         raise TypeError(
             f"View {name!r} is {type(item).__name__}, not a 2-D array. {_ONE_VIEW_HELP}"

@@ -105,3 +105,9 @@ def test_own_entries_are_set_to_zero():
     C = np.ones((3, 3))
     zero_own(C, np.array([2, -1, 0]))
     assert C.tolist() == [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+
+
+def test_no_entry_is_taken_twice_where_entries_are_equal():
+    C = keep_largest_sum_one(np.array([[5.0, 4.9, 0.0, 0.0, 0.0, 0.0]]), np.array([-1]), 5)
+    assert len(set(C.indices)) == 5
+    assert C.sum() == pytest.approx(1.0)

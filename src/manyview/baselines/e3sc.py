@@ -207,10 +207,11 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         views = check_fit_input(self, X)
         data = single_view(views, self.view)
-        if self.affine and data.shape[0] < 2:
+        n_atoms = min(data.shape[0], self.n_exemplars or data.shape[0])
+        if self.affine and n_atoms < 2:
             raise ValueError(
-                "affine=True needs at least two rows, to write one in terms of another; got "
-                "n_samples=1."
+                "affine=True needs at least two rows (or exemplars), to write one in terms of "
+                f"another; got n_samples={data.shape[0]}, n_exemplars={self.n_exemplars}."
             )
         self._refuse_if_too_large(data)
         rng = as_generator(self.random_state)

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from manyview.baselines.sparse_projections import soft_threshold
+
 FloatArray = npt.NDArray[np.float64]
 
 _GRAM_ABOVE = 1e-6
@@ -125,17 +127,6 @@ def solve_representation(
     inside = U.T @ scaled
     gain = kept * (U.T - inside)
     return scaled + U @ gain, inside + gain
-
-
-def soft_threshold(Y: FloatArray, threshold: float) -> FloatArray:
-    """Move every entry towards zero by ``threshold``, at most to zero.
-
-    Examples
-    --------
-    >>> soft_threshold(np.array([-3.0, 0.5, 2.0]), 1.0).tolist()
-    [-2.0, 0.0, 1.0]
-    """
-    return Y - np.clip(Y, -threshold, threshold)
 
 
 def threshold_singular_values(

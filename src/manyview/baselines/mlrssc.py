@@ -252,7 +252,7 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 if self.agreement == "centroid":
                     target, pull = consensus, 2 * self.beta_agreement
                 else:
-                    # Only this view's own copy has changed since the consensus was made.
+                    # The consensus and this view's own copy are both from before this sweep.
                     others = len(states) * consensus - state.C[1]
                     target, pull = others / max(n_others, 1), 2 * self.beta_agreement * n_others
                 update_representation(state, factor, penalties, mu=mu, target=target, pull=pull)

@@ -146,13 +146,13 @@ def keep_largest_sum_one(G: FloatArray, own: IntArray, n_nonzero: int) -> Any:
     """
     b, m = G.shape
     rows, columns = _own_entries(own)
-    ends = []
-    for sign in (-1.0, 1.0):  # largest entries first, then smallest first
-        keys = sign * G
-        keys[rows, columns] = np.inf
-        nearest = np.argpartition(keys, n_nonzero - 1, axis=1)[:, :n_nonzero]
-        order = np.argsort(np.take_along_axis(keys, nearest, axis=1), axis=1)
-        ends.append(np.take_along_axis(nearest, order, axis=1))
+    keys = -G
+    keys[rows, columns] = np.inf
+    # One order for both ends, so that of equal entries none is taken twice.
+    order = np.argsort(keys, axis=1, kind="stable")
+    last = (m - 1 - (own >= 0))[:, None]
+    smallest = np.take_along_axis(order, last - np.arange(n_nonzero), axis=1)
+    ends = [order[:, :n_nonzero], smallest]  # largest entries first, then smallest first
     everyone = np.arange(b)
     taken = np.zeros((2, b), dtype=np.int64)
     support = np.empty((b, n_nonzero), dtype=np.int64)

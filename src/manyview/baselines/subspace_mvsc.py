@@ -131,7 +131,7 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "required: each row is represented by the others."
             )
         refuse_if_too_large(
-            4 * 8 * n * n,
+            (16 + 12 * (views.n_views + 2)) * n * n,
             what=f"The graph between all pairs of {n} rows",
             instead="LMVSC(n_clusters) solves the same problem with anchors, in linear time; or "
             "take a subsample.",

@@ -9,9 +9,10 @@ all tiles, and for one output row per input row, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -133,13 +134,32 @@ def n_tiles(n_rows: int) -> int:
     return -(-n_rows // TILE_ROWS)
 
 
-def one_thread_per_product() -> AbstractContextManager[Any]:
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limits: Any = None
+
+
+@contextmanager
+def one_thread_per_product() -> Iterator[None]:
     """While this is entered, BLAS and OpenMP use one thread: the engine's threads do the rest.
 
-    The number of threads inside a product could change its last bits, and with them a label.
+    The number of threads inside a product could change its last bits, and with them a label. BLAS has
+    one setting for the whole process, so the first to enter sets it and the last to leave restores
+    it; OpenMP has one for each calling thread.
     """
-    limits: AbstractContextManager[Any] = threadpool_limits(limits=1)
-    return limits
+    global _blas_users, _blas_limits
+    with _blas_lock:
+        _blas_users += 1
+        if _blas_users == 1:
+            _blas_limits = threadpool_limits(limits=1, user_api="blas")
+    try:
+        with threadpool_limits(limits=1, user_api="openmp"):
+            yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limits.restore_original_limits()
 
 
 def thread_pool(n_jobs: int) -> ThreadPoolExecutor:

@@ -108,7 +108,7 @@ class _TiledRows:
                 try:
                     for block in blocks:
                         waiting.append((block, pool.submit(function, block)))
-                        if len(waiting) > 2 * run.n_jobs:
+                        if len(waiting) > run.n_jobs:
                             done, future = waiting.popleft()
                             yield future.result()
                             run.progress.advance(len(done))
@@ -149,7 +149,10 @@ class MemoryRows(_TiledRows):
 
 
 class DerivedRows(_TiledRows):
-    """Rows computed from others, tile by tile; kept until a quarter of the input's size is used."""
+    """Rows computed from others, tile by tile.
+
+    They are kept until 256 MB, or a quarter of the input's size as float64 if that is more, are used.
+    """
 
     def __init__(self, parent: _TiledRows, function: TileFunction[Tile]) -> None:
         self._parent, self._function = parent, function

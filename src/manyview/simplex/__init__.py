@@ -68,7 +68,8 @@ def solve_simplex_qp(
         Weight of the distances to the anchors used.
     method : {"auto", "active-set", "exchange", "complement", "newton"}
         How; "auto" counts on a few rows. All give the same solution, at different speeds; "newton"
-        and "complement" need a positive alpha.
+        and "complement" need a positive alpha, and lose digits where it is below 1e-3 of the anchors'
+        energy ("auto" does not use them there).
     n_jobs : int
         Threads to use.
 

@@ -135,12 +135,14 @@ class Solver:
         the ridge, so applying it once wipes out those of z.
         """
         T = B - solved.rows(B.shape[1]) @ self._anchor_products
+        T -= T.max(axis=1, keepdims=True)
         ordered = -np.sort(-T, axis=1)
         counts = np.arange(1, B.shape[1] + 1)
         levels = (np.cumsum(ordered, axis=1) - self.problem.ridge) / counts
         used = (ordered > levels).sum(axis=1)
         level = np.take_along_axis(levels, used[:, None] - 1, axis=1)
-        Z = sparse.csr_array(np.maximum(T - level, 0.0) / self.problem.ridge)
+        weights = np.maximum(T - level, 0.0)
+        Z = sparse.csr_array(weights / weights.sum(axis=1, keepdims=True))
         indptr, indices = Z.indptr.astype(np.int64), Z.indices.astype(np.int32)
         return Solution(indptr, indices, Z.data, solved.n_handed_on, solved.n_failed)
 

@@ -23,7 +23,8 @@ def column_scales(
     """What each anchor's column is multiplied by in the fused graph; shape (M,).
 
     Columns are scaled after summing over rows, so one pass over the data is enough: the inverse
-    square root of the anchor's degree (Sigma^-1/2 of the paper's Eq. 4), and of the graph's weight.
+    square root of the anchor's degree (Sigma^-1/2 of the paper's Eq. 4), times the square root of the
+    graph's weight.
 
     Examples
     --------

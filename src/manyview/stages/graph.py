@@ -83,7 +83,7 @@ class GraphBuilder:
         problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
         ends = np.cumsum([self.n_features[v] for v in graph.views])
         parts = np.split(problem.weights, ends[:-1])
-        weights = [W * s for W, s in zip(parts, graph.view_scales, strict=True)]
+        weights = [W if s == 1.0 else W * s for W, s in zip(parts, graph.view_scales, strict=True)]
         return Solver(problem, graph.method), weights
 
     def __call__(self, rows: Sequence[ScaledRows]) -> GraphTile:
@@ -156,8 +156,8 @@ class Moments:
         Z'Z of each repeat, upper triangle.
     column_sums : tuple of ndarray of shape (M,)
         Z'1 of each repeat.
-    n_entries : ndarray of shape (number of graphs,)
-        Stored entries of each graph.
+    n_entries : tuple of ndarray of shape (M,)
+        Stored entries of each repeat's columns.
     n_failed : int
         Rows whose problem was not solved to tolerance.
     """

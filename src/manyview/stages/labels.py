@@ -45,11 +45,13 @@ def start_centers(
 
     def solve(seed: int) -> KMeans:
         kmeans = KMeans(n_clusters, n_init=1, max_iter=max_iter, tol=tol, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return kmeans.fit(sample)
+        return kmeans.fit(sample)
 
-    best = min(each(solve, [seed + start for start in range(n_init)]), key=lambda k: k.inertia_)
+    # Around all threads, not inside each: the filters belong to the process.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solutions = list(each(solve, [seed + start for start in range(n_init)]))
+    best = min(solutions, key=lambda solution: solution.inertia_)
     centers: Array = best.cluster_centers_
     return centers
 

@@ -191,6 +191,10 @@ def fit_scaler(
         kind = choose_kind(sample)
     quantiles = _column_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
+    if not np.isfinite(variance).all():
+        raise ValueError(
+            f"View {name!r} has values too large to be squared and summed. Scale it down."
+        )
     scale = np.ones_like(mean)
     if kind == "standard":
         changes = variance > 0
@@ -223,7 +227,9 @@ def choose_kind(sample: Block) -> str:
 
 def _row_blocks(block: Block) -> Iterator[Block]:
     for start in range(0, block.shape[0], _ROWS):
-        yield block[start : start + _ROWS]
+        rows = block[start : start + _ROWS]
+        # In C order, as in Scaler.apply: sums must not depend on how rows are stored.
+        yield rows if sparse.issparse(rows) else np.ascontiguousarray(rows)
 
 
 def _mapped_moments(

@@ -162,6 +162,13 @@ def solve_by_newton(A, AT, c, alpha, XI, order, indptr, indices, data):
             inside[:] = False
             S[:] = 0.0
             a[:] = 0.0
+        # A residual much longer than this row would leave its rounding behind: start afresh.
+        longest = 0.0
+        for k in range(d):
+            longest = max(longest, abs(r[k]))
+        if not longest <= 100.0 * size:
+            for k in range(d):
+                r[k] = 0.0
         for j in range(m):
             t[j] = c[j]
         _times_anchors(AT, r, t)
