@@ -23,15 +23,16 @@ from manyview.baselines.landmarks import (
     landmark_graph,
 )
 from manyview.baselines.scaling import SCALINGS, scale_view
-from manyview.baselines.spectral import label_embedding
 from manyview.stages.embedding import embed_rows, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram
 from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs
+from manyview.stages.labels import label_rows, start_centers
 
 logger = logging.getLogger(__name__)
 
 _MOST_ANCHORS = 500
 _BLOCK_ROWS = 4096
+_KMEANS_SWEEPS = 300
 
 
 class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -146,9 +147,15 @@ class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             graphs.append(landmark_graph(scaled, anchors, r, widths[-1]))
         self.kernel_widths_ = np.array(widths)
         self._embed(side_by_side_graphs(graphs), [m] * views.n_views)
-        self.labels_ = label_embedding(
-            self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
+        centers = start_centers(
+            self.embedding_,
+            self.n_clusters,
+            n_init=self.n_init,
+            max_iter=_KMEANS_SWEEPS,
+            tol=1e-4,
+            seed=int(rng.integers(2**30)),
         )
+        self.labels_ = label_rows(self.embedding_, centers)
         self.n_iter_ = 1
         return self
 

@@ -54,6 +54,10 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     with :math:`H_c` the points, a row each, centred. It has the solution
     :math:`S = H_c ((1 - \gamma) H_c^T H_c + \lambda I)^{-1} H_c^T`, of rank r.
 
+    The defaults of ``similarity_ridge``, ``dependence``, ``n_components`` and ``n_neighbors`` were
+    chosen with the true labels of three data sets in view (Handwritten among them): its scores there
+    are those of a tuned method.
+
     Parameters
     ----------
     n_clusters : int, default 8
