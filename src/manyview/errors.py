@@ -13,3 +13,15 @@ class DatasetNotFoundError(LookupError):
 
 class RankWarning(UserWarning):
     """The fused graph has fewer useful singular vectors than were asked for."""
+
+
+class ReadError(OSError):
+    """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
+
+
+class WriteError(OSError):
+    """Results could not be written, as a rule because the disk is full."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is damaged, in use, or was made with other data, settings or versions."""

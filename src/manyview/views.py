@@ -6,6 +6,7 @@ is one view and what is several, and one set of error messages.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -14,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.sources import as_source, is_source, open_source
+
 Block = Any
-"""One view, or some rows of it: a 2-D ndarray or a CSR array."""
+"""One view: a 2-D ndarray, a CSR array or a source; or some rows of it: one of the first two."""
 
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
@@ -35,7 +38,9 @@ class Views:
     ----------
     views : array, table, sequence or mapping of them, or Views
         One 2-D array or table is one view. A list, tuple or dict of 2-D things is several. All
-        views describe the same samples in the same order.
+        views describe the same samples in the same order. A path (inside a list or dict also as
+        text), an array opened as a memory map, an ``h5py.Dataset``, a ``zarr.Array`` or a
+        :class:`~manyview.sources.Source` stays where it is: no rows are read here.
     names : sequence of str, optional
         A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
     target : array-like of shape (n_rows,), optional
@@ -43,8 +48,9 @@ class Views:
 
     Attributes
     ----------
-    arrays : tuple of (ndarray or csr_array)
-        The views. Dense ones keep their numeric type; sparse ones are CSR.
+    arrays : tuple of (ndarray, csr_array or Source)
+        The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
+        memory are sources. Selecting rows reads them into memory.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
@@ -82,12 +88,12 @@ class Views:
         self.names: tuple[str, ...] = tuple(str(name) for name in names)
         if len(set(self.names)) != len(self.names):
             raise ValueError(f"View names must be unique; got {list(self.names)}.")
-        self.feature_names = tuple(_column_names(item) for item in items)
-        if isinstance(views, Views):
-            self.feature_names = views.feature_names
         self.arrays: tuple[Block, ...] = tuple(
             _as_block(item, name) for item, name in zip(items, self.names, strict=True)
         )
+        self.feature_names = tuple(map(_column_names, items, self.arrays))
+        if isinstance(views, Views):
+            self.feature_names = views.feature_names
         self._check_same_rows()
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
@@ -124,6 +130,11 @@ class Views:
         """Number of samples, and of columns of all views together."""
         return self.n_rows, sum(self.n_features)
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether every view is an array, and none a source."""
+        return not any(map(is_source, self.arrays))
+
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
         return zip(self.names, self.arrays, strict=True)
@@ -152,13 +163,14 @@ class Views:
                 )
         rows = object.__new__(Views)
         rows.names, rows.feature_names = self.names, self.feature_names
-        rows.arrays = tuple(array[key] for array in self.arrays)
+        rows.arrays = tuple(_select_rows(array, key) for array in self.arrays)
         rows.target = None if self.target is None else self.target[key]
         return rows
 
     def __repr__(self) -> str:
         views = ", ".join(
-            f"{name}: {array.shape[1]}{' sparse' if sparse.issparse(array) else ''}"
+            f"{name}: {array.shape[1]}{' sparse' if _is_sparse(array) else ''}"
+            f"{f' in {array.where}' if is_source(array) else ''}"
             for name, array in self.items()
         )
         return f"Views({self.n_rows} rows; {views})"
@@ -186,7 +198,8 @@ def _split(data: Any) -> tuple[list[str], list[Any]]:
     if _is_annotated(data):
         return ["view_0"], [data.X]
     # SciPy's dok_array is a Mapping, and a data frame iterates over its columns: test them first.
-    if sparse.issparse(data) or hasattr(data, "shape") or hasattr(data, "__array__"):
+    is_one = hasattr(data, "shape") or hasattr(data, "__array__") or isinstance(data, os.PathLike)
+    if sparse.issparse(data) or is_one:
         return ["view_0"], [data]
     if isinstance(data, Mapping):
         if not data:
@@ -217,7 +230,29 @@ def _modalities(data: Any) -> tuple[list[str], list[Any]]:
     return [str(name) for name in data.mod], [modality.X for modality in data.mod.values()]
 
 
+def _select_rows(array: Block, key: Any) -> Block:
+    """Rows of a view, in memory."""
+    if not is_source(array):
+        return array[key]
+    if isinstance(key, slice):
+        start, stop, step = key.indices(array.shape[0])
+        if step == 1 and start < stop:
+            return array.read(start, stop)
+    numbers = np.arange(array.shape[0])[key]
+    if len(numbers) == 0:
+        return array.read(0, 1)[:0]
+    distinct, places = np.unique(numbers, return_inverse=True)
+    rows = array.take(distinct)
+    return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
+
+
+def _is_sparse(array: Block) -> bool:
+    return bool(array.is_sparse) if is_source(array) else bool(sparse.issparse(array))
+
+
 def _is_two_dimensional(item: Any) -> bool:
+    if isinstance(item, str | os.PathLike):  # a file
+        return True
     if hasattr(item, "shape"):
         return len(item.shape) >= 2
     if isinstance(item, Sequence) and not isinstance(item, str | bytes) and len(item):
@@ -230,16 +265,25 @@ def _is_table(item: Any) -> bool:
     return hasattr(item, "columns") and hasattr(item, "to_numpy")
 
 
-def _column_names(item: Any) -> tuple[str, ...] | None:
+def _column_names(item: Any, block: Block) -> tuple[str, ...] | None:
+    if is_source(block):
+        names: tuple[str, ...] | None = block.feature_names
+        return names
     return tuple(str(c) for c in item.columns) if _is_table(item) else None
 
 
 def _as_block(item: Any, name: str) -> Block:
-    """Check one view and give it as a numeric 2-D ndarray or CSR array, copied only if it must be."""
-    if sparse.issparse(item):
+    """Check one view and give it as a numeric 2-D ndarray or CSR array, copied only if it must be.
+
+    What is not in memory becomes a source, and no row of it is read.
+    """
+    source = open_source(item) if isinstance(item, str) else as_source(item)
+    if source is not None:
+        block: Block = source
+    elif sparse.issparse(item):
         if item.ndim != 2:
             raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
-        block: Block = sparse.csr_array(item)
+        block = sparse.csr_array(item)
         if not block.has_canonical_format:  # entries stored in parts would be scaled in parts
             block = block.copy()  # the arrays may still be the caller's
             block.sum_duplicates()
@@ -256,9 +300,9 @@ def _as_block(item: Any, name: str) -> Block:
         )
     else:
         block = _to_array(item, name)
-    if block.ndim != 2:
+    if len(block.shape) != 2:
         raise ValueError(
-            f"Expected 2D array, got {block.ndim}D array instead for view {name!r} (shape "
+            f"Expected 2D array, got {len(block.shape)}D array instead for view {name!r} (shape "
             f"{block.shape}). Reshape your data: one row per sample. {_ONE_VIEW_HELP}"
         )
     _check_numeric(block, name)
@@ -277,6 +321,7 @@ def _as_block(item: Any, name: str) -> Block:
 
 
 def _is_lazy(item: Any) -> bool:
+    # Those of them that can be read by rows are sources already.
     return type(item).__module__.split(".")[0] in ("dask", "zarr", "h5py")
 
 

@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from manyview.baselines.memory import refuse_if_too_large
+from manyview.sources import is_source
 from manyview.views import Block, Views, as_views
 
 __all__ = [
@@ -75,7 +76,7 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
         ...
     ValueError: View 'height' has NaN at row 1, column 0. ...
     """
-    views = as_views(X)
+    views = _in_memory(as_views(X))
     for name, array in views.items():
         _check_finite(array, name)
     n_clusters = check_count("n_clusters", estimator.n_clusters)
@@ -89,6 +90,20 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
     estimator.view_names_ = views.names
     _record_feature_names(estimator, X, views)
     return views
+
+
+def _in_memory(views: Views) -> Views:
+    """Give memory maps as the arrays they are; refuse to load what is not an array at all."""
+    if views.is_in_memory:
+        return views
+    for name, array in views.items():
+        if is_source(array) and getattr(array, "memory_map", None) is None:
+            raise TypeError(
+                f"View {name!r} is in {array.where}; this method needs all rows in memory, and does "
+                "not load them silently. Pass Views(...)[:] if they fit."
+            )
+    loaded: Views = views[:]
+    return loaded
 
 
 def _check_finite(array: Block, name: str) -> None:

@@ -1,0 +1,249 @@
+"""Sparse rows, in the ``.npz`` files of ``scipy.sparse.save_npz``.
+
+Such a file is compressed as a whole, so single rows cannot be read from it. It is turned once into a
+folder beside it, ``NAME.npz.rows``, that holds the same rows as plain ``.npy`` files, and that is used
+again as long as the file stays the same.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.errors import ReadError, WriteError
+from manyview.sources.base import WatchedFile, reading
+from manyview.sources.npy import NpySource, open_npy
+
+logger = logging.getLogger("manyview")
+
+_PARTS = ("indptr", "indices", "data")
+_FORMAT = 1
+_ROWS = 4096
+
+
+class CsrSource:
+    """Rows of a CSR array that lies in a folder as ``.npy`` files.
+
+    Parameters
+    ----------
+    folder : Path
+        With ``indptr.npy``, ``indices.npy``, ``data.npy``.
+    shape : tuple of int
+        Shape of the array.
+    original : Path
+        The file that it was made from.
+    """
+
+    is_sparse = True
+    feature_names = None
+    band_rows = 1
+
+    def __init__(self, folder: Path, shape: tuple[int, int], original: Path) -> None:
+        self.shape, self.where = shape, repr(str(original))
+        self._original = WatchedFile(original)
+        parts = [open_npy(folder / f"{name}.npy") for name in _PARTS]
+        self._indptr, self._indices, self._data = map(_as_column, parts)
+        self.dtype = self._data.dtype
+        entry_bytes = self.dtype.itemsize + self._indices.dtype.itemsize
+        self.row_bytes = 8.0 + self._data.shape[0] * entry_bytes / max(shape[0], 1)
+
+    def read(self, start: int, stop: int) -> sparse.csr_array:
+        """Rows from ``start`` up to ``stop``."""
+        with reading(self.where, start, stop):
+            self._original.check()
+            return self._read(start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> sparse.csr_array:
+        """Rows with these numbers, ascending."""
+        parts = []
+        for run in np.split(rows, np.flatnonzero(np.diff(rows) > _ROWS // 64) + 1):
+            for piece in np.array_split(run, -(-len(run) // _ROWS)):
+                start = int(piece[0])
+                parts.append(self.read(start, int(piece[-1]) + 1)[piece - start])
+        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, "csr"))
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file that it was made from."""
+        return {
+            "kind": "csr", "shape": list(self.shape), "dtype": self.dtype.str,
+            **self._original.fingerprint(),
+        }  # fmt: skip
+
+    def _read(self, start: int, stop: int) -> sparse.csr_array:
+        indptr = self._indptr.read_part(start, stop + 1)[:, 0]
+        first, last = int(indptr[0]), int(indptr[-1])
+        if np.any(np.diff(indptr) < 0) or not 0 <= first <= last <= self._data.shape[0]:
+            raise ValueError("the rows' places are damaged; remove the folder beside the file")
+        shape = (stop - start, self.shape[1])
+        if first == last:
+            return sparse.csr_array(shape, dtype=self.dtype)
+        indices = self._indices.read_part(first, last)[:, 0]
+        if indices.min() < 0 or indices.max() >= shape[1]:
+            raise ValueError("a column number is damaged; remove the folder beside the file")
+        rows = sparse.csr_array(
+            (self._data.read_part(first, last)[:, 0], indices, indptr - first), shape
+        )
+        rows.has_canonical_format = True  # seen to when the folder was written
+        return rows
+
+
+def open_npz(path: Path) -> CsrSource:
+    """Give the source of a sparse ``.npz`` file; write its rows beside it if they are not there."""
+    stamp = {"format": _FORMAT, **WatchedFile(path).fingerprint()}
+    folder = path.with_name(f"{path.name}.rows")
+    shape = _reusable(folder, stamp)
+    if shape is None:
+        logger.warning(
+            "%s is compressed as a whole: writing its rows to %s once, so that they can be read "
+            "block by block.", path, folder,
+        )  # fmt: skip
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            temporary.mkdir()
+            shape = _write_rows(path, temporary)
+            (temporary / "rows.json").write_text(json.dumps({**stamp, "shape": shape}))
+            shutil.rmtree(folder, ignore_errors=True)
+            os.replace(temporary, folder)
+        except OSError as error:
+            if isinstance(error, ReadError):
+                raise
+            raise WriteError(
+                f"Could not write the rows of {str(path)!r} to {str(folder)!r}: {error}. Move the "
+                "file to where there is room and leave to write."
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return CsrSource(folder, (shape[0], shape[1]), path)
+
+
+def _reusable(folder: Path, stamp: dict[str, Any]) -> list[int] | None:
+    """Shape of the rows in the folder, if they were made from this very file."""
+    try:
+        found = json.loads((folder / "rows.json").read_text())
+        shape: list[int] = found.pop("shape")
+    except (OSError, ValueError, KeyError):
+        return None
+    return shape if found == stamp else None
+
+
+def _write_rows(path: Path, folder: Path) -> list[int]:
+    """Copy the rows, few at a time; entries in the order of their columns, each once."""
+    with reading(repr(str(path)), 0, 1):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        names = {name.removesuffix(".npy") for name in archive.namelist()}
+        if not {"format", "shape", *_PARTS} <= names:
+            raise ValueError(
+                f"{str(path)!r} does not hold a CSR array of scipy.sparse.save_npz, but "
+                f"{sorted(names)[:5]}. Save dense arrays as one .npy file each."
+            )
+        with archive.open("format.npy") as member:
+            kind = np.lib.format.read_array(member).item()
+        if kind not in (b"csr", "csr"):
+            raise ValueError(
+                f"{str(path)!r} holds a {kind.decode() if isinstance(kind, bytes) else kind} array. "
+                "Save its rows: scipy.sparse.save_npz(path, array.tocsr())."
+            )
+        with archive.open("shape.npy") as member:
+            shape = [int(size) for size in np.lib.format.read_array(member)]
+        if len(shape) != 2:
+            raise ValueError(f"{str(path)!r} holds an array of shape {tuple(shape)}, not 2-D rows.")
+        _copy_entries(archive, shape, folder, repr(str(path)))
+    return shape
+
+
+def _copy_entries(archive: zipfile.ZipFile, shape: list[int], folder: Path, where: str) -> None:
+    readers = {name: _Member(archive, name) for name in _PARTS}
+    writers = {
+        "indptr": NpyWriter(folder / "indptr.npy", np.dtype(np.int64)),
+        "indices": NpyWriter(folder / "indices.npy", readers["indices"].dtype),
+        "data": NpyWriter(folder / "data.npy", readers["data"].dtype),
+    }
+    try:
+        first = readers["indptr"].read(1).astype(np.int64)
+        writers["indptr"].write(np.zeros(1, np.int64))
+        written = 0
+        for start in range(0, shape[0], _ROWS):
+            stop = min(start + _ROWS, shape[0])
+            with reading(where, start, stop):
+                ends = readers["indptr"].read(stop - start).astype(np.int64)
+                count = int(ends[-1] - first[0])
+                entries = readers["data"].read(count), readers["indices"].read(count)
+                indptr = np.concatenate([first, ends]) - first
+                rows = sparse.csr_array((*entries, indptr), (stop - start, shape[1]))
+                rows.check_format(full_check=True)
+                rows.sum_duplicates()
+            writers["data"].write(rows.data)
+            writers["indices"].write(rows.indices.astype(readers["indices"].dtype, copy=False))
+            writers["indptr"].write(rows.indptr[1:].astype(np.int64) + written)
+            first, written = ends[-1:], written + rows.nnz
+    finally:
+        for writer in writers.values():
+            writer.close()
+        for reader in readers.values():
+            reader.close()
+
+
+class _Member:
+    """A one-dimensional array inside an archive, read from its beginning to its end."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self._file = archive.open(f"{name}.npy")
+        version = np.lib.format.read_magic(self._file)
+        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        _, _, self.dtype = read[min(version[0], 2)](self._file)
+
+    def read(self, count: int) -> npt.NDArray[Any]:
+        content = self._file.read(count * self.dtype.itemsize)
+        if len(content) < count * self.dtype.itemsize:
+            raise EOFError("the file is cut short")
+        return np.frombuffer(content, self.dtype).copy()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class NpyWriter:
+    """A one-dimensional ``.npy`` file whose length is known when it is closed."""
+
+    _ROOM = 20  # digits of the length
+
+    def __init__(self, path: Path, dtype: np.dtype[Any]) -> None:
+        self._file, self._dtype, self._count = path.open("wb"), dtype, 0
+        self._write_header()
+
+    def write(self, values: npt.NDArray[Any]) -> None:
+        """Put values behind those that are there."""
+        self._count += len(values)
+        self._file.write(np.ascontiguousarray(values, self._dtype).data)
+
+    def close(self) -> None:
+        """Write the length."""
+        self._file.seek(0)
+        self._write_header()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def _write_header(self) -> None:
+        # Padded by hand, so that it has one size whatever the length.
+        length = f"{self._count}".rjust(self._ROOM)
+        text = f"{{'descr': {self._dtype.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
+        padding = -(10 + len(text) + 1) % 64
+        header = (text + " " * padding + "\n").encode("latin1")
+        self._file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+
+
+def _as_column(source: NpySource) -> NpySource:
+    """A one-dimensional array as one column."""
+    size = source.dtype.itemsize
+    return source.reshaped((source.shape[0], 1), (size, size))

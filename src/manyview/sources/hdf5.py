@@ -1,0 +1,117 @@
+"""Datasets of HDF5 files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.sources.base import Bands, WatchedFile, even_edges, native, reading
+
+
+class Hdf5Source:
+    """Rows of an HDF5 dataset, by an open ``h5py.Dataset`` or by path and key.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+        Tells shape and chunks.
+    path : Path, optional
+        Open the file for each read, rather than use ``dataset``: then this can be sent to other
+        processes, and the file is not kept open.
+    """
+
+    is_sparse = False
+    feature_names = None
+
+    def __init__(self, dataset: Any, *, path: Path | None = None) -> None:
+        self._dataset: Any = dataset if path is None else None
+        self._path, self._key = path, dataset.name
+        self.shape, self.dtype = tuple(dataset.shape), native(dataset.dtype)
+        self.where = f"{str(dataset.file.filename)!r}, dataset {dataset.name!r}"
+        name = Path(dataset.file.filename)
+        # A file open for writing, or one that is not on a disk, may well change.
+        self._file = WatchedFile(name) if dataset.file.mode == "r" and name.is_file() else None
+        # A dataset that is not in chunks can be read row by row.
+        self.band_rows = int(dataset.chunks[0]) if dataset.chunks else 1
+        edges = even_edges(self.shape[0] if self.shape else 0, self.band_rows)
+        self._bands = Bands(self._decode, edges)
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Rows from ``start`` up to ``stop``."""
+        with reading(self.where, start, stop):
+            self._check()
+            return self._bands.read(start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Rows with these numbers, ascending."""
+        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
+            self._check()
+            return self._bands.take(rows)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file, with the dataset's name and a few rows."""
+        few = np.unique(np.linspace(0, self.shape[0] - 1, 8).astype(np.int64))
+        return {
+            "kind": "hdf5", "key": self._key, "shape": list(self.shape), "dtype": self.dtype.str,
+            "rows": self.take(few).tobytes().hex()[:512],
+            **({} if self._file is None else self._file.fingerprint()),
+        }  # fmt: skip
+
+    def _check(self) -> None:
+        if self._file is not None:
+            self._file.check()
+
+    def _decode(self, start: int, stop: int) -> npt.NDArray[Any]:
+        if self._path is None:
+            rows = self._dataset[start:stop]
+        else:
+            import h5py
+
+            with h5py.File(self._path, "r") as file:
+                rows = file[self._key][start:stop]
+        return np.asarray(rows).astype(self.dtype, copy=False)
+
+
+def open_hdf5(path: Path, key: str | None) -> Hdf5Source:
+    """Give the source of a dataset of an HDF5 file; the only one, if no key is given."""
+    import h5py
+
+    with reading(repr(str(path)), 0, 1):
+        file = h5py.File(path, "r")
+    with file:
+        if key is None:
+            names = _table_names(file)
+            if len(names) != 1:
+                raise ValueError(
+                    f"{str(path)!r} holds {len(names)} two-dimensional datasets ({_some(names)}); "
+                    "say which: manyview.sources.open_source(path, key)."
+                )
+            key = names[0]
+        if not isinstance(file.get(key), h5py.Dataset):
+            raise ValueError(
+                f"{str(path)!r} has no dataset {key!r}; it has {_some(_table_names(file))}."
+            )
+        return Hdf5Source(file[key], path=path)
+
+
+def _table_names(file: Any) -> list[str]:
+    names: list[str] = []
+
+    def visit(name: str, item: Any) -> None:
+        if len(getattr(item, "shape", None) or ()) == 2:
+            names.append(name)
+
+    file.visititems(visit)
+    return names
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", ..." if names[5:] else "") if names else "none"

@@ -1,0 +1,189 @@
+"""``.npy`` files, and arrays opened as memory maps: read by ordinary reads.
+
+Pages of a memory map that were touched count as memory of the process until the system takes them
+back; what an ordinary read gives is what is held, and no more.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.sources.base import WatchedFile, native, reading
+
+_GAP_BYTES = 1 << 16  # reading over a gap of this size is cheaper than another call
+
+
+class NpySource:
+    """Rows of an array that lies in a file as plain numbers.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    shape : tuple of int
+        Shape of the array.
+    dtype : dtype
+        As stored.
+    offset : int
+        Where its first value lies.
+    strides : tuple of int
+        Bytes from a row to the next, and from a column to the next; positive.
+    owner : object
+        What must live as long as this, such as the memory map that the file was opened as.
+    """
+
+    is_sparse = False
+    feature_names = None
+    band_rows = 1
+
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        *,
+        offset: int,
+        strides: tuple[int, ...],
+        owner: Any = None,
+    ) -> None:
+        self._file = WatchedFile(path)
+        self.shape, self.where = shape, repr(str(path))
+        self.dtype, self._stored = native(dtype), dtype
+        self._offset, self._strides, self._owner = offset, strides, owner
+        if len(shape) == 2 and min(shape) > 0 and dtype.kind != "O":
+            last = (shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1] + dtype.itemsize
+            size = self._file.stamp[0]
+            if offset + last > size:
+                raise ReadError(
+                    f"{self.where} is cut short: {shape[0]} rows of {shape[1]} columns need "
+                    f"{offset + last} bytes, but it has {size}."
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_owner": None}  # a copy elsewhere reads the file
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+    @property
+    def memory_map(self) -> np.memmap[Any, Any] | None:
+        """The memory map that this was made from, if it was."""
+        return self._owner if isinstance(self._owner, np.memmap) else None
+
+    def reshaped(self, shape: tuple[int, int], strides: tuple[int, int]) -> NpySource:
+        """Give the same values as an array of another shape."""
+        return NpySource(self._file.path, shape, self._stored, offset=self._offset, strides=strides)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Rows from ``start`` up to ``stop``."""
+        with reading(self.where, start, stop):
+            return self.read_part(start, stop)
+
+    def read_part(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Rows, for a source that this is a part of and that names its own rows in errors."""
+        with self._file.path.open("rb", buffering=0) as file:
+            return self._read(file, start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Rows with these numbers, ascending."""
+        gap = max(_GAP_BYTES // max(self._strides[0], 1), 1)
+        out = np.empty((len(rows), self.shape[1]), self.dtype)
+        done = 0
+        with self._file.path.open("rb", buffering=0) as file:
+            for run in np.split(rows, np.flatnonzero(np.diff(rows) > gap) + 1):
+                for piece in np.array_split(run, -(-len(run) // 4096)):
+                    start, stop = int(piece[0]), int(piece[-1]) + 1
+                    with reading(self.where, start, stop):
+                        part = self._read(file, start, stop)
+                    out[done : done + len(piece)] = part[piece - start]
+                    done += len(piece)
+        return out
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file, with the place of the array in it."""
+        return {
+            "kind": "npy", "shape": list(self.shape), "dtype": self._stored.str,
+            "offset": self._offset, "strides": list(self._strides), **self._file.fingerprint(),
+        }  # fmt: skip
+
+    def _read(self, file: Any, start: int, stop: int) -> npt.NDArray[Any]:
+        n, d = stop - start, self.shape[1]
+        by_row, by_column = self._strides
+        size = self._stored.itemsize
+        self._file.check(os.fstat(file.fileno()))
+        if by_row >= by_column:  # rows lie one behind the other
+            span = bytearray((n - 1) * by_row + (d - 1) * by_column + size)
+            _fill(file, span, self._offset + start * by_row)
+            rows = np.ndarray((n, d), self._stored, span, strides=self._strides)
+            whole = by_row == d * size and by_column == size
+            return rows.astype(self.dtype, copy=not whole)
+        rows = np.empty((n, d), self.dtype)
+        span = bytearray((n - 1) * by_row + size)
+        for column in range(d):
+            _fill(file, span, self._offset + start * by_row + column * by_column)
+            rows[:, column] = np.ndarray((n,), self._stored, span, strides=(by_row,))
+        return rows
+
+
+def open_npy(path: Path) -> NpySource:
+    """Give the source of a ``.npy`` file."""
+    with reading(repr(str(path)), 0, 1), path.open("rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        shape, is_fortran, dtype = read[min(version[0], 2)](file)
+        offset = file.tell()
+    strides = _strides(shape, dtype.itemsize, is_fortran=is_fortran)
+    return NpySource(path, shape, dtype, offset=offset, strides=strides)
+
+
+def from_memory_map(array: np.memmap[Any, Any]) -> NpySource | None:
+    """Give the source of a memory map; None if its file does not hold what the array shows."""
+    mapped = getattr(array, "_mmap", None)
+    name = getattr(array, "filename", None)
+    # Changes to a copy-on-write map are in memory only; a pickled map has no file any more.
+    if mapped is None or name is None or array.mode == "c" or not os.path.exists(name):
+        return None
+    if array.ndim != 2 or min(array.strides) <= 0 or array.size == 0:
+        return None
+    if array.mode != "r":
+        array.flush()
+    first = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
+    inside = array.__array_interface__["data"][0] - first
+    # A slice keeps the whole map's offset, so the place is worked out from addresses.
+    begin = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY
+    return NpySource(
+        Path(name),
+        array.shape,
+        array.dtype,
+        offset=begin + inside,
+        strides=array.strides,
+        owner=array,
+    )
+
+
+def _strides(shape: tuple[int, ...], itemsize: int, *, is_fortran: bool) -> tuple[int, ...]:
+    sizes = shape if is_fortran else shape[::-1]
+    steps = [itemsize]
+    for size in sizes[:-1]:
+        steps.append(steps[-1] * size)
+    return tuple(steps[: len(shape)] if is_fortran else steps[: len(shape)][::-1])
+
+
+def _fill(file: Any, span: bytearray, offset: int) -> None:
+    """Fill ``span`` from the file, from ``offset`` on."""
+    file.seek(offset)
+    view, done = memoryview(span), 0
+    while done < len(view):
+        count = file.readinto(view[done:])
+        if not count:
+            raise EOFError(f"the file is cut short, {len(view) - done} bytes are missing")
+        done += count

@@ -1,0 +1,106 @@
+"""Arrays in zarr stores."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.sources.base import Bands, WatchedFile, even_edges, native, reading
+
+
+class ZarrSource:
+    """Rows of a ``zarr.Array``.
+
+    Parameters
+    ----------
+    array : zarr.Array
+        The array.
+    path : Path, optional
+        Its folder, if it has one.
+    """
+
+    is_sparse = False
+    feature_names = None
+
+    def __init__(self, array: Any, *, path: Path | None = None) -> None:
+        self._array = array
+        self.shape, self.dtype = tuple(array.shape), native(np.dtype(array.dtype))
+        self.where = (
+            repr(str(path)) if path is not None else f"zarr array {str(array.store_path)!r}"
+        )
+        self.band_rows = int(array.chunks[0]) if self.shape else 1
+        self._folder = path or _folder_of(array)
+        self._meta = [WatchedFile(file) for file in _metadata(self._folder)]
+        edges = even_edges(self.shape[0] if self.shape else 0, self.band_rows)
+        self._bands = Bands(self._decode, edges)
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Rows from ``start`` up to ``stop``."""
+        with reading(self.where, start, stop):
+            self._check()
+            return self._bands.read(start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Rows with these numbers, ascending."""
+        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
+            self._check()
+            return self._bands.take(rows)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of its metadata, and of a few rows."""
+        few = np.unique(np.linspace(0, self.shape[0] - 1, 8).astype(np.int64))
+        digest = hashlib.blake2b(self.take(few).tobytes(), digest_size=16)
+        return {
+            "kind": "zarr", "shape": list(self.shape), "dtype": self.dtype.str,
+            "rows": digest.hexdigest(), "files": [file.fingerprint() for file in self._meta],
+        }  # fmt: skip
+
+    def _check(self) -> None:
+        for file in self._meta:
+            file.check()
+
+    def _decode(self, start: int, stop: int) -> npt.NDArray[Any]:
+        return np.asarray(self._array[start:stop]).astype(self.dtype, copy=False)
+
+
+def open_zarr(path: Path, key: str | None) -> ZarrSource:
+    """Give the source of a zarr array in a folder; of the only one in a group, if there is no key."""
+    import zarr
+
+    with reading(repr(str(path)), 0, 1):
+        found = zarr.open(path, mode="r")
+    inside = path
+    if isinstance(found, zarr.Group):
+        names = sorted(name for name, _ in found.arrays())
+        if key is None and len(names) != 1:
+            raise ValueError(
+                f"{str(path)!r} is a group of {len(names)} arrays {names[:5]}; say which: "
+                "manyview.sources.open_source(path, key)."
+            )
+        name = names[0] if key is None else key
+        if not isinstance(found.get(name), zarr.Array):
+            raise ValueError(f"{str(path)!r} has no array {name!r}; it has {names[:5]}.")
+        found, inside = found[name], path / name
+    elif key is not None:
+        raise ValueError(f"{str(path)!r} is one array; it has no key {key!r}.")
+    return ZarrSource(found, path=inside)
+
+
+def _folder_of(array: Any) -> Path | None:
+    root = getattr(array.store, "root", None)
+    return None if root is None else Path(root) / array.path
+
+
+def _metadata(folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    return [folder / name for name in ("zarr.json", ".zarray") if (folder / name).is_file()]
