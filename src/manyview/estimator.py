@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview import persistence, pipeline
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Engine, Run
+from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
 from manyview.parameters import resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
@@ -92,8 +94,9 @@ view, default="auto"
         Seed. The same seed gives the same labels whatever ``n_jobs``, ``block_rows`` or ``engine``.
     n_jobs : int or None, default=None
         Threads; None or -1 is all cores that this process may use.
-    engine : {"auto", "memory"} or an engine object, default="auto"
-        Where rows live and who computes on them.
+    engine : {"auto", "memory", "disk"} or an engine object, default="auto"
+        Where rows live and who computes on them. "auto" is "disk" if a view is in a file, else
+        "memory".
     block_rows : int or "auto", default="auto"
         Rows handed to a thread at a time; rounded up to whole tiles of 4096.
     verbose : int, default=0
@@ -104,7 +107,7 @@ view, default="auto"
     labels_ : ndarray of shape (n,), int32
         Cluster of each row.
     embedding_ : ndarray of shape (n, c)
-        Spectral embedding of the rows.
+        Spectral embedding of the rows. From the disk engine, both are memory maps if they are large.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph, in the columns' own units if the scaling of its views is linear
         ("standard", "energy", None), else scaled.
@@ -255,18 +258,23 @@ view, default="auto"
         """
         views = as_views(X)
         settings = resolve(self, views)
-        run = self._run(views.n_rows)
         engine = choose_engine(self.engine, views.arrays)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        identity: dict[str, str | None] = {
+            "random_state": None if self.random_state is None else str(seed),
+            **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
+        }
+        run = self._run(views.n_rows, identity)
         logger.info("fitting %r with %s on %s", settings, engine, views)
-        result = pipeline.fit(
-            views.arrays,
-            views.names,
-            settings,
-            engine=engine,
-            run=run,
-            rng=np.random.default_rng(seed),
-        )
+        with run.resources:
+            result = pipeline.fit(
+                views.arrays,
+                views.names,
+                settings,
+                engine=engine,
+                run=run,
+                rng=np.random.default_rng(seed),
+            )
         # Only now, so that a fit that failed leaves an earlier one as it was.
         self._record_columns(X, views)
         self._set_fitted(views, settings, result)
@@ -329,15 +337,17 @@ view, default="auto"
         ndarray of shape (n,), int32
         """
         views, engine, run = self._prepare_new(X)
-        labels: npt.NDArray[np.int32] = pipeline.predict(
-            self._model, views.arrays, engine=engine, run=run
-        )
+        with run.resources:
+            labels: npt.NDArray[np.int32] = pipeline.predict(
+                self._model, views.arrays, engine=engine, run=run
+            )
         return labels
 
     def transform(self, X: Any) -> Any:
         """Give the embedding of each row of ``X``, shape (n, c)."""
         views, engine, run = self._prepare_new(X)
-        return pipeline.embed(self._model, views.arrays, engine=engine, run=run)
+        with run.resources:
+            return pipeline.embed(self._model, views.arrays, engine=engine, run=run)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON, no pickle. Read it with ``load``.
@@ -394,9 +404,10 @@ view, default="auto"
                     f"(view {name!r})."
                 )
 
-    def _run(self, n_rows: int) -> Run:
+    def _run(self, n_rows: int, identity: dict[str, str | None] | None = None) -> Run:
         progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
-        return Run(_count_jobs(self.n_jobs), _count_block_rows(self.block_rows, n_rows), progress)
+        block_rows = _count_block_rows(self.block_rows, n_rows)
+        return Run(_count_jobs(self.n_jobs), block_rows, progress, identity)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -406,7 +417,8 @@ view, default="auto"
 
 
 def _is_single(X: Any, views: Views) -> bool:
-    return views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    return is_one and views.is_in_memory
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:

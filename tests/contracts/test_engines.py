@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import LMVSC
-from manyview.engines import Memory, choose_engine
+from manyview import LMVSC, Views
+from manyview.engines import Disk, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run, TreeSum
 from manyview.progress import SilentProgress
 
-# A new engine adds a line here.
+
+def as_they_are(views, folder):
+    return views
+
+
+def in_files(views, folder):
+    """Write each view to a file: sparse ones as npz, dense ones as npy."""
+    paths = []
+    for number, view in enumerate(views if isinstance(views, list) else [views]):
+        paths.append(folder / f"{number}{'.npz' if sparse.issparse(view) else '.npy'}")
+        (sparse.save_npz if sparse.issparse(view) else np.save)(paths[-1], view)
+    return paths
+
+
+def one_in_a_file(views, folder):
+    """Write the first view to a file."""
+    return [*in_files(views[:1], folder), *views[1:]] if isinstance(views, list) else views
+
+
+# A new engine adds a line here: how it is made, how it runs, and where it finds the views.
 ENGINES = {
-    "memory": (Memory, {}),
-    "memory, two threads": (Memory, {"n_jobs": 2}),
-    "memory, odd blocks": (Memory, {"n_jobs": 2, "block_rows": 5001}),
-    "memory, large blocks": (Memory, {"n_jobs": 2, "block_rows": 3 * TILE_ROWS}),
+    "memory": (Memory, {}, as_they_are),
+    "memory, two threads": (Memory, {"n_jobs": 2}, as_they_are),
+    "memory, odd blocks": (Memory, {"n_jobs": 2, "block_rows": 5001}, as_they_are),
+    "memory, large blocks": (Memory, {"n_jobs": 2, "block_rows": 3 * TILE_ROWS}, as_they_are),
+    "memory, files": (Memory, {}, in_files),
+    "disk": (Disk, {}, in_files),
+    "disk, arrays": (Disk, {"n_jobs": 2}, as_they_are),
+    "disk, mixed": (Disk, {"n_jobs": 2, "block_rows": 5001}, one_in_a_file),
+    "disk, little memory": (partial(Disk, "6 MB"), {"n_jobs": 1}, in_files),
+    "disk, two threads": (partial(Disk, "8 MB"), {"n_jobs": 2, "block_rows": 99_999}, in_files),
 }
 N_ROWS = 3 * TILE_ROWS + 701
 
 
 @pytest.fixture(params=ENGINES, scope="module")
-def engine(request):
-    """Give an engine and how the estimator runs it."""
-    make, options = ENGINES[request.param]
-    return make(), options
+def engine(request, tmp_path_factory):
+    """Give an engine, how the estimator runs it, and a function that puts views where it looks."""
+    make, options, place = ENGINES[request.param]
+    return make(), options, lambda views: place(views, tmp_path_factory.mktemp("views"))
 
 
 @pytest.fixture(scope="module")
@@ -45,32 +72,35 @@ def expected(views):
 @pytest.mark.slow
 class TestEstimator:
     def test_labels_and_embedding_are_those_of_one_thread(self, engine, views, expected):
-        kind, options = engine
-        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
+        kind, options, place = engine
+        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(place(views))
         assert np.array_equal(model.labels_, expected.labels_)
         assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
         assert model.inertia_ == expected.inertia_
 
     def test_predict_on_training_rows_gives_the_labels(self, engine, views, expected):
-        kind, options = engine
+        kind, options, place = engine
+        views = place(views)
         model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
         assert np.array_equal(model.predict(views), model.labels_)
+        assert np.array_equal(model.transform(views), model.embedding_)
 
     def test_a_failure_inside_comes_out_with_its_place(self, engine, views):
-        kind, options = engine
+        kind, options, place = engine
         X = views[0].copy()
-        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(X)
+        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(place(X))
         X[2 * TILE_ROWS + 5, 3] = np.nan
         with pytest.raises(ValueError, match=f"row {2 * TILE_ROWS + 5}, column 3"):
-            model.predict(X)
+            model.predict(place(X))
 
 
 class TestRows:
     @pytest.fixture
     def rows(self, engine, views):
-        kind, options = engine
+        kind, options, place = engine
         run = Run(options.get("n_jobs", 1), options.get("block_rows", TILE_ROWS), SilentProgress())
-        return kind.open(views, run)
+        with run.resources:
+            yield kind.open(Views(place(views)).arrays, run)
 
     def test_count(self, rows):
         assert rows.n_rows == N_ROWS
@@ -104,5 +134,5 @@ class TestRows:
         assert np.array_equal(np.asarray(result), 2.0 * views[0])
 
     def test_has_a_name_that_finds_it(self, engine):
-        kind, _ = engine
+        kind, *_ = engine
         assert type(choose_engine(kind.name, ())) is type(kind)

@@ -6,14 +6,17 @@ line in ``_ENGINES``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from manyview.engines.base import Engine
+from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
+from manyview.sources import is_source
 
-__all__ = ["Memory", "choose_engine"]
+__all__ = ["Disk", "Memory", "choose_engine"]
 
-_ENGINES = {"memory": Memory}
+_ENGINES: dict[str, Callable[[], Engine]] = {"memory": Memory, "disk": Disk}
 
 
 def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
@@ -32,7 +35,7 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
             )
         return engine
     if engine == "auto":
-        return Memory()
+        return Disk() if any(map(is_source, arrays)) else Memory()
     if engine not in _ENGINES:
         raise ValueError(f"Unknown engine {engine!r}; use 'auto' or one of {sorted(_ENGINES)}.")
     return _ENGINES[engine]()

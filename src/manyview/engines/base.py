@@ -10,10 +10,10 @@ all tiles, and for one output row per input row, and nothing else.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -79,11 +79,21 @@ class Run:
         Rows handed to a thread at a time; whole tiles.
     progress : Progress
         Told about every stage.
+    identity : mapping of str to (str or None), optional
+        What decides the result of a fit besides its data, by name, so that an engine can tell this
+        fit from another; None where there is nothing to go on with, as in predicting.
+    resources : ExitStack
+        What an engine must close, or remove, when the call ends.
+    notes : dict
+        What an engine keeps between opening the views and opening what was made of them.
     """
 
     n_jobs: int
     block_rows: int
     progress: Progress
+    identity: Mapping[str, str | None] | None = None
+    resources: ExitStack = field(default_factory=ExitStack, compare=False)
+    notes: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 class TreeSum:

@@ -1,0 +1,301 @@
+"""How far a fit has come, in a folder.
+
+A fit asks its rows for sums and for mapped rows in an order that depends on nothing but its data and
+settings. So calls are numbered, and the folder holds what each gave, or how far it came: for a sum, the
+parts of its tree and the number of tiles in them; for mapped rows, the file that they are written to
+and the number of tiles in it; for derived rows, the tiles themselves. Everything is written under
+another name first and then renamed, so whatever is there is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.engines.base import TreeSum
+from manyview.engines.files import FileOutput, TileFile, write_whole, writing
+from manyview.engines.packing import digest, from_bytes, to_bytes
+from manyview.engines.tiles import Call, Log
+from manyview.errors import CheckpointError
+from manyview.sources import is_source
+
+_FORMAT = 1
+_SAVE_SECONDS = 1.0  # so much work is lost at most,
+_SAVE_SHARE = 0.05  # unless saving took more than this share of the time
+
+
+def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict[str, Any]:
+    """Say what decides the result of a fit: versions, data and settings, as JSON."""
+    if identity.get("random_state") is None:
+        raise ValueError(
+            "A checkpoint needs a random_state: without one, a fit that is called again is another "
+            "fit. Set random_state to a number."
+        )
+    libraries = ("numpy", "scipy", "scikit-learn", "numba")
+    from manyview import __version__
+
+    data = [
+        column.fingerprint()
+        if is_source(column)
+        else {"shape": list(column.shape), "content": digest(column)}
+        for column in columns
+    ]
+    return {
+        "format": _FORMAT,
+        "versions": {
+            "manyview": __version__,
+            "machine": platform.machine(),
+            **{name: version(name) for name in libraries},
+        },
+        "data": {f"view {number}": item for number, item in enumerate(data)},
+        "settings": dict(identity),
+    }
+
+
+class Checkpoint(Log):
+    """A folder with the results of finished calls and the progress of the one under way.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+    description : dict
+        What decides the result; a folder that was made with another one is refused.
+    """
+
+    is_kept = True
+
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+        self.folder = folder
+        with writing(folder / "fit.json", "a checkpoint"):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(folder)
+        try:
+            self._check(description)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._n_calls = 0
+        self._tile_files: list[_StoredTiles] = []
+        self._pending: list[tuple[Path, Any]] = []
+        self._saved, self._interval = time.monotonic(), _SAVE_SECONDS
+
+    def _check(self, description: dict[str, Any]) -> None:
+        path = self.folder / "fit.json"
+        if not path.exists():
+            others = [file for file in self.folder.iterdir() if file.name != "lock"]
+            if others:
+                raise CheckpointError(
+                    f"{str(self.folder)!r} is not a checkpoint, but holds {others[0].name!r}. Give an "
+                    "empty or new folder."
+                )
+            write_whole(path, [json.dumps(description, indent=1).encode()])
+            return
+        try:
+            found = json.loads(path.read_text())
+            differences = _differences(found, json.loads(json.dumps(description)))
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise CheckpointError(
+                f"{str(path)!r} is damaged ({error}). Remove the folder to start again."
+            ) from error
+        if differences:
+            raise CheckpointError(
+                f"The checkpoint in {str(self.folder)!r} was made with other "
+                f"{'; '.join(differences)}. Use the same, give another folder, or remove this one to "
+                "start again."
+            )
+
+    def open_call(self, stage: str) -> Call:
+        """Give the next call, as far as it came in an earlier run."""
+        call = StoredCall(self, self._n_calls, stage)
+        self._n_calls += 1
+        return call
+
+    def recall(self, stage: str, compute: Callable[[], Any]) -> Any:
+        """Give what ``compute`` gave in an earlier run, or gives now."""
+        call = self.open_call(stage)
+        if not call.is_done:
+            call.result = compute()
+            call.finish(call.result)
+        return call.result
+
+    def result_path(self, stage: str) -> Path:
+        """File of the result of the call that was opened last."""
+        return self.folder / f"{self._n_calls - 1:04}-{stage}.npy"
+
+    def new_tile_file(self, n_tiles: int) -> TileFile:
+        """Give the file of the next derived rows, with the tiles that it holds already."""
+        stored = _StoredTiles(self.folder / f"tiles-{len(self._tile_files)}", n_tiles)
+        self._tile_files.append(stored)
+        return stored.file
+
+    def keep(self, path: Path, value: Any) -> None:
+        """Write a value with the next save."""
+        self._pending.append((path, value))
+        self.save_if_due()
+
+    def save_if_due(self, call: StoredCall | None = None) -> None:
+        """Save if there is enough that would be lost."""
+        if time.monotonic() - self._saved >= self._interval:
+            self._save(call)
+
+    def _save(self, call: StoredCall | None = None) -> None:
+        started = time.monotonic()
+        while self._pending:
+            path, value = self._pending[0]
+            write_whole(path, to_bytes(value))
+            del self._pending[0]
+        for stored in self._tile_files:
+            stored.save()
+        if call is not None:
+            call.save()
+        self._saved = time.monotonic()
+        self._interval = max(_SAVE_SECONDS, (self._saved - started) / _SAVE_SHARE)
+
+    def close(self, *, is_complete: bool) -> None:
+        """Save what is finished; remove what only an unfinished fit needs."""
+        try:
+            for stored in self._tile_files:
+                stored.close(is_complete=is_complete)
+            self._tile_files = []
+            self._save()
+        except OSError:
+            if is_complete:
+                raise  # else the error that ended the fit is the one to show
+        finally:
+            self._lock.close()
+
+
+class StoredCall(Call):
+    """A call whose progress is in the folder."""
+
+    def __init__(self, log: Checkpoint, number: int, stage: str) -> None:
+        self._log, self._stage = log, stage
+        self._done = log.folder / f"{number:04}.done"
+        self._part = log.folder / f"{number:04}.part"
+        self._rows = log.folder / f"{number:04}-{stage}.npy"
+        if self._rows.exists():  # it gets this name when it is whole
+            self.is_done, self.result = True, np.load(self._rows, mmap_mode="r")
+        elif self._done.exists():
+            self.result = self._read(self._done)
+            self.is_done = True
+        elif self._part.exists():
+            self._resume(self._read(self._part))
+
+    def _resume(self, progress: Any) -> None:
+        n_done, parts, shape, kind = progress
+        if shape is not None:
+            self.output = FileOutput(
+                self._rows, tuple(shape), np.dtype(kind), resume=True, keep=True
+            )
+        else:
+            self.total = TreeSum()
+            for level, number, part in parts:
+                self.total.add(number, part, level=level)
+        self.n_done = n_done
+
+    def _read(self, path: Path) -> Any:
+        try:
+            stage, value = from_bytes(np.fromfile(path, np.uint8))
+            if stage != self._stage:
+                raise ValueError(f"it belongs to stage {stage!r}, not {self._stage!r}")
+            return value
+        except Exception as error:  # damage may show in any way
+            raise CheckpointError(
+                f"{str(path)!r} is damaged ({error}). Remove the folder to start again."
+            ) from error
+
+    def advance(self, n_done: int) -> None:
+        """All tiles before this one are done."""
+        self.n_done = n_done
+        self._log.save_if_due(self)
+
+    def save(self) -> None:
+        """Write the progress."""
+        parts, shape, kind = [], None, ""
+        if isinstance(self.output, FileOutput):
+            self.output.sync()
+            shape, kind = list(self.output.shape), self.output.dtype.str
+        elif self.total is not None:
+            parts = [[level, number, part] for (level, number), part in self.total.parts().items()]
+        progress = [self.n_done, parts, shape, kind]
+        write_whole(self._part, to_bytes([self._stage, progress]))
+
+    def finish(self, result: Any) -> None:
+        """All tiles are done."""
+        if self.output is None:
+            self._log.keep(self._done, [self._stage, result])
+        else:
+            self._part.unlink(missing_ok=True)
+
+
+class _StoredTiles:
+    """Tiles of derived rows and, in a file beside, where each of them lies."""
+
+    def __init__(self, path: Path, n_tiles: int) -> None:
+        self._index = path.with_name(f"{path.name}.index")
+        places: npt.NDArray[np.int64] | None = None
+        if self._index.exists() and path.exists():
+            try:
+                places = from_bytes(np.fromfile(self._index, np.uint8))
+            except (ValueError, KeyError) as error:
+                raise CheckpointError(
+                    f"{str(self._index)!r} is damaged ({error}). Remove the folder to start again."
+                ) from error
+        self.file = TileFile(lambda: path, n_tiles, places=places)
+        self._n_saved = self.file.n_stored
+
+    def save(self) -> None:
+        if self.file.n_stored > self._n_saved:
+            places = self.file.sync()
+            write_whole(self._index, to_bytes(places))
+            self._n_saved = int((places[:, 0] >= 0).sum())
+
+    def close(self, *, is_complete: bool) -> None:
+        try:
+            if not is_complete:
+                self.save()
+        finally:
+            self.file.close()
+        if is_complete:
+            self._index.unlink(missing_ok=True)
+            self.file.remove()
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """What two descriptions differ in, in words."""
+    if found.get("format") != wanted["format"]:
+        return ["version of the checkpoint's format"]
+    words = []
+    for part in ("versions", "data", "settings"):
+        names = sorted({*found[part], *wanted[part]})
+        other = [name for name in names if found[part].get(name) != wanted[part].get(name)]
+        if other:
+            words.append(f"{part} ({', '.join(other)})")
+    return words
+
+
+def _lock(folder: Path) -> BinaryIO:
+    """Keep other processes out until the file is closed, or this process ends."""
+    file = (folder / "lock").open("ab")
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise CheckpointError(
+            f"Another fit is using the checkpoint in {str(folder)!r}. Wait for it, or give another "
+            "folder."
+        ) from error
+    return file

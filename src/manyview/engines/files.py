@@ -1,0 +1,269 @@
+"""Files that the disk engine writes: results as ``.npy``, and tiles that it may need again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.engines.budget import in_words
+from manyview.engines.packing import from_bytes, to_bytes
+from manyview.errors import ReadError, WriteError
+
+
+@contextmanager
+def writing(path: Path, what: str) -> Iterator[None]:
+    """Turn a failure to write into one error that names the file, and says what would help."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        raise WriteError(
+            f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
+            f"{_free_space(path)}Give a folder with more room: Disk(folder=...)."
+        ) from error
+
+
+def _free_space(path: Path) -> str:
+    try:
+        return f"{in_words(shutil.disk_usage(path.parent).free)} are free there. "
+    except OSError:
+        return ""
+
+
+def write_whole(path: Path, content: list[bytes | memoryview]) -> None:
+    """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
+    temporary = path.with_name(f".{path.name}.part")
+    with writing(path, "a checkpoint"):
+        try:
+            with temporary.open("wb") as file:
+                for piece in content:
+                    file.write(piece)
+                sync(file)
+            os.replace(temporary, path)
+            sync_folder(path.parent)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def sync(file: BinaryIO) -> None:
+    """Wait until what was written is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until new names in a folder are on the disk, where the system can be asked to."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class FileOutput:
+    """A result with one row per row, written to ``PATH.part`` and renamed when it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.npy`` file.
+    shape : tuple of int
+        Of the whole array.
+    dtype : dtype
+        Of its values.
+    resume : bool
+        Go on with the ``.part`` file that is there.
+    keep : bool
+        Leave the ``.part`` file where it is if the work fails: a checkpoint goes on from it.
+    sync : bool
+        Wait until everything is on the disk before the file gets its name.
+    load : bool
+        Give the array in memory, not as a memory map.
+    owns_folder : bool
+        Remove the folder when the array is not used any more, or the work fails.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        *,
+        resume: bool = False,
+        keep: bool = False,
+        sync: bool = False,
+        load: bool = False,
+        owns_folder: bool = False,
+    ) -> None:
+        self.path, self.shape, self.dtype = path, shape, dtype
+        self._part, self._keep = path.with_name(f"{path.name}.part"), keep
+        self._sync, self._load, self._owns_folder = sync or keep, load, owns_folder
+        self._row_bytes = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
+        self._lock = threading.Lock()
+        with writing(path, f"{shape[0]} rows"):
+            self._file = self._part.open("r+b" if resume else "w+b", buffering=0)
+            try:
+                self._start(resume=resume)
+            except BaseException:
+                self.abandon()
+                raise
+
+    def _start(self, *, resume: bool) -> None:
+        fortran = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(self.dtype)}
+        if resume:
+            self._file.seek(0)
+            np.lib.format.read_magic(self._file)
+            np.lib.format.read_array_header_1_0(self._file)
+        else:
+            np.lib.format.write_array_header_1_0(self._file, {**fortran, "shape": self.shape})
+        self._offset = self._file.tell()
+        size = self._offset + self.shape[0] * self._row_bytes
+        if not resume:
+            if shutil.disk_usage(self._part.parent).free < size:
+                raise OSError(errno.ENOSPC, f"{in_words(size)} are needed")
+            self._file.truncate(size)
+
+    def write(self, start: int, rows: npt.NDArray[Any]) -> None:
+        """Put rows where they belong."""
+        content = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
+        place = self._offset + start * self._row_bytes
+        with writing(self.path, f"rows {start} to {start + len(rows) - 1}"), self._lock:
+            self._file.seek(place)
+            _write_all(self._file, content)
+
+    def sync(self) -> None:
+        """Wait until the rows written so far are on the disk."""
+        with writing(self.path, "rows"):
+            sync(self._file)
+
+    def close(self) -> npt.NDArray[Any]:
+        """Give the file its name, and the array as a read-only memory map."""
+        with writing(self.path, f"{self.shape[0]} rows"):
+            if self._sync:
+                sync(self._file)
+            self._file.close()
+            os.replace(self._part, self.path)
+            if self._sync:
+                sync_folder(self.path.parent)
+        array: Any = np.load(self.path, mmap_mode=None if self._load else "r")
+        if self._owns_folder:
+            # Every part of the array keeps the map itself alive, whatever becomes of the array.
+            weakref.finalize(array._mmap, shutil.rmtree, self.path.parent, ignore_errors=True)
+        return array  # type: ignore[no-any-return]
+
+    def abandon(self) -> None:
+        """Close the file, and remove it unless the work can go on from it."""
+        self._file.close()
+        if not self._keep:
+            self._part.unlink(missing_ok=True)
+        if self._owns_folder:
+            shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+def _write_all(file: Any, content: memoryview) -> None:
+    done = 0
+    while done < len(content):
+        count = file.write(content[done:])
+        if not count:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        done += count
+
+
+class TileFile:
+    """Tiles in one file: written once each, in any order, and read by number.
+
+    Parameters
+    ----------
+    find_path : callable
+        Gives the path of the file, when the first tile is written.
+    n_tiles : int
+        Most tiles.
+    places : ndarray of shape (n_tiles, 2), optional
+        Offset and size of the tiles that the file holds already; offset -1 for those it does not.
+    """
+
+    def __init__(
+        self,
+        find_path: Callable[[], Path],
+        n_tiles: int,
+        *,
+        places: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        self._find_path, self._lock = find_path, threading.Lock()
+        self._file: Any = None
+        self._path: Path | None = None
+        self._places = np.full((n_tiles, 2), -1, np.int64)
+        if places is not None:
+            self._places[:] = places
+            self._path = find_path()
+            self._file = self._path.open("r+b", buffering=0)
+        held = self._places[self._places[:, 0] >= 0]
+        self._end = int(held.sum(axis=1).max(initial=0))
+
+    def __contains__(self, number: int) -> bool:
+        return bool(self._places[number, 0] >= 0)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of tiles in the file."""
+        return int((self._places[:, 0] >= 0).sum())
+
+    def write(self, number: int, tile: Any) -> None:
+        """Put a tile behind those that are there."""
+        pieces = to_bytes(tile)
+        size = sum(len(piece) for piece in pieces)
+        with self._lock:
+            if self._file is None:
+                self._path = self._find_path()
+                self._file = self._path.open("w+b", buffering=0)
+            self._file.seek(self._end)
+            for piece in pieces:
+                _write_all(self._file, memoryview(piece))
+            self._places[number] = self._end, size
+            self._end += size
+
+    def read(self, number: int) -> Any:
+        """Give a tile."""
+        offset, size = self._places[number].tolist()
+        content = np.empty(size, np.uint8)
+        try:
+            with self._lock:
+                self._file.seek(offset)
+                if self._file.readinto(content.data) != size:
+                    raise EOFError("the file is cut short")
+            return from_bytes(content)
+        except (OSError, EOFError, ValueError, KeyError) as error:
+            raise ReadError(
+                f"Could not read tile {number} of {str(self._path)!r}, which a fit wrote: {error}. "
+                "Did something remove or change it?"
+            ) from error
+
+    def sync(self) -> npt.NDArray[np.int64]:
+        """Wait until the tiles are on the disk; give their places."""
+        with self._lock:
+            places = self._places.copy()
+        sync(self._file)
+        return places
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def remove(self) -> None:
+        """Remove the file."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
