@@ -69,12 +69,14 @@ class Checkpoint(Log):
         Made if it is not there.
     description : dict
         What decides the result; a folder that was made with another one is refused.
+    small : int
+        Mapped rows that take no more bytes than this are given in memory.
     """
 
     is_kept = True
 
-    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
+        self.folder, self._small = folder, small
         with writing(folder / "fit.json", "a checkpoint"):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
@@ -127,9 +129,23 @@ class Checkpoint(Log):
             call.finish(call.result)
         return call.result
 
-    def result_path(self, stage: str) -> Path:
-        """File of the result of the call that was opened last."""
-        return self.folder / f"{self._n_calls - 1:04}-{stage}.npy"
+    def new_output(
+        self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], *, resume: bool = False
+    ) -> FileOutput:
+        """Give the file that mapped rows go to."""
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return FileOutput(path, shape, dtype, resume=resume, keep=True, load=size <= self._small)
+
+    def output_of_call(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], stage: str
+    ) -> FileOutput:
+        """Give the file that the rows of the call that was opened last go to."""
+        return self.new_output(_rows_path(self.folder, self._n_calls - 1, stage), shape, dtype)
+
+    def read_rows(self, path: Path) -> npt.NDArray[Any]:
+        """Give mapped rows of an earlier run."""
+        rows: npt.NDArray[Any] = np.load(path, mmap_mode="r")
+        return np.load(path) if rows.nbytes <= self._small else rows
 
     def new_tile_file(self, n_tiles: int) -> TileFile:
         """Give the file of the next derived rows, with the tiles that it holds already."""
@@ -181,9 +197,9 @@ class StoredCall(Call):
         self._log, self._stage = log, stage
         self._done = log.folder / f"{number:04}.done"
         self._part = log.folder / f"{number:04}.part"
-        self._rows = log.folder / f"{number:04}-{stage}.npy"
+        self._rows = _rows_path(log.folder, number, stage)
         if self._rows.exists():  # it gets this name when it is whole
-            self.is_done, self.result = True, np.load(self._rows, mmap_mode="r")
+            self.is_done, self.result = True, log.read_rows(self._rows)
         elif self._done.exists():
             self.result = self._read(self._done)
             self.is_done = True
@@ -193,8 +209,8 @@ class StoredCall(Call):
     def _resume(self, progress: Any) -> None:
         n_done, parts, shape, kind = progress
         if shape is not None:
-            self.output = FileOutput(
-                self._rows, tuple(shape), np.dtype(kind), resume=True, keep=True
+            self.output = self._log.new_output(
+                self._rows, tuple(shape), np.dtype(kind), resume=True
             )
         else:
             self.total = TreeSum()
@@ -235,6 +251,10 @@ class StoredCall(Call):
             self._log.keep(self._done, [self._stage, result])
         else:
             self._part.unlink(missing_ok=True)
+
+
+def _rows_path(folder: Path, number: int, stage: str) -> Path:
+    return folder / f"{number:04}-{stage}.npy"
 
 
 class _StoredTiles:

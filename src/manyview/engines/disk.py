@@ -16,14 +16,13 @@ from manyview.engines.budget import in_words, memory_limit
 from manyview.engines.files import TileFile
 from manyview.engines.memory import MemoryRows
 from manyview.engines.session import Session
-from manyview.engines.tiles import ArrayOutput, Loaded, Output, TiledRows
+from manyview.engines.tiles import Loaded, Output, TiledRows
 from manyview.sources import as_source, is_source
 
-# Shares of the memory limit.
+# Shares of the memory limit; a result in memory has the last eighth.
 _BLOCKS = 1 / 2  # rows that were read
 _SAMPLE = 1 / 4  # the sample
 _DERIVED = 1 / 8  # derived rows that are kept
-_RESULT = 1 / 8  # a result that stays in memory
 
 
 class Disk:
@@ -149,11 +148,7 @@ class DiskRows(TiledRows):
         return [block[start : start + TILE_ROWS] for block in blocks]
 
     def _output(self, like: npt.NDArray[Any], stage: str) -> Output:
-        shape = (self.n_rows, *like.shape[1:])
-        is_small = like[:1].nbytes * self.n_rows <= self._session.limit * _RESULT
-        if is_small and not self._log.is_kept:
-            return ArrayOutput(self.n_rows, like)
-        return self._session.new_output(shape, like.dtype, stage, is_small=is_small)
+        return self._session.new_output(self.n_rows, like, stage)
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Give rows by number, in memory."""

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 
 from manyview.engines.base import Run
 from manyview.engines.checkpoint import Checkpoint, describe
 from manyview.engines.files import FileOutput, TileFile
-from manyview.engines.tiles import Log, Output
+from manyview.engines.tiles import ArrayOutput, Log, Output
 
 logger = logging.getLogger("manyview")
+
+_RESULT = 1 / 8  # share of the memory limit that a result may take in memory
 
 
 class Session:
@@ -57,16 +59,18 @@ class Session:
         self._is_told = False
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None and run.identity is not None:
-            self._checkpoint = Checkpoint(checkpoint, describe(columns, run.identity))
+            self._checkpoint = Checkpoint(
+                checkpoint, describe(columns, run.identity), small=int(limit * _RESULT)
+            )
         self.log: Log = self._checkpoint or Log()
 
-    def new_output(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], stage: str, *, is_small: bool
-    ) -> Output:
-        """Give the file that a result goes to; a small one is read into memory at the end."""
+    def new_output(self, n_rows: int, like: npt.NDArray[Any], stage: str) -> Output:
+        """Give what takes the rows of a result that are like these: a file, if they are many."""
+        shape, dtype = (n_rows, *like.shape[1:]), like.dtype
         if self._checkpoint is not None:
-            path = self._checkpoint.result_path(stage)
-            return FileOutput(path, shape, dtype, keep=True, load=is_small)
+            return self._checkpoint.output_of_call(shape, dtype, stage)
+        if like[:1].nbytes * n_rows <= self.limit * _RESULT:
+            return ArrayOutput(n_rows, like)
         if self._folder is not None:
             return FileOutput(_unused(self._folder / f"{stage}.npy"), shape, dtype, sync=True)
         folder = Path(tempfile.mkdtemp(prefix="manyview-"))

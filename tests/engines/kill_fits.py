@@ -1,0 +1,93 @@
+"""Kill fits with SIGKILL at random moments, start them again, and compare their labels.
+
+Run as ``python kill_fits.py FOLDER N_KILLS``; prints what happened as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from manyview import LMVSC
+from manyview.engines import Disk, checkpoint
+
+N_ROWS = 40_001
+
+
+def make_views(folder):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 4, N_ROWS)
+    paths = []
+    for name in ("a", "b"):
+        paths.append(folder / f"{name}.npy")
+        centers = rng.normal(size=(4, 8))
+        np.save(paths[-1], (centers[groups] + rng.normal(size=(N_ROWS, 8))).astype(np.float32))
+    return paths
+
+
+def start(function):
+    """Call a function in a process that this one can kill; give its number."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            function()
+            status = 0
+        finally:
+            os._exit(status)
+    return child
+
+
+def ended_well(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def main(folder, n_kills):
+    paths = make_views(folder)
+    checkpoint._SAVE_SECONDS = 0.05  # the fit takes a second: save as often as a long one would
+    checkpoint._SAVE_SHARE = 0.2
+    state = folder / "checkpoint"
+
+    def fit(engine, name):
+        model = LMVSC(4, n_anchors=20, random_state=0, engine=engine).fit(paths)
+        np.savez(folder / name, labels=model.labels_, embedding=np.asarray(model.embedding_))
+
+    def fit_on():
+        fit(Disk("5 MB", checkpoint=state), "disk.npz")
+
+    assert ended_well(start(lambda: fit("memory", "memory.npz")))
+    started = time.monotonic()
+    assert ended_well(start(fit_on))
+    seconds = time.monotonic() - started
+    shutil.rmtree(state)
+
+    expected = np.load(folder / "memory.npz")
+    chance = random.Random(0)
+    report = {"n_killed": 0, "n_finished": 0, "n_resumed": 0, "all_same": True}
+    while report["n_killed"] < n_kills or report["n_finished"] == 0:
+        report["n_resumed"] += any(state.glob("0*.done")) if state.exists() else 0
+        child = start(fit_on)
+        if report["n_killed"] < n_kills:
+            time.sleep(chance.uniform(0.0, seconds))
+            os.kill(child, signal.SIGKILL)
+        if not ended_well(child):
+            report["n_killed"] += 1
+            continue
+        found = np.load(folder / "disk.npz")
+        same = [np.array_equal(found[name], expected[name]) for name in ("labels", "embedding")]
+        report["n_finished"] += 1
+        report["all_same"] &= all(same)
+        shutil.rmtree(state)
+    print(json.dumps(report))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

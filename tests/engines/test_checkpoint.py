@@ -1,0 +1,252 @@
+"""A fit that was interrupted goes on from where it was, and only that fit does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC
+from manyview.engines import Disk, checkpoint
+from manyview.engines.base import TILE_ROWS, Run
+from manyview.errors import CheckpointError, WriteError
+from manyview.progress import SilentProgress
+
+N_TILES = 12
+N_ROWS = N_TILES * TILE_ROWS - 5
+
+
+class StoppedError(Exception):
+    """What ends a call before its time."""
+
+
+@pytest.fixture
+def save_always(monkeypatch):
+    monkeypatch.setattr(checkpoint, "_SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "_SAVE_SHARE", 1e9)
+
+
+@pytest.fixture
+def path(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(N_ROWS, 3)))
+    return tmp_path / "x.npy"
+
+
+class Session:
+    """Calls on rows with a checkpoint, as one fit makes them; counts the tiles worked on."""
+
+    def __init__(self, path, n_jobs=1, **options):
+        self.run = Run(n_jobs, TILE_ROWS, SilentProgress(), {"random_state": "0"})
+        folder = path.parent / "checkpoint"
+        self.rows = Disk("100 MB", checkpoint=folder, **options).open([path], self.run)
+        self.tiles = []
+
+    def counting(self, function, *, stop_at=None):
+        def count(tile, first):
+            if stop_at is not None and first >= stop_at * TILE_ROWS:
+                raise StoppedError
+            self.tiles.append(first // TILE_ROWS)
+            return function(tile, first)
+
+        return count
+
+    def __enter__(self):
+        self.run.resources.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        return self.run.resources.__exit__(*error)
+
+
+def sums(tile, first):
+    return tile[0].sum(axis=0)
+
+
+def doubled(tile, first):
+    return 2.0 * tile[0]
+
+
+@pytest.mark.usefixtures("save_always")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+class TestCalls:
+    def test_a_sum_goes_on_where_it_stopped(self, path, n_jobs):
+        with pytest.raises(StoppedError), Session(path, n_jobs) as first:
+            first.rows.map_reduce(first.counting(sums, stop_at=7), stage="sums")
+        with Session(path, n_jobs) as second:
+            result = second.rows.map_reduce(second.counting(sums), stage="sums")
+        with Session(path.with_name("x.npy"), n_jobs) as third:
+            again = third.rows.map_reduce(third.counting(sums), stage="sums")
+        expected = Disk().open([path], Run(1, TILE_ROWS, SilentProgress()))
+        assert np.array_equal(result, expected.map_reduce(sums, stage="sums"))
+        assert np.array_equal(result, again)
+        assert sorted(second.tiles) == list(range(7, N_TILES))
+        assert third.tiles == []
+
+    def test_mapped_rows_go_on_where_they_stopped(self, path, n_jobs):
+        with pytest.raises(StoppedError), Session(path, n_jobs) as first:
+            first.rows.map_rows(first.counting(doubled, stop_at=7), stage="rows")
+        assert not list(path.parent.rglob("*rows.npy"))
+        with Session(path, n_jobs) as second:
+            result = second.rows.map_rows(second.counting(doubled), stage="rows")
+        assert np.array_equal(result, 2.0 * np.load(path))
+        assert sorted(second.tiles) == list(range(7, N_TILES))
+
+    def test_derived_rows_are_not_made_again(self, path, n_jobs):
+        made = []
+
+        def slowly_doubled(tile, start):  # rows that are cheap to make are not worth storing
+            time.sleep(0.02)
+            return 2.0 * tile[0]
+
+        def stop(session):
+            derived = session.rows.derive(slowly_doubled)
+            derived.map_reduce(lambda tile, start: tile.sum(axis=0), stage="sums")
+            derived.map_rows(session.counting(lambda tile, start: tile, stop_at=5), stage="rows")
+
+        with pytest.raises(StoppedError), Session(path, n_jobs) as first:
+            stop(first)
+        with Session(path, n_jobs) as second:
+            derived = second.rows.derive(lambda tile, start: made.append(start))
+            derived.map_reduce(lambda tile, start: tile.sum(axis=0), stage="sums")
+            result = derived.map_rows(lambda tile, start: tile, stage="rows")
+        assert np.array_equal(result, 2.0 * np.load(path))
+        assert made == []
+
+    def test_a_sample_is_taken_once(self, path, n_jobs):
+        with Session(path, n_jobs) as first:
+            expected = first.rows.sample_rows(np.arange(0, N_ROWS, 100)).arrays[0]
+        with Session(path, n_jobs) as second:
+            second.rows._columns = None  # nothing to read from
+            again = second.rows.sample_rows(np.arange(0, N_ROWS, 100)).arrays[0]
+        assert np.array_equal(expected, again)
+
+
+class TestFolder:
+    def test_nothing_large_is_left_but_results(self, path):
+        with Session(path) as session:
+            derived = session.rows.derive(doubled)
+            derived.map_rows(lambda tile, start: tile, stage="rows")
+        left = {file.name for file in (path.parent / "checkpoint").iterdir()}
+        assert left == {"fit.json", "lock", "0000-rows.npy"}
+
+    def test_another_process_is_kept_out(self, path):
+        with Session(path), pytest.raises(CheckpointError, match="Another fit is using"):
+            Session(path)
+
+    @pytest.mark.parametrize("name", ["0000.done", "fit.json"])
+    def test_damage_is_named(self, path, name):
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        damaged = path.parent / "checkpoint" / name
+        damaged.write_bytes(damaged.read_bytes()[:20])
+        with pytest.raises(CheckpointError, match=f"{name}' is damaged"), Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+
+    def test_calls_in_another_order_are_refused(self, path):
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        message = "stage 'sums', not 'others'"
+        with pytest.raises(CheckpointError, match=message), Session(path) as session:
+            session.rows.map_reduce(sums, stage="others")
+
+    def test_a_folder_with_something_else_is_refused(self, path):
+        (path.parent / "checkpoint").mkdir()
+        (path.parent / "checkpoint" / "thesis.txt").touch()
+        with pytest.raises(CheckpointError, match=r"not a checkpoint, but holds 'thesis.txt'"):
+            Session(path)
+
+    def test_a_file_in_its_place_is_refused(self, path):
+        (path.parent / "checkpoint").touch()
+        with pytest.raises(WriteError, match="Could not write a checkpoint"):
+            Session(path)
+
+    def test_not_with_a_folder_for_results(self, path, tmp_path):
+        with pytest.raises(ValueError, match="a checkpoint or a folder, not both"):
+            Session(path, folder=tmp_path)
+
+
+class TestFit:
+    @pytest.fixture
+    def fit(self, path):
+        def fit(**changes):
+            params = {"n_clusters": 3, "n_anchors": 12, "random_state": 0, **changes}
+            engine = Disk("50 MB", checkpoint=path.parent / "checkpoint")
+            return LMVSC(**params, engine=engine).fit(path)
+
+        return fit
+
+    def test_again_gives_the_same_at_once(self, fit, path):
+        first = fit()
+        again = fit(n_jobs=1, block_rows=3 * TILE_ROWS)  # these change no result
+        memory = LMVSC(3, n_anchors=12, random_state=0, engine="memory").fit(path)
+        assert np.array_equal(first.labels_, memory.labels_)
+        assert np.array_equal(again.labels_, memory.labels_)
+        assert np.array_equal(again.embedding_, memory.embedding_)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"n_clusters": 4}, r"settings \(n_clusters"),
+            ({"alpha": 0.5}, r"settings \(alpha\)"),
+            ({"random_state": 1}, r"settings \(random_state\)"),
+        ],
+    )
+    def test_other_settings_are_refused_by_name(self, fit, change, message):
+        fit()
+        with pytest.raises(CheckpointError, match=message):
+            fit(**change)
+
+    def test_other_data_are_refused(self, fit, path):
+        fit()
+        X = np.load(path)
+        X[N_ROWS // 2] += 1
+        np.save(path, X)
+        with pytest.raises(CheckpointError, match=r"data \(view 0\)"):
+            fit()
+
+    def test_other_arrays_in_memory_are_refused(self, path):
+        X = np.load(path)
+        model = LMVSC(3, n_anchors=12, random_state=0, n_jobs=1)
+        model.set_params(engine=Disk(checkpoint=path.parent / "checkpoint"))
+        model.fit(X)
+        X[77, 1] += 1e-9
+        with pytest.raises(CheckpointError, match=r"data \(view 0\)"):
+            model.fit(X)
+
+    def test_another_version_is_refused(self, fit, monkeypatch):
+        fit()
+        monkeypatch.setattr("manyview.__version__", "99.0")
+        with pytest.raises(CheckpointError, match=r"versions \(manyview\)"):
+            fit()
+
+    def test_a_seed_is_needed(self, fit):
+        with pytest.raises(ValueError, match="A checkpoint needs a random_state"):
+            fit(random_state=None)
+
+    def test_predicting_leaves_it_alone(self, fit, path):
+        model = fit()
+        before = sorted(file.name for file in (path.parent / "checkpoint").iterdir())
+        assert np.array_equal(model.predict(path), model.labels_)
+        assert sorted(file.name for file in (path.parent / "checkpoint").iterdir()) == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fit_killed_at_random_moments_gives_the_same_labels(tmp_path):
+    """One process forks fits and kills each with SIGKILL; they share a checkpoint until one ends."""
+    script = Path(__file__).with_name("kill_fits.py")
+    done = subprocess.run(
+        [sys.executable, script, tmp_path, "24"], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["n_killed"] >= 24
+    assert report["n_finished"] >= 1
+    assert report["all_same"]
+    assert report["n_resumed"] >= 5  # runs that found calls of an earlier one finished or under way
