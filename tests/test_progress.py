@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
-from manyview.progress import SilentProgress, TerminalProgress
+from manyview.progress import SilentProgress, TerminalProgress, _in_words
 
 
 class Terminal(io.StringIO):
@@ -29,6 +29,8 @@ def test_a_terminal_shows_stage_and_share():
     assert "50%" in last
     assert "s left" in last
     assert last.count("█") == 12
+    assert "2 of 4 tiles" in last
+    assert "a second" in last
 
 
 def test_the_line_is_wiped_at_the_end():
@@ -90,3 +92,7 @@ def test_silence_still_goes_to_the_log(caplog, capsys):
         progress.finish()
     assert caplog.messages == ["graph: 7 tiles"]
     assert capsys.readouterr() == ("", "")
+
+
+def test_hours_left_are_told_as_hours():
+    assert [_in_words(seconds) for seconds in (5, 150, 30_000)] == ["5 s", "2 min", "8.3 h"]

@@ -38,7 +38,10 @@ class SilentProgress:
 
 
 class TerminalProgress:
-    """One line that is written over: stage, share done, time left. Nothing where no one looks."""
+    """One line that is written over: stage, share and tiles done, rate, time left.
+
+    Nothing is written where no one looks.
+    """
 
     def __init__(self, stream: TextIO | None = None, *, every: float = 0.1) -> None:
         self._stream = stream or sys.stderr
@@ -72,7 +75,16 @@ class TerminalProgress:
         share = min(self._done / self._total, 1.0)
         filled = int(24 * share)
         bar = "█" * filled + "·" * (24 - filled)
-        left = f"{elapsed / share - elapsed:.0f} s left" if share > 0 else ""
-        self._stream.write(f"\r\x1b[K{self._stage:<16} {bar} {share:4.0%}  {left}")
+        done = f"{self._done} of {self._total} tiles"
+        rate = f"{self._done / elapsed:.3g} a second" if elapsed > 0 else ""
+        left = f"{_in_words(elapsed / share - elapsed)} left" if share > 0 else ""
+        line = f"{self._stage:<16} {bar} {share:4.0%}  {done}, {rate}, {left}"
+        self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._shown = True
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

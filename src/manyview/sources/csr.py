@@ -103,8 +103,8 @@ def open_npz(path: Path) -> CsrSource:
     shape = _reusable(folder, stamp)
     if shape is None:
         logger.warning(
-            "%s is compressed as a whole: writing its rows to %s once, so that they can be read "
-            "block by block.", path, folder,
+            "rows cannot be read from %s one by one: writing them to %s once, and using that from now "
+            "on.", path, folder,
         )  # fmt: skip
         temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
