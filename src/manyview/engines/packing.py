@@ -24,7 +24,7 @@ def pack(value: Any, arrays: list[npt.NDArray[Any]]) -> Any:
     """Put arrays into ``arrays``; what is left is JSON."""
     if value is None or type(value) in (bool, int, float, str):
         return value
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
         arrays.append(np.asarray(value))
         return {"array" if isinstance(value, np.ndarray) else "number": len(arrays) - 1}
     if isinstance(value, sparse.csr_array):
@@ -77,7 +77,7 @@ def to_bytes(value: Any) -> list[bytes | memoryview]:
     """Give pieces of bytes that, written one after the other, hold the value."""
     arrays: list[npt.NDArray[Any]] = []
     content = pack(value, arrays)
-    arrays = [np.ascontiguousarray(array) for array in arrays]
+    arrays = [np.asarray(array, order="C") for array in arrays]  # which keeps single numbers
     kinds = [[array.dtype.str, list(array.shape)] for array in arrays]
     header = json.dumps({"value": content, "arrays": kinds}).encode()
     header += b" " * (-(8 + len(header)) % _ALIGNED)

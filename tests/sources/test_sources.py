@@ -1,0 +1,307 @@
+"""Files that are no views, or not whole: one error that says what was found and what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zarr
+from scipy import sparse
+
+from manyview import LMVSC, Views, baselines
+from manyview.errors import ReadError, WriteError
+from manyview.sources import as_source, open_source
+
+X = np.arange(60.0).reshape(20, 3)
+
+
+class TestOpen:
+    def test_nothing_there(self, tmp_path):
+        with pytest.raises(ReadError, match=r"There is no file or folder '.*x.npy'"):
+            open_source(tmp_path / "x.npy")
+
+    def test_an_unknown_kind(self, tmp_path):
+        (tmp_path / "x.xlsx").touch()
+        with pytest.raises(ValueError, match=r"x.xlsx' row by row: its name ends in none of .npy"):
+            open_source(tmp_path / "x.xlsx")
+
+    def test_a_folder_with_nothing_known(self, tmp_path):
+        with pytest.raises(ValueError, match="row by row"):
+            open_source(tmp_path)
+
+    def test_a_key_where_there_is_none(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        with pytest.raises(ValueError, match="holds one array; it has no key 'a'"):
+            open_source(tmp_path / "x.npy", "a")
+
+    @pytest.mark.parametrize("name", ["x.npy", "x.h5", "x.parquet", "x.npz"])
+    @pytest.mark.parametrize("content", [b"", b"rubbish" * 100])
+    def test_what_is_no_such_file(self, tmp_path, name, content):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReadError, match=f"Could not read rows .*{name}"):
+            open_source(tmp_path / name)
+
+    def test_what_is_no_zarr_folder(self, tmp_path):
+        (tmp_path / "x.zarr").mkdir()
+        with pytest.raises(ReadError, match=r"x.zarr"):
+            open_source(tmp_path / "x.zarr")
+
+    def test_a_missing_library_is_named(self, tmp_path, monkeypatch):
+        (tmp_path / "x.h5").touch()
+        monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+        with pytest.raises(ImportError, match=r"needs h5py: pip install 'manyview\[io\]'"):
+            open_source(tmp_path / "x.h5")
+
+    def test_unreadable_files(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        (tmp_path / "x.npy").chmod(0)
+        if os.access(tmp_path / "x.npy", os.R_OK):
+            pytest.skip("this user may read everything")
+        with pytest.raises(ReadError, match="Permission denied"):
+            open_source(tmp_path / "x.npy")
+
+
+class TestNpy:
+    def test_pickled_objects_are_refused(self, tmp_path):
+        np.save(tmp_path / "x.npy", np.array([[{}]]), allow_pickle=True)
+        with pytest.raises(ValueError, match="not numbers"):
+            Views(tmp_path / "x.npy")
+
+    @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+    def test_empty_views_are_refused(self, tmp_path, shape):
+        np.save(tmp_path / "x.npy", np.zeros(shape))
+        with pytest.raises(ValueError, match="while a minimum of 1"):
+            Views(tmp_path / "x.npy")
+
+    @pytest.mark.parametrize("dtype", [np.int16, np.uint8, np.bool_, np.float16, ">i4"])
+    def test_every_type_of_number(self, tmp_path, dtype):
+        np.save(tmp_path / "x.npy", X.astype(dtype))
+        rows = open_source(tmp_path / "x.npy").read(3, 9)
+        assert rows.dtype.isnative
+        assert np.array_equal(rows, X.astype(dtype)[3:9])
+
+    def test_a_file_that_grew_is_noticed(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        source = open_source(tmp_path / "x.npy")
+        with (tmp_path / "x.npy").open("ab") as file:
+            file.write(b"more")
+        with pytest.raises(ReadError, match="was changed, or replaced, after it was opened"):
+            source.read(0, 1)
+
+
+class TestMemoryMaps:
+    def test_copy_on_write_maps_are_arrays(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        mapped = np.load(tmp_path / "x.npy", mmap_mode="c")
+        mapped[0, 0] = -7  # the file does not know
+        assert as_source(mapped) is None
+        assert Views(mapped).arrays[0][0, 0] == -7
+
+    def test_what_was_written_through_the_map_is_read(self, tmp_path):
+        mapped = np.memmap(tmp_path / "x", np.float64, "w+", shape=X.shape)
+        mapped[:] = X
+        assert np.array_equal(as_source(mapped).read(0, 20), X)
+
+    @pytest.mark.parametrize("view", [lambda m: m.T, lambda m: m[4:, 1:], lambda m: m[::3, ::2]])
+    def test_parts_and_transposes(self, tmp_path, view):
+        np.save(tmp_path / "x.npy", X)
+        part = view(np.load(tmp_path / "x.npy", mmap_mode="r"))
+        assert np.array_equal(as_source(part).read(0, len(part)), part)
+        assert np.array_equal(as_source(part).take(np.array([0, 2])), part[[0, 2]])
+
+    def test_rows_in_reverse_are_an_array(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        assert as_source(np.load(tmp_path / "x.npy", mmap_mode="r")[::-1]) is None
+
+    def test_baselines_take_maps_and_refuse_files(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+        assert len(baselines.KMeans(2, random_state=0).fit(mapped).labels_) == 20
+        with pytest.raises(TypeError, match=r"needs all rows in memory.*\[:\]"):
+            baselines.KMeans(2).fit(tmp_path / "x.npy")
+
+
+class TestHdf5:
+    def test_the_only_dataset_needs_no_key(self, tmp_path):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            file["x"], file["ids"] = X, np.arange(20)
+        assert np.array_equal(open_source(tmp_path / "x.h5").read(0, 20), X)
+
+    def test_several_are_listed(self, tmp_path):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            file["a"], file["b/c"] = X, X
+        with pytest.raises(
+            ValueError, match=r"2 two-dimensional datasets \('a', 'b/c'\); say which"
+        ):
+            open_source(tmp_path / "x.h5")
+        with pytest.raises(ValueError, match=r"has no dataset 'b'; it has 'a', 'b/c'"):
+            open_source(tmp_path / "x.h5", "b")
+
+    def test_a_closed_dataset_is_an_error_with_rows(self, tmp_path):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            source = as_source(file.create_dataset("x", data=X))
+        with pytest.raises(ReadError, match="rows 0 to 19"):
+            source.read(0, 20)
+
+
+class TestZarr:
+    def test_a_group_of_one_needs_no_key(self, tmp_path):
+        zarr.open_group(tmp_path / "g.zarr").create_array("x", data=X)
+        assert np.array_equal(open_source(tmp_path / "g.zarr").read(0, 20), X)
+
+    def test_a_group_of_several(self, tmp_path):
+        group = zarr.open_group(tmp_path / "g")
+        group.create_array("a", data=X)
+        group.create_array("b", data=X + 1)
+        assert open_source(tmp_path / "g", "b").read(0, 1)[0, 0] == 1
+        with pytest.raises(ValueError, match=r"group of 2 arrays \['a', 'b'\]"):
+            open_source(tmp_path / "g")
+        with pytest.raises(ValueError, match="has no array 'c'"):
+            open_source(tmp_path / "g", "c")
+
+    def test_a_key_of_an_array(self, tmp_path):
+        zarr.create_array(tmp_path / "x.zarr", data=X)
+        with pytest.raises(ValueError, match="is one array; it has no key 'a'"):
+            open_source(tmp_path / "x.zarr", "a")
+
+    def test_an_array_in_memory_is_read_too(self):
+        assert np.array_equal(as_source(zarr.array(X)).read(2, 5), X[2:5])
+
+
+class TestParquet:
+    def test_names_become_feature_names(self, tmp_path):
+        pq.write_table(pa.table({"height": [1.0, 2.0], "width": [3, 4]}), tmp_path / "x.parquet")
+        views = Views({"size": tmp_path / "x.parquet"})
+        assert views.feature_names == (("height", "width"),)
+        assert views[:].feature_names == (("height", "width"),)
+        assert views.arrays[0].read(0, 2).tolist() == [[1, 3], [2, 4]]
+
+    def test_missing_values_are_nan(self, tmp_path):
+        table = pa.table({"a": pa.array([1, None], pa.int32()), "b": pa.array([True, False])})
+        pq.write_table(table, tmp_path / "x.parquet")
+        rows = open_source(tmp_path / "x.parquet").read(0, 2)
+        assert np.array_equal(rows, [[1, 1], [np.nan, 0]], equal_nan=True)
+
+    def test_text_is_refused_by_column(self, tmp_path):
+        pq.write_table(pa.table({"a": [1.0], "name": ["x"]}), tmp_path / "x.parquet")
+        with pytest.raises(ValueError, match=r"non-numeric column\(s\) \['name \(string\)'\]"):
+            open_source(tmp_path / "x.parquet")
+
+    def test_files_with_other_columns_are_refused(self, tmp_path):
+        pq.write_table(pa.table({"a": [1.0]}), tmp_path / "1.parquet")
+        pq.write_table(pa.table({"b": [1.0]}), tmp_path / "2.parquet")
+        with pytest.raises(ReadError, match=r"2.parquet' does not have the columns of .*1.parquet"):
+            open_source(tmp_path)
+
+    def test_rows_without_a_list(self, tmp_path):
+        lists = pa.array([[1.0, 2.0], None], pa.list_(pa.float64(), 2))
+        pq.write_table(pa.table({"a": lists}), tmp_path / "x.parquet")
+        with pytest.raises(ReadError, match="column 'a' has rows without a list"):
+            open_source(tmp_path / "x.parquet").read(0, 2)
+
+
+class TestCsr:
+    @pytest.fixture
+    def rows(self):
+        return sparse.random_array((5000, 30), density=0.1, rng=0, format="csr")
+
+    def test_it_is_said_that_rows_are_written_and_only_once(self, tmp_path, rows, caplog):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        open_source(tmp_path / "x.npz")
+        assert "writing them to" in caplog.text
+        assert {p.name for p in tmp_path.iterdir()} == {"x.npz", "x.npz.rows"}
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG):
+            open_source(tmp_path / "x.npz")
+        assert caplog.text == ""
+
+    def test_another_file_is_written_again(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        open_source(tmp_path / "x.npz")
+        sparse.save_npz(tmp_path / "x.npz", 2 * rows)
+        again = open_source(tmp_path / "x.npz").read(0, 5000)
+        assert np.array_equal(again.toarray(), 2 * rows.toarray())
+
+    @pytest.mark.parametrize("compressed", [True, False])
+    def test_entries_in_parts_and_out_of_order_are_put_together(self, tmp_path, compressed):
+        loose = sparse.csr_array(
+            (np.array([1.0, 2.0, 4.0, 8.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 3, 4])), (3, 3)
+        )
+        sparse.save_npz(tmp_path / "x.npz", loose, compressed=compressed)
+        found = open_source(tmp_path / "x.npz").read(0, 3)
+        assert found.toarray().tolist() == [[2, 0, 5], [0, 0, 0], [0, 8, 0]]
+        assert found.nnz == 3
+
+    @pytest.mark.parametrize("kind", ["csc", "coo"])
+    def test_other_formats_are_refused(self, tmp_path, rows, kind):
+        sparse.save_npz(tmp_path / "x.npz", rows.asformat(kind))
+        with pytest.raises(ValueError, match=r"x.npz"):
+            open_source(tmp_path / "x.npz")
+
+    def test_dense_archives_are_refused(self, tmp_path):
+        np.savez(tmp_path / "x.npz", a=X)
+        with pytest.raises(ValueError, match=r"does not hold a CSR array .* but \['a'\]"):
+            open_source(tmp_path / "x.npz")
+
+    def test_a_place_that_cannot_be_written(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        blocked = tmp_path / f".x.npz.{os.getpid()}.part"
+        blocked.write_text("in the way")
+        with pytest.raises(WriteError, match=r"Could not write the rows of '.*x.npz'"):
+            open_source(tmp_path / "x.npz")
+
+    def test_damaged_rows_are_noticed(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        open_source(tmp_path / "x.npz")
+        columns = np.load(tmp_path / "x.npz.rows" / "indices.npy", mmap_mode="r+")
+        columns[100] = 999
+        columns.flush()
+        with pytest.raises(ReadError, match="a column number is damaged; remove the folder"):
+            open_source(tmp_path / "x.npz").read(0, 5000)
+
+    def test_an_interrupted_conversion_is_not_taken_for_whole(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        (tmp_path / "x.npz.rows").mkdir()
+        (tmp_path / "x.npz.rows" / "data.npy").write_bytes(b"half")
+        assert open_source(tmp_path / "x.npz").read(0, 5000).nnz == rows.nnz
+
+
+class TestViews:
+    def test_text_is_a_path_inside_a_list_or_dict_only(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        text = str(tmp_path / "x.npy")
+        assert Views([text, Path(text)]).n_views == 2
+        assert Views({"a": text}).names == ("a",)
+        with pytest.raises(TypeError, match="Cannot use str as views"):
+            Views(text)
+
+    def test_repr_says_where(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        assert f"a: 3 in '{tmp_path / 'x.npy'}'" in repr(Views({"a": tmp_path / "x.npy"}))
+
+    def test_nothing_is_read_while_checking(self, tmp_path):
+        """A sparse file of a terabyte, as it says: reading any of it would fail or take forever."""
+        with (tmp_path / "x.npy").open("wb") as file:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (2_000_000_000, 64)}
+            np.lib.format.write_array_header_1_0(file, header)
+            os.truncate(file.fileno(), file.tell() + 2_000_000_000 * 64 * 8)
+        views = Views([tmp_path / "x.npy"])
+        assert views.shape == (2_000_000_000, 64)
+
+    def test_one_view_by_path_is_fitted_and_predicted(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        model = LMVSC(2, random_state=0).fit(tmp_path / "x.npy")
+        assert np.array_equal(model.predict(X), model.labels_)
+
+    def test_fingerprints_of_the_same_file_in_another_place_are_the_same(self, tmp_path):
+        np.save(tmp_path / "x.npy", X)
+        before = open_source(tmp_path / "x.npy").fingerprint()
+        (tmp_path / "x.npy").rename(tmp_path / "y.npy")
+        assert json.dumps(open_source(tmp_path / "y.npy").fingerprint()) == json.dumps(before)
