@@ -29,6 +29,7 @@ from manyview.errors import ModelFileError, RankWarning
 from manyview.parameters import resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
+from manyview.streaming import Intake
 from manyview.views import Views, as_views
 
 logger = logging.getLogger("manyview")
@@ -276,9 +277,80 @@ view, default="auto"
                 rng=np.random.default_rng(seed),
             )
         # Only now, so that a fit that failed leaves an earlier one as it was.
+        for name in ("_intake", "n_samples_seen_"):
+            self.__dict__.pop(name, None)
         self._record_columns(X, views)
         self._set_fitted(views, settings, result)
         return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> LMVSC:
+        """Add a batch of rows of a stream; memory does not grow with the number of batches.
+
+        Scaling and anchors come from the first rows: 256 for each anchor, 10 000 at least, or what
+        there is when the model is first asked for anything. Later rows are added to sums, and some
+        of them kept in a reservoir of bounded size, on which centres are found. ``predict`` and
+        ``transform`` work at any time and bring the fitted attributes up to date; there are no
+        ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts anew.
+
+        Parameters
+        ----------
+        X : array, table, list or dict of them, or Views
+            The same views in every batch; any number of rows.
+        y : ignored
+            For scikit-learn's conventions.
+
+        Returns
+        -------
+        LMVSC
+            This estimator.
+
+        Examples
+        --------
+        >>> from manyview import LMVSC, datasets, metrics
+        >>> views = datasets.make_views(900, 3, (5, 8), random_state=0)
+        >>> model = LMVSC(3, n_anchors=20, random_state=0)
+        >>> for start in range(0, 900, 100):
+        ...     model = model.partial_fit(views[start : start + 100])
+        >>> model.n_samples_seen_, model.predict(views).shape
+        (900, (900,))
+        """
+        views = as_views(X)
+        is_first = "_intake" not in self.__dict__
+        intake = Intake(self, views) if is_first else self._stream_intake()
+        if not is_first:
+            views = self._match(views)
+        if _is_single(X, views):  # scikit-learn's own checks and messages
+            validate_data(self, X, reset=is_first, skip_check_array=True)
+        if not is_first:
+            self._refuse_columns(views)
+        intake.add(self, views[:])
+        if is_first:
+            self._forget_fitted()
+            self.n_views_, self.view_names_ = views.n_views, list(views.names)
+            self.n_features_per_view_ = list(views.n_features)
+            self.n_features_in_ = sum(views.n_features)
+        self._intake = intake
+        self.n_samples_seen_ = intake.n_seen
+        return self
+
+    def _stream_intake(self) -> Intake:
+        intake: Intake = self.__dict__["_intake"]
+        return intake
+
+    def _forget_fitted(self) -> None:
+        kept = ("n_features_in_", "feature_names_in_")
+        for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
+            delattr(self, name)
+
+    def _settle(self) -> None:
+        """Bring the fitted attributes of a stream up to date."""
+        if "_intake" not in self.__dict__ or self._stream_intake().is_settled:
+            return
+        result = self._stream_intake().settle(self)
+        self._model = result.model
+        self.view_weights_, self.inertia_ = result.view_weights, result.inertia
+        self.singular_values_ = result.bases[0].singular_values
+        self._set_from_model()
 
     def _record_columns(self, X: Any, views: Views) -> None:
         if hasattr(self, "feature_names_in_"):
@@ -356,6 +428,7 @@ view, default="auto"
         not (``transform`` gives it again).
         """
         check_is_fitted(self)
+        self._settle()
         persistence.write_model(
             Path(path), self._model, params=self.get_params(), fitted=self._small()
         )
@@ -363,12 +436,13 @@ view, default="auto"
     def _small(self) -> dict[str, Any]:
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
-            "stage_seconds_", "solver_report_", "feature_names_in_",
+            "stage_seconds_", "solver_report_", "n_samples_seen_", "feature_names_in_",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
+        self._settle()
         views = self._match(as_views(X))
         if _is_single(X, views):  # scikit-learn's own checks and messages
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -91,10 +91,7 @@ def fit(
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
         with _timed(seconds, "spectrum"):
-            bases = _spectral_bases(moments, graphs, settings)
-            rank = min(len(basis.singular_values) for basis in bases)
-            if settings.vector_power > 0:
-                bases = _weigh_vectors(graph, bases, settings)
+            bases, rank = find_bases(moments, graph, graphs, settings)
             transforms = tuple(basis.transform for basis in bases)
         with _timed(seconds, "embedding"):
             embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
@@ -129,8 +126,23 @@ def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: R
 def _sample_numbers(
     n_rows: int, settings: Settings, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    wanted = max(_MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_ANCHOR * max(settings.n_anchors))
-    return choose_rows(n_rows, min(n_rows, wanted), rng)
+    return choose_rows(n_rows, min(n_rows, count_sample_rows(settings)), rng)
+
+
+def count_sample_rows(settings: Settings) -> int:
+    """Number of rows that scaling and anchors are worked out on."""
+    return max(_MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_ANCHOR * max(settings.n_anchors))
+
+
+def find_bases(
+    moments: Moments, graph: Rows, graphs: Sequence[AnchorGraph], settings: Settings
+) -> tuple[tuple[Basis, ...], int]:
+    """Give each repeat's basis from the sums over graph rows, and the smallest rank among them."""
+    bases = _spectral_bases(moments, graphs, settings)
+    rank = min(len(basis.singular_values) for basis in bases)
+    if settings.vector_power > 0:
+        bases = _weigh_vectors(graph, bases, settings)
+    return bases, rank
 
 
 def _spectral_bases(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import platform
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -85,7 +86,7 @@ class Checkpoint(Log):
         except BaseException:
             self._lock.close()
             raise
-        self._n_calls = 0
+        self._n_calls, self._thread = 0, threading.get_ident()
         self._tile_files: list[_StoredTiles] = []
         self._pending: list[tuple[Path, Any]] = []
         self._saved, self._interval = time.monotonic(), _SAVE_SECONDS
@@ -117,6 +118,8 @@ class Checkpoint(Log):
 
     def open_call(self, stage: str) -> Call:
         """Give the next call, as far as it came in an earlier run."""
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("Calls are numbered, so one thread must make them, in its order.")
         call = StoredCall(self, self._n_calls, stage)
         self._n_calls += 1
         return call

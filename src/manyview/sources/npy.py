@@ -96,16 +96,23 @@ class NpySource:
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Rows with these numbers, ascending."""
         gap = max(_GAP_BYTES // max(self._strides[0], 1), 1)
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) > gap) + 1)
+        pieces = [piece for run in runs for piece in np.array_split(run, -(-len(run) // 4096))]
         out = np.empty((len(rows), self.shape[1]), self.dtype)
         done = 0
-        with self._file.path.open("rb", buffering=0) as file:
-            for run in np.split(rows, np.flatnonzero(np.diff(rows) > gap) + 1):
-                for piece in np.array_split(run, -(-len(run) // 4096)):
-                    start, stop = int(piece[0]), int(piece[-1]) + 1
-                    with reading(self.where, start, stop):
-                        part = self._read(file, start, stop)
-                    out[done : done + len(piece)] = part[piece - start]
-                    done += len(piece)
+        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
+            file = self._file.path.open("rb", buffering=0)
+        with file:
+            if self._strides[0] >= self._strides[1]:
+                for piece in pieces:  # so that the disk is not asked for one after the other
+                    length = int(piece[-1] + 1 - piece[0]) * self._strides[0]
+                    _announce(file, self._offset + int(piece[0]) * self._strides[0], length)
+            for piece in pieces:
+                start, stop = int(piece[0]), int(piece[-1]) + 1
+                with reading(self.where, start, stop):
+                    part = self._read(file, start, stop)
+                out[done : done + len(piece)] = part[piece - start]
+                done += len(piece)
         return out
 
     def fingerprint(self) -> dict[str, Any]:
@@ -122,6 +129,8 @@ class NpySource:
         self._file.check(os.fstat(file.fileno()))
         if by_row >= by_column:  # rows lie one behind the other
             span = bytearray((n - 1) * by_row + (d - 1) * by_column + size)
+            if len(span) > _GAP_BYTES:  # the next block will be asked for soon, too
+                _announce(file, self._offset + start * by_row, 2 * len(span))
             _fill(file, span, self._offset + start * by_row)
             rows = np.ndarray((n, d), self._stored, span, strides=self._strides)
             whole = by_row == d * size and by_column == size
@@ -176,6 +185,12 @@ def _strides(shape: tuple[int, ...], itemsize: int, *, is_fortran: bool) -> tupl
     for size in sizes[:-1]:
         steps.append(steps[-1] * size)
     return tuple(steps[: len(shape)] if is_fortran else steps[: len(shape)][::-1])
+
+
+def _announce(file: Any, offset: int, length: int) -> None:
+    """Tell the system what will be read, where it can be told."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file.fileno(), offset, length, os.POSIX_FADV_WILLNEED)
 
 
 def _fill(file: Any, span: bytearray, offset: int) -> None:

@@ -1,0 +1,335 @@
+"""Clustering a stream: what is kept of batches that are seen once.
+
+The first batches give scaling and anchors. From then on every row becomes its graph row, which is added
+to the sums that the spectral step needs, and may enter a reservoir: a uniform sample of graph rows of
+bounded size, on which centres are found. Nothing else is kept, so memory does not depend on how many
+rows there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from manyview import pipeline
+from manyview.engines.base import (
+    TILE_ROWS,
+    Engine,
+    Rows,
+    Run,
+    SampledRows,
+    Tile,
+    TileFunction,
+    one_thread_per_product,
+    thread_pool,
+)
+from manyview.engines.memory import Memory
+from manyview.graphs import choose_graphs
+from manyview.model import FittedModel, GraphRows
+from manyview.parameters import resolve
+from manyview.settings import Settings
+from manyview.stages.embedding import Basis, embed_rows
+from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments, stack_tiles
+from manyview.stages.kmeans import assign
+from manyview.stages.labels import MIN_START_ROWS, START_ROWS_PER_CLUSTER, start_centers
+from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
+from manyview.views import Views
+
+
+class Reservoir:
+    """A uniform sample of all graph rows that were added, of bounded size.
+
+    Every row gets a random number, and the rows with the smallest are kept: which ones depends on the
+    seed and the order of rows, not on how they come in batches.
+
+    Parameters
+    ----------
+    size : int
+        Most rows.
+    rng : Generator
+        Draws one number per row.
+    """
+
+    def __init__(self, size: int, rng: np.random.Generator) -> None:
+        self._size, self._rng = size, rng
+        self._tiles: list[GraphTile] = []
+        self._keys: list[npt.NDArray[np.float64]] = []
+        self._limit = np.inf
+        self.n_seen = 0
+
+    def add(self, tile: GraphTile) -> None:
+        """Let graph rows enter."""
+        keys = self._rng.random(tile.parts[0].shape[0])
+        self.n_seen += len(keys)
+        self._append(tile, keys, np.flatnonzero(keys < self._limit))
+        if sum(map(len, self._keys)) > 2 * self._size:
+            self._shrink()
+
+    def rows(self) -> GraphTile:
+        """Give the sample, in the order in which rows came."""
+        self._shrink()
+        return self._tiles[0]
+
+    def _append(
+        self, tile: GraphTile, keys: npt.NDArray[np.float64], kept: npt.NDArray[np.int64]
+    ) -> None:
+        self._tiles.append(GraphTile(tuple(Z[kept] for Z in tile.parts), 0))
+        self._keys.append(keys[kept])
+
+    def _shrink(self) -> None:
+        tile, keys = stack_tiles(self._tiles), np.concatenate(self._keys)
+        kept = np.arange(len(keys))
+        if len(keys) > self._size:
+            kept = np.sort(np.argpartition(keys, self._size)[: self._size])
+            self._limit = float(keys[kept].max())
+        self._tiles, self._keys = [], []
+        self._append(tile, keys, kept)
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """What a stream gives at any time."""
+
+    model: FittedModel
+    bases: tuple[Basis, ...]
+    view_weights: Array
+    inertia: float
+    n_entries: Array
+    n_failed: int
+
+
+class Stream:
+    """Sums and a reservoir of the rows seen so far.
+
+    Parameters
+    ----------
+    arrays : sequence of (ndarray or csr_array)
+        The first rows of each view: scaling and anchors come from them.
+    names : sequence of str
+        The views' names.
+    settings : Settings
+        The settings.
+    engine, run
+        Who computes on the first rows, and how.
+    rng : Generator
+        Split by purpose.
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[Any],
+        names: Sequence[str],
+        settings: Settings,
+        *,
+        engine: Engine,
+        run: Run,
+        rng: np.random.Generator,
+    ) -> None:
+        self._settings, self._n_jobs = settings, run.n_jobs
+        reservoir_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
+        self._seed = int(label_rng.integers(2**30))
+        size = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
+        self._reservoir = Reservoir(size, reservoir_rng)
+        with one_thread_per_product():
+            rows = engine.open(arrays, run)
+            sample = rows.sample_rows(np.arange(rows.n_rows))
+            self._scalers: tuple[Scaler, ...] = tuple(
+                fit_scaler(array, name=name, kind=kind, impute=settings.impute)
+                for array, name, kind in zip(arrays, names, settings.scaling, strict=True)
+            )
+            graphs, weights = choose_graphs(rows, sample, self._scalers, settings, repeat_rngs)
+        self._graphs: tuple[AnchorGraph, ...] = graphs
+        self._weights = weights
+        self._build = GraphRows(self._scalers, graphs)
+        self._moments: Moments | None = None
+        self.add(arrays)
+
+    @property
+    def n_seen(self) -> int:
+        """Number of rows."""
+        return self._reservoir.n_seen
+
+    def add(self, arrays: Sequence[Any]) -> None:
+        """Add a batch of rows; on failure, such as a missing value, nothing of it is added."""
+        n, first = arrays[0].shape[0], self.n_seen
+        starts = range(0, n, TILE_ROWS)
+
+        def build(start: int) -> GraphTile:
+            tile = [array[start : start + TILE_ROWS] for array in arrays]
+            return self._build(tile, first + start)
+
+        with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
+            tiles = list(pool.map(build, starts))
+            batch = reduce(add, pool.map(graph_moments, tiles))
+        self._moments = batch if self._moments is None else self._moments + batch
+        for tile in tiles:
+            self._reservoir.add(tile)
+
+    def result(self) -> StreamResult:
+        """Give the model of the rows seen so far: basis from the sums, centres from the reservoir."""
+        assert self._moments is not None
+        moments, settings, rows = self._moments, self._settings, self._reservoir.rows()
+        n_kept = rows.parts[0].shape[0]
+        with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
+            graph = _Standing(rows, self.n_seen)
+            bases, _ = pipeline.find_bases(moments, graph, self._graphs, settings)
+            transforms = tuple(basis.transform for basis in bases)
+            embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
+            centers = start_centers(
+                embedding,
+                settings.n_clusters,
+                n_init=settings.n_init,
+                max_iter=settings.max_iter,
+                tol=settings.tol,
+                seed=self._seed,
+                each=pool.map,
+            )
+            inertia = assign(ScaledRows(embedding), centers).inertia * self.n_seen / n_kept
+        model = FittedModel(self._scalers, self._graphs, transforms, settings.row_norm, centers)
+        entries = np.concatenate(moments.n_entries)
+        return StreamResult(model, bases, self._weights, inertia, entries, moments.n_failed)
+
+
+class _Standing:
+    """Sampled graph rows that stand for all rows: a sum over them, times how many each stands for."""
+
+    def __init__(self, tile: GraphTile, n_rows: int) -> None:
+        self._tile, self.n_rows = tile, n_rows
+
+    def map_reduce(self, function: TileFunction[Any], *, stage: str) -> Any:
+        return function(self._tile, 0) * (self.n_rows / self._tile.parts[0].shape[0])
+
+    def sample_rows(self, rows: npt.NDArray[np.int64]) -> SampledRows:
+        raise NotImplementedError
+
+    def derive(self, function: TileFunction[Tile]) -> Rows:
+        raise NotImplementedError
+
+    def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
+        raise NotImplementedError
+
+
+def stack_rows(batches: Sequence[Sequence[Any]]) -> list[Any]:
+    """Give batches (one array per view each) as one."""
+    return [
+        sparse.csr_array(sparse.vstack(parts, "csr"))
+        if any(map(sparse.issparse, parts))
+        else np.concatenate(parts)
+        for parts in zip(*batches, strict=True)
+    ]
+
+
+class Intake:
+    """Batches on their way into a :class:`Stream`: gathered until there are enough to start it.
+
+    Parameters
+    ----------
+    estimator : LMVSC
+        Its parameters are those of the stream, from the first batch on.
+    views : Views
+        The first batch.
+    """
+
+    is_settled = False
+
+    def __init__(self, estimator: Any, views: Views) -> None:
+        _refuse_settings(estimator)
+        settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
+        self._params = repr(estimator.get_params())
+        self._names = views.names
+        seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
+        self._rng = np.random.default_rng(seed)
+        self._n_wanted = pipeline.count_sample_rows(settings)
+        self._gathered: list[tuple[Any, ...]] = []
+        self._stream: Stream | None = None
+
+    @property
+    def n_seen(self) -> int:
+        """Number of rows."""
+        if self._stream is not None:
+            return self._stream.n_seen
+        return sum(arrays[0].shape[0] for arrays in self._gathered)
+
+    def add(self, estimator: Any, views: Views) -> None:
+        """Add a batch."""
+        if repr(estimator.get_params()) != self._params:
+            raise ValueError(
+                "Parameters were changed after the first partial_fit. Set them back, or start anew "
+                "with a clone of this estimator."
+            )
+        if self._stream is not None:
+            self._stream.add(views.arrays)
+        else:
+            self._check(estimator, views)
+            # Copies: whoever reads a stream may use one buffer for all batches.
+            self._gathered.append(tuple(array.copy() for array in views.arrays))
+            if self.n_seen >= self._n_wanted:
+                self._start(estimator)
+        self.is_settled = False
+
+    def _check(self, estimator: Any, views: Views) -> None:
+        """Refuse missing values now: later, it would not be known which batch they came with."""
+        if estimator.impute is None:
+            numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
+            for name, array in views.items():
+                fit_scaler(array, name=name, kind=None, numbers=numbers)
+
+    def settle(self, estimator: Any) -> StreamResult:
+        """Give the model of the rows seen so far."""
+        if self._stream is None:
+            self._start(estimator)
+        assert self._stream is not None
+        result = self._stream.result()
+        self.is_settled = True
+        return result
+
+    def _start(self, estimator: Any) -> None:
+        views = Views(stack_rows(self._gathered), names=self._names)
+        first = views[: self._n_wanted]  # so many, however they came in batches
+        stream = Stream(
+            first.arrays,
+            first.names,
+            resolve(estimator, first),
+            engine=Memory(),
+            run=estimator._run(first.n_rows),
+            rng=self._rng,
+        )
+        if views.n_rows > first.n_rows:
+            stream.add(views[first.n_rows :].arrays)
+        self._stream, self._gathered = stream, []
+
+
+def _refuse_settings(estimator: Any) -> None:
+    """Name what a stream cannot do."""
+    if isinstance(estimator.anchor_method, str) and estimator.anchor_method == "kmeans-all":
+        raise ValueError(
+            "anchor_method='kmeans-all' needs all rows again and again, so partial_fit cannot do it. "
+            "Use 'kmeans', 'random' or anchors of your own."
+        )
+    if isinstance(estimator.n_clusters, str):
+        raise ValueError(
+            f"n_clusters={estimator.n_clusters!r} cannot be settled before all rows are seen. Give "
+            "partial_fit a number."
+        )
+    name = estimator.engine if isinstance(estimator.engine, str) else estimator.engine.name
+    if name not in ("auto", "memory"):
+        raise ValueError(
+            f"engine={name!r}: partial_fit takes batches that fit in memory, and works on them "
+            "there. Leave engine on 'auto'."
+        )
+
+
+def _many_rows_like(views: Views) -> Any:
+    """What settings depend on, for a stream that is longer than its first batch."""
+    return SimpleNamespace(
+        n_rows=1 << 62, n_views=views.n_views, n_features=views.n_features, names=views.names
+    )
