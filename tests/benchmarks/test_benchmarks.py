@@ -19,6 +19,7 @@ from benchmarks import (
     growth,
     labels,
     measure,
+    out_of_core,
     problems,
     published,
     run,
@@ -143,6 +144,19 @@ def test_growth_is_measured_and_drawn(report, monkeypatch):
     growth.measure_sizes(report, (500, 1000), repeats=1)
     assert read_lines(report)[2]["target"] == "<= 4.4"
     assert (report.folder / "growth.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_out_of_core_is_measured_and_cleaned_up(report, monkeypatch, tmp_path):
+    monkeypatch.setattr(out_of_core, "in_child", lambda function, *arguments: function(*arguments))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    out_of_core.measure(report, out_of_core.Sizes(9000, 5000, 3000, 1000))
+    lines = {line["case"]: line for line in read_lines(report)}
+    differing = [line["figure"] for case, line in lines.items() if "labels that differ" in case]
+    assert differing == [0, 0, 0]
+    assert len(lines) == 9
+    assert not list(tmp_path.glob("manyview-bench-*"))
 
 
 def test_child_gives_its_result():
