@@ -236,6 +236,26 @@ class TestFit:
         assert sorted(file.name for file in (path.parent / "checkpoint").iterdir()) == before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_a_fit_that_filled_the_disk_goes_on_when_there_is_room(path, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(small)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting a small file system is not permitted")
+    model = LMVSC(3, n_anchors=12, random_state=0, engine=Disk("50 MB", checkpoint=small / "fit"))
+    try:
+        with pytest.raises(WriteError, match=r"Could not write .*small"):
+            model.fit(path)
+        assert not list(small.rglob("*.npy"))
+        subprocess.run(["mount", "-o", "remount,size=50m", str(small)], check=True)
+        model.fit(path)
+        memory = LMVSC(3, n_anchors=12, random_state=0, engine="memory").fit(path)
+        assert np.array_equal(model.labels_, memory.labels_)
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fit_killed_at_random_moments_gives_the_same_labels(tmp_path):

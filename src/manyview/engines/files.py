@@ -30,7 +30,7 @@ def writing(path: Path, what: str) -> Iterator[None]:
     except OSError as error:
         raise WriteError(
             f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
-            f"{_free_space(path)}Give a folder with more room: Disk(folder=...)."
+            f"{_free_space(path)}Make room there, or give another folder: Disk(folder=...)."
         ) from error
 
 

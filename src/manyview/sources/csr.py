@@ -111,8 +111,9 @@ def open_npz(path: Path) -> CsrSource:
             temporary.mkdir()
             shape = _write_rows(path, temporary)
             (temporary / "rows.json").write_text(json.dumps({**stamp, "shape": shape}))
-            shutil.rmtree(folder, ignore_errors=True)
-            os.replace(temporary, folder)
+            if _reusable(folder, stamp) is None:  # or another process was faster
+                shutil.rmtree(folder, ignore_errors=True)
+                os.replace(temporary, folder)
         except OSError as error:
             if isinstance(error, ReadError):
                 raise
