@@ -159,6 +159,11 @@ def test_what_was_read_can_be_changed(source, X):
     assert np.array_equal(dense(source.read(0, 10)), X[:10])
 
 
+def test_sparse_rows_have_narrow_indices(tmp_path, X):
+    rows = save_npz(tmp_path, X).take(np.arange(0, N_ROWS, 3))
+    assert rows.indices.dtype == rows.indptr.dtype == np.int32
+
+
 def test_threads_may_read_at_once(source, X):
     starts = range(0, N_ROWS - 50, 37)
     with ThreadPoolExecutor(4) as pool:

@@ -362,6 +362,24 @@ class TestEstimator:
         assert np.array_equal(memory.predict(arrays), lazy.labels_)
         assert lazy.view_names_ == ["a", "b", "c", "words", "again"]
 
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {"anchor_method": "kmeans-all", "scaling": None, "alpha": 1.0},
+            {"anchor_method": "random", "n_repeats": 2, "view_weights": "agreement"},
+            {"scaling": "normal-scores", "fusion": "early", "n_anchors": [8, 12], "impute": "mean"},
+        ],
+        ids=lambda params: next(iter(params.values())),
+    )
+    def test_every_setting_gives_the_labels_of_memory(self, tmp_path, X, params):
+        views = [X[:9000], sparse.csr_array(np.where(X[:9000] > 0.5, X[:9000], 0.0))]
+        np.save(tmp_path / "dense.npy", views[0])
+        sparse.save_npz(tmp_path / "sparse.npz", views[1])
+        paths = [tmp_path / "dense.npy", tmp_path / "sparse.npz"]
+        model = LMVSC(3, **{"n_anchors": 12, "random_state": 0, **params})
+        expected = model.set_params(engine="memory").fit(views).labels_
+        assert np.array_equal(model.set_params(engine=Disk("4 MB")).fit(paths).labels_, expected)
+
     def test_a_fitted_model_can_be_saved(self, path, tmp_path, X):
         model = LMVSC(3, n_anchors=12, random_state=0, engine=Disk("5 MB")).fit(path)
         assert isinstance(model.embedding_, np.memmap)

@@ -89,9 +89,10 @@ class CsrSource:
         indices = self._indices.read_part(first, last)[:, 0]
         if indices.min() < 0 or indices.max() >= shape[1]:
             raise ValueError("a column number is damaged; remove the folder beside the file")
-        rows = sparse.csr_array(
-            (self._data.read_part(first, last)[:, 0], indices, indptr - first), shape
-        )
+        # As SciPy has them: narrow unless they must be wide.
+        kind = np.int32 if max(last - first, shape[1]) < 2**31 else np.int64
+        places = (indices.astype(kind, copy=False), (indptr - first).astype(kind))
+        rows = sparse.csr_array((self._data.read_part(first, last)[:, 0], *places), shape)
         rows.has_canonical_format = True  # seen to when the folder was written
         return rows
 
