@@ -14,7 +14,6 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,9 +39,11 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
             "A checkpoint needs a random_state: without one, a fit that is called again is another "
             "fit. Set random_state to a number."
         )
-    libraries = ("numpy", "scipy", "scikit-learn", "numba")
+    from importlib.metadata import version
+
     from manyview import __version__
 
+    libraries = ("numpy", "scipy", "scikit-learn", "numba")
     data = [
         column.fingerprint()
         if is_source(column)
