@@ -43,7 +43,7 @@ def quantise(points: Array) -> npt.NDArray[np.int64]:
     [[0, 16384], [65535, 49151]]
     """
     low, high = points.min(axis=0), points.max(axis=0)
-    unit = GRID / max(float((high - low).max()), np.finfo(float).tiny)
+    unit = GRID / (float((high - low).max()) or 1.0)
     centred = (points - (low + high) / 2) * unit + GRID / 2
     whole: npt.NDArray[np.int64] = np.clip(np.rint(centred), 0, GRID).astype(np.int64)
     return whole

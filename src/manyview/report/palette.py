@@ -1,9 +1,9 @@
 """Colours that stay apart, also for colour-blind eyes, on light and on dark paper.
 
 The first ten are set by hand. Each further one is as far as can be from all before it, where the
-distance of two colours is what people with normal eyes see plus twice the smaller of what red-blind and
-green-blind people see. On dark paper the same colours are lighter. A number stands beside every colour
-in a report: nothing has to be told by colour alone.
+distance of two colours is what people with normal eyes see plus three times the smaller of what
+red-blind and green-blind people see. On dark paper the same colours are lighter. A number stands
+beside every colour in a report: nothing has to be told by colour alone.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _distances(seen: list[Array], colour: list[Array]) -> Array:
     normal, *blind = (
         np.linalg.norm(lab - place, axis=-1) for lab, place in zip(seen, colour, strict=True)
     )
-    distance: Array = normal + 2 * np.min(blind, axis=0)
+    distance: Array = normal + 3 * np.min(blind, axis=0)
     return distance
 
 

@@ -32,7 +32,7 @@ def describe_run(model: LMVSC, views: Views | None, *, command: str | None) -> d
         name: parameter.default
         for name, parameter in inspect.signature(type(model).__init__).parameters.items()
     }
-    params = model.get_params()
+    params = {name: getattr(model, name) for name in defaults if name != "self"}
     changed = {n: v for n, v in params.items() if n == "n_clusters" or not _same(v, defaults[n])}
     return {
         "parameters": [

@@ -197,6 +197,8 @@ def _digest(text: str) -> str:
 
 
 def _format_value(value: float) -> str:
+    if 1000 <= abs(value) < 1e6:
+        return number(value)
     return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-")
 
 

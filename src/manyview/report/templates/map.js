@@ -34,12 +34,21 @@
     });
   });
 
+  // Paper cannot be opened: print what is folded away, too.
+  let unfolded = [];
+  window.addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.forEach((part) => (part.open = true));
+  });
+  window.addEventListener("afterprint", () => unfolded.forEach((part) => (part.open = false)));
+
   if (!$("map-data")) return;
 
   // Points: columns packed as little-endian numbers in base64.
   const data = JSON.parse($("map-data").textContent);
   const unpack = (text, Kind) => {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
     return new Kind(bytes.buffer);
   };
   const n = data.n;
@@ -146,31 +155,36 @@
   };
 
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  const turn = new Uint16Array(n); // when a point is drawn: 0 first, 2001 last
   function recolour() {
     const theme = isDark() ? data.dark : data.light;
     const palette = theme.palette.map(rgb), none = rgb(theme.none);
-    const [sure, unsure] = [rgb(theme.sure), rgb(theme.unsure)];
-    const rank = new Float64Array(n);
+    const sure = rgb(theme.sure), unsure = rgb(theme.unsure);
+    const ramp = Array.from({ length: 1001 }, (_, level) => {
+      const t = Math.pow(1 - level / 1000, 1.5);
+      return sure.map((part, j) => part + (unsure[j] - part) * t);
+    });
     for (let i = 0; i < n; i++) {
-      let colour, isOn = true;
-      if (colouring.kind === "sureness") {
-        const t = Math.pow(1 - sureness[i] / 1000, 1.5);
-        colour = sure.map((s, j) => s + (unsure[j] - s) * t);
-        rank[i] = t;
-      } else {
-        const code = colouring.codes[i];
-        colour = code < 0 ? none : palette[code % palette.length];
-        rank[i] = code < 0 ? 0 : 1;
-      }
-      if (selected) isOn = selected[i] === 1;
-      if (!isOn) { colour = none; rank[i] -= 2; }
+      const isOn = !selected || selected[i] === 1;
+      const code = colouring.kind === "sureness" ? -1 : colouring.codes[i];
+      let colour = none;
+      turn[i] = 0;
+      if (isOn && colouring.kind === "sureness") {
+        colour = ramp[sureness[i]];
+        turn[i] = 2001 - sureness[i];
+      } else if (isOn && code >= 0) {
+        colour = palette[code % palette.length];
+        turn[i] = 1001;
+      } else if (isOn) turn[i] = 1;
       const c = 4 * i;
       colours[c] = colour[0]; colours[c + 1] = colour[1]; colours[c + 2] = colour[2];
-      colours[c + 3] = !isOn || rank[i] === 0 ? 90 : 215;
+      colours[c + 3] = turn[i] <= 1 ? 90 : 215;
     }
-    for (let i = 0; i < n; i++) order[i] = i;
-    // Clusters would hide each other if drawn one after the other, so ties keep the rows' own order.
-    order.sort((a, b) => rank[a] - rank[b] || a - b);
+    // Clusters would hide each other if drawn one after the other, so rows of one turn keep their order.
+    const starts = new Uint32Array(2003);
+    for (let i = 0; i < n; i++) starts[turn[i] + 1]++;
+    for (let t = 1; t < starts.length; t++) starts[t] += starts[t - 1];
+    for (let i = 0; i < n; i++) order[starts[turn[i]]++] = i;
     if (gl) {
       gl.bindBuffer(gl.ARRAY_BUFFER, painter.tints);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, colours);
@@ -191,7 +205,7 @@
       const code = colouring.codes[i];
       if (code >= 0) { middles[code][0].push(xs[i]); middles[code][1].push(ys[i]); }
     }
-    const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+    const median = (values) => Uint16Array.from(values).sort()[values.length >> 1];
     const spots = middles.map(([x, y]) => (x.length ? [median(x), median(y)] : null));
     const best = spots.map(() => [Infinity, -1]);
     for (let i = 0; i < n; i++) {
@@ -332,9 +346,11 @@
 
   // What is under the pointer, or in the middle of the picture.
   function nearest(x, y, reach) {
-    let best = reach * reach, found = -1;
+    const unit = view.scale / 65535;
+    const left = (x - width / 2) / unit + view.x * 65535, up = view.y * 65535 - (y - height / 2) / unit;
+    let best = (reach / unit) ** 2, found = -1;
     for (let i = 0; i < n; i++) {
-      const [px, py] = toScreen(i), far = (px - x) ** 2 + (py - y) ** 2;
+      const far = (xs[i] - left) ** 2 + (ys[i] - up) ** 2;
       if (far < best) { best = far; found = i; }
     }
     return found;
@@ -449,17 +465,18 @@
     hover(-1);
     redraw();
   }
-  function goHome() {
-    view.scale = home;
-    view.x = (Math.min(...range(xs)) + Math.max(...range(xs))) / 2;
-    view.y = (Math.min(...range(ys)) + Math.max(...range(ys))) / 2;
-    redraw();
-  }
   const range = (values) => {
     let low = 65535, high = 0;
     for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
     return [low / 65535, high / 65535];
   };
+  const [left, right] = range(xs), [bottom, top] = range(ys);
+  function goHome() {
+    view.scale = home;
+    view.x = (left + right) / 2;
+    view.y = (bottom + top) / 2;
+    redraw();
+  }
   canvas.addEventListener("wheel", (event) => {
     // The page scrolls as usual unless the map has been clicked into, or Ctrl is held.
     if (!event.ctrlKey && document.activeElement !== canvas) return;
@@ -492,16 +509,16 @@
   function resize() {
     const box = stage.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
     const wasHome = view.scale === home;
+    if (!box.width || (box.width === width && box.height === height)) return;
     width = box.width;
     height = box.height;
     for (const layer of [canvas, ink]) {
       layer.width = Math.round(width * ratio);
       layer.height = Math.round(height * ratio);
     }
-    const [left, right] = range(xs), [bottom, top] = range(ys);
     home = Math.min(width / (right - left + 0.06), height / (top - bottom + 0.06));
     if (wasHome || view.scale === 1) goHome();
-    draw();
+    redraw();
   }
 
   if (gl) painter = preparePainter();
@@ -510,9 +527,9 @@
   setTool(window.matchMedia("(pointer: coarse)").matches ? "move" : "lasso");
   fillLegend();
   placeTags();
-  recolour();
   resize();
+  recolour();
   new ResizeObserver(resize).observe(stage);
   watchers.push(recolour);
-  stage.dataset.ready = "true";
+  requestAnimationFrame(() => requestAnimationFrame(() => (stage.dataset.ready = "true")));
 })();
