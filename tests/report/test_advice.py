@@ -57,6 +57,17 @@ def test_a_view_of_noise_disagrees_with_all_others():
     assert not any("“a”" in title for title in titles(facts, "warning"))
 
 
+def test_two_views_with_nothing_in_common(facts):
+    matrix = facts["agreement"]["nmi"]
+    matrix[0][1] = matrix[1][0] = 0.02
+    assert titles(facts, "warning") == ["“colour” and “shape” have little in common"]
+
+
+def test_a_view_that_could_not_be_clustered_alone(facts):
+    facts["views"][0] |= {"problem": "it is empty", "nmi": None}
+    assert "View “colour” could not be clustered alone" in titles(facts, "note")
+
+
 def test_repeated_rows(blobs):
     X = np.repeat(blobs(60, 3, (4,))[0], 3, axis=0)
     facts = build_summary(LMVSC(3, random_state=0).fit(X), X)

@@ -145,32 +145,47 @@ def _unsure(summary: Summary) -> Iterator[Advice]:
 
 
 def _disagreeing(summary: Summary) -> Iterator[Advice]:
-    views = [view for view in summary["views"] if view.get("nmi") is not None]
-    if len(views) < 2:
-        return
-    agreement = summary["agreement"]["nmi"]
-    others = len(views)
-    for i, view in enumerate(views):
-        mean = sum(agreement[i][j] for j in range(others) if j != i) / (others - 1)
-        rest = [agreement[a][b] for a in range(others) for b in range(a) if i not in (a, b)] or [
-            max(other["nmi"] for other in views)
-        ]
-        usual = sum(rest) / len(rest)
-        if mean < 0.5 * usual and view["nmi"] < 0.5 and usual > 0.2:
-            yield _advice(
-                "warning",
-                f"View “{view['name']}” disagrees with all others",
-                f"Its own clusters share little with theirs (mean NMI {mean:.2f}, theirs {usual:.2f}). "
-                "It may be noise, or see something the others cannot. Compare a fit without it, or with "
-                'view_weights="agreement".',
-                "views",
-            )
     for view in summary["views"]:
         if view.get("problem"):
             yield _advice(
                 "note",
                 f"View “{view['name']}” could not be clustered alone",
                 view["problem"],
+                "views",
+            )
+    views = [view for view in summary["views"] if view.get("nmi") is not None]
+    if len(views) == 2:
+        yield from _strangers(views, summary["agreement"]["nmi"][0][1])
+    elif len(views) > 2:
+        yield from _outsiders(views, summary["agreement"]["nmi"])
+
+
+def _strangers(views: list[dict[str, Any]], agreement: float) -> Iterator[Advice]:
+    if agreement < 0.1:
+        first, second = (view["name"] for view in views)
+        yield _advice(
+            "warning",
+            f"“{first}” and “{second}” have little in common",
+            f"The clusters of one say nearly nothing of the other's (NMI {agreement:.2f}). One of them "
+            "may be noise; then the other alone would do better.",
+            "views",
+        )
+
+
+def _outsiders(views: list[dict[str, Any]], agreement: list[list[float]]) -> Iterator[Advice]:
+    """Give the views whose agreement with the others is not half of the others' among themselves."""
+    numbers = range(len(views))
+    for i, view in enumerate(views):
+        mean = sum(agreement[i][j] for j in numbers if j != i) / (len(views) - 1)
+        rest = [agreement[a][b] for a in numbers for b in range(a) if i not in (a, b)]
+        usual = sum(rest) / len(rest)
+        if mean < 0.5 * usual and view["nmi"] < 0.5 and usual > 0.2:
+            yield _advice(
+                "warning",
+                f"View “{view['name']}” disagrees with all others",
+                f"Its own clusters share little with theirs (mean NMI {mean:.2f}, theirs {usual:.2f}). "
+                "It may be noise, or see something the others cannot. Compare a fit without it, or "
+                'with view_weights="agreement".',
                 "views",
             )
 
