@@ -293,8 +293,6 @@ class _Facts:
             return None
         shown = self.samples.shown
         points = quantise(lay_out(self.embedding, self.samples.placed, seed=self.seed))
-        is_placed = np.zeros(len(shown), bool)
-        is_placed[self.samples.placed] = True
         colours = []
         if self.classes is not None:
             merged = merge_rare(self.classes)
@@ -318,7 +316,6 @@ class _Facts:
             "cluster": self.labels.tolist(),
             "second": self.certainty.second.tolist(),
             "sureness": np.clip(self.certainty.sureness, 0.0, 1.0).round(3).tolist(),
-            "is_placed": is_placed.astype(int).tolist(),
             "colours": colours,
         }
 
