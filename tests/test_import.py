@@ -9,7 +9,7 @@ import pytest
 
 import manyview
 
-HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "dask", "plotly", "click", "matplotlib"]
+HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "dask", "jinja2", "click", "matplotlib"]
 
 
 def modules_after(statement):

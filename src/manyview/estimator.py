@@ -433,6 +433,64 @@ view, default="auto"
             Path(path), self._model, params=self.get_params(), fitted=self._small()
         )
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        static: bool = False,
+        force: bool = False,
+    ) -> Path:
+        """Write what was found as one HTML page that opens anywhere, also offline.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
+        X : array, table, list or dict of them, or Views, optional
+            The rows that were fitted. Without them the page leaves out what needs their columns: each
+            view's own clusters, stability, and the columns that set clusters apart.
+        ids : sequence of shape (n,), optional
+            A name for each row.
+        labels : sequence of shape (n,), optional
+            True labels to compare with.
+        static : bool, default=False
+            Without any script: the map is a picture.
+        force : bool, default=False
+            Replace the file if it exists.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from manyview.report import build_summary, write_report
+
+        summary = build_summary(self, X, ids=ids, labels=labels)
+        return write_report(summary, path, static=static, force=force)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._card() or bundle["text/html"]
+        return bundle
+
+    def _repr_html_inner(self) -> str:
+        html: str = self._card() or super()._repr_html_inner()
+        return html
+
+    def _card(self) -> str | None:
+        if not hasattr(self, "_model"):
+            return None
+        try:
+            from manyview.report.notebook import show_card
+        except ModuleNotFoundError:  # the report's libraries are optional
+            return None
+        return show_card(self)
+
     def _small(self) -> dict[str, Any]:
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",

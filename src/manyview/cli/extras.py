@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_LIBRARIES = ("click", "rich", "matplotlib")
+_LIBRARIES = ("click", "rich", "jinja2", "matplotlib")
 
 
 def how_to_install(error: ModuleNotFoundError) -> str | None:

@@ -1,0 +1,46 @@
+"""
+Figures for a paper
+===================
+
+The report's figures, drawn with matplotlib: where rows lie, how many clusters the spectrum suggests,
+how far the views agree, and how much a setting matters.
+"""
+
+import matplotlib.pyplot as plt
+
+from manyview import LMVSC, datasets
+from manyview.report import (
+    AgreementDisplay,
+    EmbeddingDisplay,
+    SensitivityDisplay,
+    SpectrumDisplay,
+)
+
+views = datasets.make_views(1500, 5, (10, 20, 30), random_state=0)
+model = LMVSC(n_clusters=5, random_state=0).fit(views)
+
+# %%
+# Where rows lie, coloured by cluster, and the gap that suggests the number of clusters.
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+EmbeddingDisplay.from_estimator(model, ax=left)
+SpectrumDisplay.from_estimator(model, ax=right)
+plt.show()
+
+# %%
+# Each view clustered alone, compared with the others and with all views together.
+
+AgreementDisplay.from_estimator(model, views)
+plt.show()
+
+# %%
+# How much the clusters depend on the number of anchors: every dot is a fit with another seed.
+
+SensitivityDisplay.from_estimator(
+    model, views, views.target, param_name="n_anchors", values=[10, 30, 100, 300]
+)
+plt.show()
+
+# %%
+# All of it and more on one page, with an interactive map:
+# ``model.report("report.html", views)``; see :doc:`/guides/report`.

@@ -1,0 +1,165 @@
+"""What was run: settings, choices, time, memory, proof of the solutions, and how to do it again."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import platform
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import manyview
+from manyview.model import GraphRows
+from manyview.simplex import certify
+from manyview.stages.scaling import side_by_side
+from manyview.views import Views
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+_CERTIFIED_ROWS = 128
+_LONGEST = 120
+
+
+def describe_run(model: LMVSC, views: Views | None, *, command: str | None) -> dict[str, Any]:
+    """Give the facts of a fit: settings, choices, seconds, versions, and code that repeats it."""
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(type(model).__init__).parameters.items()
+    }
+    params = {name: getattr(model, name) for name in defaults if name != "self"}
+    changed = {n: v for n, v in params.items() if n == "n_clusters" or not _same(v, defaults[n])}
+    return {
+        "parameters": [
+            {"name": name, "value": _show(value), "is_default": name not in changed}
+            for name, value in params.items()
+        ],
+        "choices": [_plain(choice) for choice in getattr(model, "choices_", [])],
+        "random_state": _show(params["random_state"]),
+        "is_repeatable": isinstance(params["random_state"], int | np.integer),
+        "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
+        "solver": _plain(model.solver_report_),
+        "versions": find_versions(),
+        "python_code": write_code(model, views, changed),
+        "command": command or write_command(model, changed),
+        "is_command_given": command is not None,
+    }
+
+
+def find_versions() -> dict[str, str]:
+    """Give the versions of Python and of the libraries that decide a result."""
+    found = {"manyview": manyview.__version__, "Python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    return found
+
+
+def measure_memory() -> int | None:
+    """Give the most memory this process has held so far, in bytes; None where no one knows."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) * (1 if sys.platform == "darwin" else 1024)
+
+
+def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
+    """Prove that the graph weights of a few rows are optimal.
+
+    Returns
+    -------
+    dict
+        ``n_rows`` looked at and ``worst``: the largest violation of the optimality conditions, duality
+        gap or distance from the simplex, relative to the problem's energy.
+    """
+    few = rows[np.unique(np.linspace(0, len(rows) - 1, _CERTIFIED_ROWS).astype(np.int64))]
+    fitted = model._model
+    scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
+    tile = GraphRows(fitted.scalers, fitted.graphs)(list(few.arrays), 0)
+    worst = 0.0
+    ends = dict.fromkeys(range(len(tile.parts)), 0)
+    for graph in fitted.graphs:
+        start = ends[graph.repeat]
+        ends[graph.repeat] = stop = start + len(graph.anchors)
+        X = side_by_side([scaled[v] for v in graph.views], graph.view_scales)
+        certificate = certify(
+            tile.parts[graph.repeat][:, start:stop],
+            X.dense(),
+            graph.anchors,
+            alpha=graph.alpha,
+            locality=graph.locality,
+        )
+        worst = max(worst, certificate.worst)
+    return {"n_rows": len(few), "worst": float(f"{worst:.2g}")}
+
+
+def write_code(model: LMVSC, views: Views | None, changed: dict[str, Any]) -> str:
+    """Write Python code that repeats the fit."""
+    names = model.view_names_
+    widths = model.n_features_per_view_
+    n = len(model.labels_) if views is None else views.n_rows
+    lines = ["from manyview import LMVSC", "", "views = {"]
+    for name, width in zip(names, widths, strict=True):
+        lines.append(f"    {name!r}: ...,  # {n} rows x {width} columns")
+    arguments = ", ".join(f"{name}={_show(value)}" for name, value in changed.items())
+    lines += [
+        "}",
+        f"model = LMVSC({arguments}).fit(views)",
+        'model.report("report.html", views)',
+    ]
+    return "\n".join(lines)
+
+
+def write_command(model: LMVSC, changed: dict[str, Any]) -> str | None:
+    """Write a command that repeats the fit from files; None if it has settings of its own."""
+    if not set(changed) <= {"n_clusters", "random_state"}:
+        return None
+    files = " ".join(shlex.quote(f"{name}=PATH") for name in model.view_names_)
+    seed = changed.get("random_state")
+    flag = f" --seed {int(seed)}" if isinstance(seed, int | np.integer) else ""
+    return f"manyview fit {files} -k {_show(model.n_clusters)}{flag} -o results".replace(
+        "'auto'", "auto"
+    )
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(np.all(value == default))
+
+
+def _show(value: Any) -> str:
+    """Show a value as code; long ones are cut, and objects told by their kind."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if hasattr(value, "shape"):
+        return f"<{type(value).__name__} of shape {tuple(value.shape)}>"
+    if isinstance(value, list | tuple) and any(hasattr(item, "shape") for item in value):
+        return f"[{', '.join(_show(item) for item in value)}]"
+    if not isinstance(value, str | int | float | bool | list | tuple | dict | None):
+        return f"<{type(value).__name__}>"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _plain(value: Any) -> Any:
+    """Give the same facts as what JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

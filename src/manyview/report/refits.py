@@ -1,0 +1,172 @@
+"""Clustering a sample again: from each view alone, and with other seeds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview import metrics
+from manyview.views import Views
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
+
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.integer]
+
+N_SEEDS = 2
+SEEN, UNSEEN = 0.6, 0.4
+
+
+def refit(
+    model: LMVSC, rows: Views, *, seed: int, view: int | None = None, **changes: Any
+) -> Labels:
+    """Give the labels of ``rows`` by the model's settings, another seed, and maybe one view alone.
+
+    Parameters
+    ----------
+    model : LMVSC
+        Fitted.
+    rows : Views
+        A sample, in memory, in the order of the model's views.
+    seed : int
+        Of the new fit.
+    view : int, optional
+        Number of the only view to use.
+    **changes
+        Parameters to change.
+    """
+    params = model.get_params()
+    params |= {
+        "n_clusters": min(len(model.cluster_centers_), len(rows)),
+        "random_state": seed,
+        "engine": "memory",
+        "verbose": 0,
+    }
+    if isinstance(params["n_anchors"], int | np.integer):
+        params["n_anchors"] = min(int(params["n_anchors"]), len(rows))
+    elif not isinstance(params["n_anchors"], str):
+        params["n_anchors"] = sorted({min(int(m), len(rows)) for m in params["n_anchors"]})
+    data: Any = rows
+    if view is not None:
+        given = params["anchor_method"]
+        if not isinstance(given, str):
+            given = [given] if hasattr(given, "shape") else given
+            given = list(given.values()) if isinstance(given, dict) else given
+            params["anchor_method"] = [given[view]]
+        params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
+        data = Views({rows.names[view]: rows.arrays[view]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report says what is worth saying
+        labels: Labels = type(model)(**(params | changes)).fit(data).labels_
+    return labels
+
+
+def cluster_each_view(
+    model: LMVSC, rows: Views, *, seed: int
+) -> tuple[list[Labels | None], list[str | None]]:
+    """Give the labels of ``rows`` by each view alone, or None and the reason why there are none."""
+    labels: list[Labels | None] = []
+    problems: list[str | None] = []
+    for view in range(rows.n_views):
+        try:
+            labels.append(refit(model, rows, seed=seed, view=view))
+            problems.append(None)
+        except ValueError as error:  # a sample of one view may be too poor to be clustered
+            labels.append(None)
+            problems.append(str(error))
+    return labels, problems
+
+
+def measure_agreement(
+    whole: Labels, alone: list[Labels | None], names: list[str]
+) -> dict[str, Any]:
+    """Give the agreement of all pairs among the views' own clusterings and the whole's (last)."""
+    known = [
+        (name, labels) for name, labels in zip(names, alone, strict=True) if labels is not None
+    ]
+    partitions = [labels for _, labels in known] + [whole]
+
+    def table(score: Any) -> list[list[float]]:
+        return [[round(float(score(a, b)), 4) for b in partitions] for a in partitions]
+
+    return {
+        "names": [name for name, _ in known],
+        "nmi": table(metrics.nmi),
+        "ari": table(metrics.ari),
+    }
+
+
+def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
+    """Give how well each cluster is found again: its largest Jaccard index with a cluster of ``others``.
+
+    Examples
+    --------
+    >>> best_overlap(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 7]), 2).round(2).tolist()
+    [0.67, 0.5]
+    """
+    codes = np.unique(others, return_inverse=True)[1]
+    width = int(codes.max()) + 1
+    counts = np.bincount(labels.astype(np.int64) * width + codes, minlength=n_clusters * width)
+    both = counts.reshape(n_clusters, width)
+    either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
+    overlap: Array = (both / np.maximum(either, 1)).max(axis=1)
+    return overlap
+
+
+def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
+    """Name, for each cluster, the only view that sees it; "" if none does, None if several do.
+
+    A view sees a cluster if its own clustering has one that overlaps it by 0.6 or more, and does not
+    if all overlap it by less than 0.4.
+
+    Parameters
+    ----------
+    overlaps : ndarray of shape (k, v)
+        Best overlap of each cluster with a cluster of each view's own clustering.
+    names : list of str
+        Of the views.
+
+    Examples
+    --------
+    >>> only_views(np.array([[0.9, 0.1], [0.9, 0.8], [0.2, 0.3]]), ["a", "b"])
+    ['a', None, '']
+    """
+    result: list[str | None] = []
+    for row in overlaps:
+        order = np.argsort(-row, kind="stable")
+        if row[order[0]] < UNSEEN:
+            result.append("")
+        elif len(row) > 1 and row[order[0]] >= SEEN and row[order[1]] < UNSEEN:
+            result.append(names[order[0]])
+        else:
+            result.append(None)
+    return result
+
+
+def measure_stability(
+    model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int]
+) -> dict[str, Any] | None:
+    """Give how far fits of the sample with other seeds agree with the labels it has.
+
+    Returns
+    -------
+    dict or None
+        ``ari`` and ``nmi`` of each seed, and ``clusters``: the mean overlap with which each cluster is
+        found again. None if the sample cannot be fitted.
+    """
+    k = len(model.cluster_centers_)
+    try:
+        again = [refit(model, rows, seed=seed) for seed in seeds]
+    except ValueError:
+        return None
+    overlaps = np.mean([best_overlap(labels, other, k) for other in again], axis=0)
+    return {
+        "seeds": seeds,
+        "ari": [round(metrics.ari(labels, other), 4) for other in again],
+        "nmi": [round(metrics.nmi(labels, other), 4) for other in again],
+        "clusters": [round(float(value), 4) for value in overlaps],
+    }

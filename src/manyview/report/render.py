@@ -1,0 +1,215 @@
+"""Facts -> one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from manyview.report import figures
+from manyview.report.advice import number, percent
+from manyview.report.palette import choose_colours
+
+_LIGHT = {"none": "#c4c9d0", "sure": "#cfdbea", "unsure": "#8a1538"}
+_DARK = {"none": "#4a515b", "sure": "#33415a", "unsure": "#ffd75e"}
+_N_LEVELS = 20
+
+
+def write_report(
+    summary: dict[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    static: bool = False,
+    force: bool = False,
+) -> Path:
+    """Write the page of a report.
+
+    Parameters
+    ----------
+    summary : dict
+        What :func:`manyview.report.build_summary` gave, perhaps read again from JSON.
+    path : path-like
+        The file to write.
+    static : bool, default=False
+        Without any script: the map is a picture.
+    force : bool, default=False
+        Replace the file if it exists.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and ``force`` is not given.
+    """
+    target = Path(path)
+    if target.exists() and not force:
+        raise FileExistsError(
+            f"{str(target)!r} exists already. Choose another name, or replace it with force=True."
+        )
+    page = render_report(summary, static=static)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(page, encoding="utf-8")
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
+    """Give the page of a report as HTML; see :func:`write_report`.
+
+    Everything that comes from the user (names, ids, labels) is escaped. A policy inside the page lets
+    the browser run nothing but the page's own script, and fetch nothing at all.
+    """
+    environment = _environment()
+    source = environment.loader.get_source  # type: ignore[union-attr]
+    n_colours = count_colours(summary)
+    style = source(environment, "style.css")[0] + _palette_rules(n_colours)
+    script = "" if static else source(environment, "map.js")[0]
+    policy = ["default-src 'none'", f"style-src 'sha256-{_digest(style)}'", "base-uri 'none'"]
+    if script:
+        policy.append(f"script-src 'sha256-{_digest(script)}'")
+    return environment.get_template("report.html").render(
+        s=summary,
+        style=Markup(style),
+        script=Markup(script),
+        policy="; ".join(policy),
+        data=None if static or summary["map"] is None else _embed(_pack_map(summary, n_colours)),
+        figures=figures,
+        static=static,
+    )
+
+
+def render_card(summary: dict[str, Any]) -> str:
+    """Give a small part of a report as HTML for a notebook: no script, styles of its own."""
+    environment = _environment()
+    source = environment.loader.get_source  # type: ignore[union-attr]
+    style = source(environment, "card.css")[0] + _palette_rules(count_colours(summary), ".mv-card")
+    return environment.get_template("card.html").render(
+        s=summary, style=Markup(style), figures=figures
+    )
+
+
+def count_colours(summary: dict[str, Any]) -> int:
+    """Give how many colours a page needs."""
+    named = [len(colour["names"]) for colour in (summary.get("map") or {}).get("colours", [])]
+    return max([int(summary["n_clusters"]), *named, 1])
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("manyview.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "percent": percent,
+        "score": lambda value: "–" if value is None else f"{value:.2f}",
+        "value": _format_value,
+        "bytes": _format_bytes,
+        "seconds": _format_seconds,
+        "level": lambda value: round(_N_LEVELS * min(max(value, 0.0), 1.0)),
+        "plural": lambda n, word: f"{number(n)} {word}{'' if n == 1 else 's'}",
+    }
+    return environment
+
+
+def _palette_rules(n_colours: int, within: str = ":root") -> str:
+    """Write the classes k0, k1, ... that set the colour of a cluster, for light and dark paper."""
+
+    def rules(prefix: str, colours: tuple[str, ...]) -> str:
+        return "".join(f"{prefix} .k{i}{{--c:{c}}}" for i, c in enumerate(colours))
+
+    light, dark = choose_colours(n_colours), choose_colours(n_colours, dark=True)
+    if within != ":root":
+        return rules(within, light)
+    return (
+        rules(":root", light)
+        + "@media screen and (prefers-color-scheme:dark){"
+        + rules(':root:not([data-theme="light"])', dark)
+        + "}@media screen{"
+        + rules(':root[data-theme="dark"]', dark)
+        + "}"
+    )
+
+
+def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
+    """Give the map's points as the page's script wants them."""
+    points = summary["map"]
+
+    def pack(values: Any, kind: str) -> str:
+        return base64.b64encode(np.asarray(values, dtype=kind).tobytes()).decode("ascii")
+
+    clusters = [str(c) for c in range(summary["n_clusters"])]
+    packed = pack(points["cluster"], "<i2")
+    colours: list[dict[str, Any]] = [
+        {"kind": "cluster", "name": "cluster", "prefix": "cluster", "names": clusters, "codes": packed},
+        {"kind": "sureness", "name": "sureness", "prefix": "", "names": [], "codes": ""},
+    ]  # fmt: skip
+    for colour in points["colours"]:
+        prefix = f"{colour['name']} cluster" if colour["kind"] == "view" else ""
+        colours.append({**colour, "prefix": prefix, "codes": pack(colour["codes"], "<i2")})
+    thousandths: npt.NDArray[Any] = np.rint(1000 * np.asarray(points["sureness"]))
+    return {
+        "n": len(points["x"]),
+        "x": pack(points["x"], "<u2"),
+        "y": pack(points["y"], "<u2"),
+        "row": pack(points["row"], "<u4"),
+        "cluster": packed,
+        "second": pack(points["second"], "<i2"),
+        "sureness": pack(thousandths, "<u2"),
+        "id": points["id"],
+        "colours": colours,
+        "light": {"palette": choose_colours(n_colours), **_LIGHT},
+        "dark": {"palette": choose_colours(n_colours, dark=True), **_DARK},
+    }
+
+
+def _embed(value: Any) -> Markup:
+    """Give JSON that no HTML parser can take for the end of its script element."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def _format_value(value: float) -> str:
+    if 1000 <= abs(value) < 1e6:
+        return number(value)
+    return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-")
+
+
+def _format_seconds(value: float) -> str:
+    if value < 100:
+        return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+    minutes, seconds = divmod(round(value), 60)
+    return f"{minutes} min {seconds:02d} s"
+
+
+def _format_bytes(value: float | None) -> str:
+    if value is None:
+        return "unknown"
+    return f"{value / 1e9:.2f} GB" if value >= 1e9 else f"{value / 1e6:.0f} MB"

@@ -1,0 +1,87 @@
+"""Which rows a report looks at, so that it takes as long for a million rows as for a few thousand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+
+SHOWN_ROWS = 100_000
+STUDIED_ROWS = 5_000
+PLACED_ROWS = 2_500
+_LEAST_PER_CLUSTER = 20
+_STUDIED_CELLS = 50_000_000
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Three samples, each within the one before.
+
+    Attributes
+    ----------
+    shown : ndarray of shape (n_shown,)
+        Rows on the map, ascending. What needs only the embedding is computed from these.
+    studied : ndarray of shape (n_studied,)
+        Positions in ``shown`` whose columns are looked at, and which are clustered again.
+    placed : ndarray of shape (n_placed,)
+        Positions in ``shown`` that t-SNE places.
+    """
+
+    shown: Rows
+    studied: Rows
+    placed: Rows
+
+
+def choose_samples(
+    labels: npt.NDArray[np.integer],
+    *,
+    n_columns: int,
+    rng: np.random.Generator,
+    shown_rows: int = SHOWN_ROWS,
+) -> Samples:
+    """Choose the rows a report looks at; few of them if they have very many columns.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Clusters; each is represented in every sample.
+    n_columns : int
+        Columns of all dense views together.
+    rng : Generator
+        Where chance comes from.
+    shown_rows : int
+        Most rows on the map.
+    """
+    shown = choose_balanced(labels, shown_rows, rng)
+    within = labels[shown]
+    wanted = min(STUDIED_ROWS, max(500, _STUDIED_CELLS // max(n_columns, 1)))
+    studied = choose_balanced(within, wanted, rng)
+    placed = studied[choose_balanced(within[studied], PLACED_ROWS, rng)]
+    return Samples(shown, studied, placed)
+
+
+def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random.Generator) -> Rows:
+    """Choose about ``wanted`` rows at random, and at least twenty of every cluster; ascending.
+
+    Examples
+    --------
+    >>> labels = np.array([0] * 10_000 + [1] * 5)
+    >>> rows = choose_balanced(labels, 100, np.random.default_rng(0))
+    >>> np.bincount(labels[rows]).tolist()
+    [100, 5]
+    """
+    n = len(labels)
+    if n <= wanted:
+        return np.arange(n)
+    rows = rng.choice(n, wanted, replace=False)
+    k = int(labels.max()) + 1
+    sizes = np.bincount(labels, minlength=k)
+    found = np.bincount(labels[rows], minlength=k)
+    few = np.flatnonzero(found < np.minimum(sizes, _LEAST_PER_CLUSTER))
+    more = [
+        rng.permutation(np.flatnonzero(labels == cluster))[:_LEAST_PER_CLUSTER] for cluster in few
+    ]
+    return np.unique(np.concatenate([rows, *more]))

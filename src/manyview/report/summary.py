@@ -1,0 +1,355 @@
+"""The facts of a report, as a plain dictionary."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from manyview.report import provenance, refits
+from manyview.report.advice import give_advice
+from manyview.report.certainty import (
+    Certainty,
+    describe_certainty,
+    describe_cluster,
+    measure_certainty,
+)
+from manyview.report.classes import Classes, compare_with_classes, encode_classes, merge_rare
+from manyview.report.features import find_features
+from manyview.report.layout import lay_out, quantise
+from manyview.report.samples import SHOWN_ROWS, Samples, choose_samples
+from manyview.report.spectrum import describe_spectrum
+from manyview.views import Views, as_views
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
+
+Array = npt.NDArray[np.float64]
+
+FORMAT = 1
+_EMBEDDED_ROWS = 20_000  # rows embedded again where the model has no embedding of its own
+
+
+def build_summary(
+    model: LMVSC,
+    views: Any = None,
+    *,
+    ids: Any = None,
+    labels: Any = None,
+    command: str | None = None,
+    random_state: int = 0,
+) -> dict[str, Any]:
+    """Give all facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
+
+    The cost is bounded: at most 100 000 rows are shown, 5000 are clustered again or looked at column by
+    column, and 2500 are placed by t-SNE. ``sampling`` says how many.
+
+    Parameters
+    ----------
+    model : LMVSC
+        Fitted.
+    views : array, table, list or dict of them, or Views, optional
+        The rows that were fitted, in the same order. Without them, what needs their columns is left
+        out: each view's own clusters, stability, features, duplicates.
+    ids : sequence of shape (n,), optional
+        A name for each row; row numbers from 0 by default.
+    labels : sequence of shape (n,), optional
+        True labels; ``views.target`` by default. None, NaN and empty text are missing.
+    command : str, optional
+        The command that made the fit, to be shown as the way to repeat it.
+    random_state : int, default=0
+        Seed of samples, map and fits of the report.
+
+    Returns
+    -------
+    dict
+        ``clusters``, ``views``, ``agreement``, ``stability``, ``spectrum``, ``labels``, ``map``,
+        ``run``, ``advice``, ... The same model and seed give the same facts, but for ``made``: when,
+        how long, and the memory of this process.
+
+    Examples
+    --------
+    >>> from manyview import LMVSC, datasets
+    >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
+    >>> model = LMVSC(3, random_state=0).fit(views)
+    >>> facts = build_summary(model, views)
+    >>> facts["n_rows"], facts["n_clusters"], [view["name"] for view in facts["views"]]
+    (200, 3, ['view_0', 'view_1'])
+    """
+    started = time.perf_counter()
+    check_is_fitted(model)
+    n = len(model.labels_)
+    given = None if views is None else _check_views(model, views)
+    names = _check_ids(ids, n)
+    if labels is None and given is not None:
+        labels = given.target
+    classes = None if labels is None else encode_classes(labels, n)
+    facts = _Facts(model, given, names, classes, random_state)
+    summary = facts.collect()
+    summary["run"] |= provenance.describe_run(model, given, command=command)
+    summary["advice"] = give_advice(summary)
+    summary["made"] = {
+        "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "seconds": round(time.perf_counter() - started, 2),
+        "peak_memory": provenance.measure_memory(),
+    }
+    return summary
+
+
+def _check_views(model: LMVSC, views: Any) -> Views:
+    matched = model._match(as_views(views))
+    if list(matched.n_features) != model.n_features_per_view_:
+        model._refuse_columns(matched)
+    if matched.n_rows != len(model.labels_):
+        raise ValueError(
+            f"The views have {matched.n_rows} rows, but the model was fitted to "
+            f"{len(model.labels_)}. Pass the rows that were fitted, in the same order."
+        )
+    return matched
+
+
+def _check_ids(ids: Any, n: int) -> npt.NDArray[Any] | None:
+    if ids is None:
+        return None
+    names = np.asarray(ids)
+    if names.shape != (n,):
+        raise ValueError(f"ids must be one name a row, {n} in all; their shape is {names.shape}.")
+    return names
+
+
+class _Facts:
+    """Collects facts; holds what several of them need."""
+
+    def __init__(
+        self,
+        model: LMVSC,
+        views: Views | None,
+        ids: npt.NDArray[Any] | None,
+        classes: Classes | None,
+        seed: int,
+    ) -> None:
+        self.model, self.views, self.ids, self.classes = model, views, ids, classes
+        self.k = len(model.cluster_centers_)
+        self.sizes = np.bincount(model.labels_, minlength=self.k)
+        rng = np.random.default_rng(seed)
+        self.seed, *self.refit_seeds = (
+            int(s) for s in rng.integers(2**31, size=1 + refits.N_SEEDS)
+        )
+        self.samples = self._choose(rng)
+        self.labels = np.asarray(model.labels_[self.samples.shown])
+        self.embedding = self._embed()
+        self.certainty: Certainty | None = None
+        if self.embedding is not None:
+            self.certainty = measure_certainty(
+                self.embedding, self.labels, model.cluster_centers_, self.sizes
+            )
+
+    def _choose(self, rng: np.random.Generator) -> Samples:
+        n_columns = 0
+        if self.views is not None:
+            n_columns = sum(0 if sparse.issparse(X) else int(X.shape[1]) for X in self.views.arrays)
+        shown = SHOWN_ROWS if hasattr(self.model, "embedding_") else _EMBEDDED_ROWS
+        return choose_samples(self.model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown)
+
+    def _embed(self) -> Array | None:
+        """Embedding of the shown rows; a model that was read from a file has to compute it again."""
+        rows = self.samples.shown
+        if hasattr(self.model, "embedding_"):
+            return np.asarray(self.model.embedding_[rows], dtype=np.float64)
+        if self.views is None:
+            return None
+        embedding: Array = np.asarray(self.model.transform(self.views[rows]))
+        return embedding
+
+    def collect(self) -> dict[str, Any]:
+        model, n, k = self.model, len(self.model.labels_), self.k
+        summary: dict[str, Any] = {
+            "format": FORMAT,
+            "n_rows": n,
+            "n_clusters": k,
+            "n_views": model.n_views_,
+            "has_ids": self.ids is not None,
+            "views": self._views(),
+            "clusters": self._clusters(),
+            "sureness": None if self.certainty is None else describe_certainty(self.certainty),
+            "agreement": None,
+            "stability": None,
+            "duplicates": None,
+            "has_features": self.views is not None,
+            "spectrum": describe_spectrum(model.singular_values_, k),
+            "labels": None,
+            "sampling": {
+                "n_shown": len(self.samples.shown),
+                "n_studied": len(self.samples.studied) if self.views is not None else 0,
+                "n_placed": len(self.samples.placed) if self.embedding is not None else 0,
+            },
+            "run": {"certificate": None},
+        }
+        if self.classes is not None:
+            summary["labels"] = compare_with_classes(self.classes, model.labels_, k)
+        alone: list[Any] = []
+        if self.views is not None:
+            alone = self._study(summary, self.views[self.samples.shown[self.samples.studied]])
+        summary["map"] = self._map(alone)
+        return summary
+
+    def _views(self) -> list[dict[str, Any]]:
+        model = self.model
+        is_sparse = [False] * model.n_views_
+        if self.views is not None:
+            is_sparse = [bool(sparse.issparse(X)) for X in self.views.arrays]
+        return [
+            {"name": name, "n_features": width, "is_sparse": kind, "scaling": scaling,
+             "weight": round(float(weight), 4)}
+            for name, width, kind, scaling, weight in zip(
+                model.view_names_, model.n_features_per_view_, is_sparse, model.scaling_,
+                model.view_weights_, strict=True,
+            )
+        ]  # fmt: skip
+
+    def _clusters(self) -> list[dict[str, Any]]:
+        clusters = []
+        for cluster in range(self.k):
+            facts: dict[str, Any] = {
+                "cluster": cluster,
+                "size": int(self.sizes[cluster]),
+                "share": round(float(self.sizes[cluster] / self.sizes.sum()), 4),
+            }
+            if self.certainty is not None:
+                members = np.flatnonzero(self.labels == cluster)
+                facts |= describe_cluster(members, self.certainty)
+                for kind in ("typical", "borderline"):
+                    facts[kind] = [self._member(i) for i in facts[kind]]
+            clusters.append(facts)
+        return clusters
+
+    def _member(self, position: int) -> dict[str, Any]:
+        row = int(self.samples.shown[position])
+        member: dict[str, Any] = {"row": row, "id": self._id(row)}
+        if self.certainty is not None:
+            second = int(self.certainty.second[position])
+            member["sureness"] = round(float(self.certainty.sureness[position]), 4)
+            member["second"] = second if second >= 0 else None
+        if self.classes is not None:
+            code = int(self.classes.codes[row])
+            member["label"] = self.classes.names[code] if code >= 0 else None
+        return member
+
+    def _id(self, row: int) -> str:
+        return str(row) if self.ids is None else str(self.ids[row])
+
+    def _study(self, summary: dict[str, Any], rows: Views) -> list[Any]:
+        """Add what needs the views' columns; give each view's own labels of the studied rows."""
+        labels = self.labels[self.samples.studied]
+        names = list(self.model.view_names_)
+        summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows)}
+        summary["run"]["certificate"] = provenance.certify_solutions(self.model, rows)
+        for facts, features in zip(
+            summary["clusters"], find_features(rows, labels, self.k), strict=True
+        ):
+            facts["features"] = features
+        summary["stability"] = refits.measure_stability(
+            self.model, rows, labels, seeds=self.refit_seeds
+        )
+        if summary["stability"] is not None:
+            for facts, value in zip(
+                summary["clusters"], summary["stability"]["clusters"], strict=True
+            ):
+                facts["stability"] = value if facts["size"] else None
+        if rows.n_views == 1:
+            return []
+        alone, problems = refits.cluster_each_view(self.model, rows, seed=self.seed)
+        agreement = refits.measure_agreement(labels, alone, names)
+        summary["agreement"] = agreement
+        for facts, problem in zip(summary["views"], problems, strict=True):
+            facts["problem"] = problem
+            if problem is None:
+                place = agreement["names"].index(facts["name"])
+                facts["nmi"], facts["ari"] = (
+                    agreement["nmi"][place][-1],
+                    agreement["ari"][place][-1],
+                )
+        self._add_overlaps(summary, labels, alone)
+        return alone
+
+    def _add_overlaps(self, summary: dict[str, Any], labels: Any, alone: list[Any]) -> None:
+        known = [part for part in alone if part is not None]
+        if not known:
+            return
+        overlaps = np.column_stack([refits.best_overlap(labels, part, self.k) for part in known])
+        only = refits.only_views(overlaps, summary["agreement"]["names"])
+        for facts, row, view in zip(summary["clusters"], overlaps, only, strict=True):
+            facts["overlaps"] = [round(float(value), 4) for value in row]
+            facts["only_view"] = view if facts["size"] else None
+
+    def _map(self, alone: list[Any]) -> dict[str, Any] | None:
+        """Points of the map, in columns."""
+        if self.embedding is None or self.certainty is None:
+            return None
+        shown = self.samples.shown
+        points = quantise(lay_out(self.embedding, self.samples.placed, seed=self.seed))
+        colours = []
+        if self.classes is not None:
+            merged = merge_rare(self.classes)
+            colours.append(
+                {"kind": "label", "name": "true label", "names": merged.names,
+                 "codes": merged.codes[shown].tolist()}
+            )  # fmt: skip
+        for name, part in zip(self.model.view_names_, alone, strict=False):
+            if part is not None:
+                codes = np.full(len(shown), -1, dtype=np.int64)
+                codes[self.samples.studied] = _renumber(part, self.labels[self.samples.studied])
+                names = [str(c) for c in range(int(codes.max()) + 1)]
+                colours.append(
+                    {"kind": "view", "name": name, "names": names, "codes": codes.tolist()}
+                )
+        return {
+            "x": points[:, 0].tolist(),
+            "y": points[:, 1].tolist(),
+            "row": shown.tolist(),
+            "id": None if self.ids is None else [str(self.ids[row]) for row in shown],
+            "cluster": self.labels.tolist(),
+            "second": self.certainty.second.tolist(),
+            "sureness": np.clip(self.certainty.sureness, 0.0, 1.0).round(3).tolist(),
+            "colours": colours,
+        }
+
+
+def _renumber(labels: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Number clusters like those of ``like`` that they match best, so that colours match too."""
+    from scipy.optimize import linear_sum_assignment
+
+    labels, like = labels.astype(np.int64), like.astype(np.int64)
+    size = int(max(labels.max(), like.max())) + 1
+    counts = np.bincount(labels * size + like, minlength=size * size).reshape(size, size)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    numbers = np.empty(size, dtype=np.int64)
+    numbers[rows] = columns
+    renumbered: npt.NDArray[np.int64] = numbers[labels]
+    return renumbered
+
+
+def count_repeated(rows: Views) -> int:
+    """Count rows that equal an earlier one in every view.
+
+    Examples
+    --------
+    >>> count_repeated(Views([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
+    1
+    """
+    seen: set[tuple[int, ...]] = set()
+    for i in range(len(rows)):
+        seen.add(tuple(hash(part) for X in rows.arrays for part in _row_bytes(X, i)))
+    return len(rows) - len(seen)
+
+
+def _row_bytes(X: Any, i: int) -> tuple[bytes, ...]:
+    if sparse.issparse(X):
+        start, stop = X.indptr[i], X.indptr[i + 1]
+        return X.indices[start:stop].tobytes(), X.data[start:stop].tobytes()
+    return (np.asarray(X[i]).tobytes(),)

@@ -1,0 +1,83 @@
+"""Clustering again: each view alone, other seeds, and what overlaps say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, Views, metrics
+from manyview.report import refits
+
+
+def test_a_view_alone_is_fitted_with_the_models_settings(fitted):
+    views, _, model = fitted
+    labels = refits.refit(model, views, seed=3, view=1)
+    alone = LMVSC(4, random_state=3, scaling="standard").fit({"shape": views["shape"]})
+    np.testing.assert_array_equal(labels, alone.labels_)
+
+
+def test_settings_for_each_view_are_split(blobs):
+    X = blobs(120, 3, (4, 6))
+    given = [part[:20] for part in X]
+    model = LMVSC(
+        3, scaling=["unit", "energy"], view_weights=[0.2, 0.8], anchor_method=given, random_state=0
+    ).fit(X)
+    labels = refits.refit(model, Views(X), seed=0, view=1)
+    alone = LMVSC(3, scaling="energy", anchor_method=[given[1]], random_state=0).fit([X[1]])
+    np.testing.assert_array_equal(labels, alone.labels_)
+
+
+@pytest.mark.parametrize("n_anchors", [100, (50, 100)])
+def test_a_sample_smaller_than_the_number_of_anchors_can_be_fitted(blobs, n_anchors):
+    X = blobs(120, 3, (4, 6))
+    model = LMVSC(3, n_anchors=n_anchors, random_state=0).fit(X)
+    assert refits.refit(model, Views(X)[:60], seed=0).shape == (60,)
+
+
+def test_refitting_leaves_the_model_as_it_was(fitted):
+    views, _, model = fitted
+    before = model.labels_.copy(), model.get_params()
+    refits.refit(model, views, seed=9)
+    np.testing.assert_array_equal(model.labels_, before[0])
+    assert model.get_params() == before[1]
+
+
+def test_agreement_is_symmetric_and_the_whole_comes_last(fitted):
+    views, _, model = fitted
+    alone, problems = refits.cluster_each_view(model, views, seed=0)
+    agreement = refits.measure_agreement(model.labels_, alone, list(views.names))
+    matrix = np.array(agreement["nmi"])
+    assert problems == [None, None] and matrix.shape == (3, 3)
+    np.testing.assert_allclose(matrix, matrix.T)
+    np.testing.assert_allclose(np.diag(matrix), 1.0)
+    assert matrix[0, 2] == pytest.approx(metrics.nmi(alone[0], model.labels_), abs=1e-4)
+
+
+def test_a_view_that_cannot_be_clustered_is_told_with_its_reason(fitted):
+    views, _, model = fitted
+    broken = Views({"colour": np.full((240, 6), np.nan), "shape": views["shape"]})
+    alone, problems = refits.cluster_each_view(model, broken, seed=0)
+    assert alone[0] is None and "NaN" in problems[0]
+    agreement = refits.measure_agreement(model.labels_, alone, ["colour", "shape"])
+    assert agreement["names"] == ["shape"]
+
+
+def test_overlap_is_the_best_jaccard_index():
+    labels, others = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
+    expected = [2 / 3, 2 / 3, 1.0]
+    np.testing.assert_allclose(refits.best_overlap(labels, others, 3), expected)
+
+
+def test_a_cluster_that_only_one_view_sees():
+    groups = np.arange(600) % 5
+    blind = np.where(groups >= 2, 2, groups)  # cannot tell 2, 3 and 4 apart
+    overlaps = np.column_stack([refits.best_overlap(groups, part, 5) for part in (blind, groups)])
+    only = refits.only_views(overlaps, ["blind", "sharp"])
+    assert only == [None, None, "sharp", "sharp", "sharp"]
+
+
+def test_stability_of_clear_groups_is_perfect(fitted):
+    views, _, model = fitted
+    stability = refits.measure_stability(model, views, model.labels_, seeds=[5, 6])
+    assert stability["ari"] == [1.0, 1.0]
+    assert stability["clusters"] == [1.0] * 4

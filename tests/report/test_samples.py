@@ -1,0 +1,51 @@
+"""Samples are bounded, nested, and leave no cluster out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, choose_balanced, choose_samples
+
+
+def choose(labels, **changes):
+    arguments = {"n_columns": 10, "rng": np.random.default_rng(0), **changes}
+    return choose_samples(labels, **arguments)
+
+
+def test_few_rows_are_all_looked_at():
+    samples = choose(np.arange(300) % 3)
+    for rows in (samples.shown, samples.studied, samples.placed):
+        np.testing.assert_array_equal(rows, np.arange(300))
+
+
+def test_a_million_rows_are_sampled_within_bounds():
+    samples = choose(np.arange(1_000_000) % 7)
+    assert 100_000 <= len(samples.shown) <= 101_000
+    assert STUDIED_ROWS <= len(samples.studied) <= STUDIED_ROWS + 200
+    assert PLACED_ROWS <= len(samples.placed) <= PLACED_ROWS + 200
+
+
+def test_samples_lie_within_each_other():
+    samples = choose(np.arange(200_000) % 5)
+    assert samples.studied.max() < len(samples.shown)
+    assert np.isin(samples.placed, samples.studied).all()
+
+
+def test_rows_with_very_many_columns_are_fewer():
+    assert len(choose(np.arange(20_000) % 5, n_columns=50_000).studied) < 1_200
+
+
+def test_small_clusters_are_in_every_sample():
+    labels = np.zeros(300_000, dtype=int)
+    labels[:30], labels[30:33] = 1, 2
+    samples = choose(labels)
+    for positions in (np.arange(len(samples.shown)), samples.studied, samples.placed):
+        sizes = np.bincount(labels[samples.shown[positions]])
+        assert sizes[1] >= 20 and sizes[2] == 3
+
+
+def test_the_same_seed_chooses_the_same_rows():
+    labels = np.arange(20_000) % 3
+    one, two = (choose_balanced(labels, 500, np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    assert (np.diff(one) > 0).all()
