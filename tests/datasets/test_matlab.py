@@ -11,7 +11,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from manyview.datasets import loaders
-from manyview.datasets.matlab import is_hdf5, read_mat
+from manyview.datasets.matlab import read_mat
+from manyview.readers.hdf5 import is_hdf5
 
 LABELS = np.array([[1.0], [1.0], [2.0], [2.0], [3.0], [3.0]])
 

@@ -5,7 +5,6 @@ A new format is one function and one line in ``_READERS``.
 
 from __future__ import annotations
 
-import gzip
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,8 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.datasets.entry import DatasetInfo
-from manyview.datasets.matlab import RawData, is_hdf5, read_mat
+from manyview.datasets.matlab import RawData, read_mat
 from manyview.datasets.text import read_csv, read_mfeat, read_reuters, read_svmlight
+from manyview.readers.hdf5 import is_hdf5
+from manyview.readers.idx import read_array
 from manyview.views import Views
 
 __all__ = ["find_files", "read_idx", "read_npz", "read_views", "save_npz", "to_views"]
@@ -205,7 +206,7 @@ def save_npz(path: Path, views: Views) -> None:
 def read_idx(path: Path) -> RawData:
     """Images and labels of the MNIST files in the folder of ``path``: training, then test."""
     parts = {
-        (part, kind): _read_idx_file(_beside(path, f"{part}-{kind}"))
+        (part, kind): read_array(_beside(path, f"{part}-{kind}"))
         for part in ("train", "t10k")
         for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")
     }
@@ -220,17 +221,6 @@ def _beside(path: Path, name: str) -> Path:
         if candidate.exists():
             return candidate
     raise FileNotFoundError(f"{name} (or {name}.gz) is missing beside {path.name}")
-
-
-def _read_idx_file(path: Path) -> npt.NDArray[np.uint8]:
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    if len(raw) < 4 or raw[:3] != b"\0\0\x08":
-        raise ValueError(f"{path.name} does not start like an idx file of bytes")
-    start = 4 + 4 * raw[3]
-    shape = tuple(int(size) for size in np.frombuffer(raw[4:start], dtype=">u4"))
-    if len(raw) - start != int(np.prod(shape)):
-        raise ValueError(f"{path.name} has {len(raw) - start} bytes, but its head says {shape}")
-    return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
 
 
 _READERS: dict[str, Callable[[Path, DatasetInfo], RawData]] = {

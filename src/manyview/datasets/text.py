@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from manyview.datasets.matlab import RawData
+from manyview.readers.svmlight import read_lines
+from manyview.readers.text import is_number, open_bytes
 
 _MFEAT_PARTS = ("fac", "fou", "kar", "mor", "pix", "zer")
 _LANGUAGE_CODES = ("EN", "FR", "GR", "IT", "SP")
@@ -32,9 +30,9 @@ def read_csv(path: Path) -> RawData:
     RawData
         Whole numbers come in the smallest integer type that holds them all.
     """
-    with _open(path) as file:
+    with open_bytes(path) as file:
         first = file.readline().decode("utf-8", errors="replace")
-    n_names = 0 if _is_number(first.partition(",")[0]) else 1
+    n_names = 0 if is_number(first.partition(",")[0]) else 1
     table = _read_numbers(path, delimiter=",", n_names=n_names)
     return RawData([shrink_integers(table[:, :-1])], table[:, -1])
 
@@ -84,14 +82,6 @@ def _read_numbers(
         return np.loadtxt(path, delimiter=delimiter, skiprows=n_names, ndmin=2)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def shrink_integers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Give whole numbers in the smallest integer type that holds them; others as they are."""
     if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
@@ -118,32 +108,8 @@ def read_svmlight(path: Path, *, n_features: int) -> RawData:
     -------
     RawData
     """
-    from sklearn.datasets import load_svmlight_file
-
-    labels, features = [], io.BytesIO()
-    for line in _data_lines(path):
-        label, _, rest = line.partition(b" ")
-        labels.append(label.decode())
-        # scikit-learn's reader takes only numbers as labels.
-        features.write(b"0 " + rest.strip() + b"\n")
-    if any("," in label for label in labels):
-        raise ValueError("samples have several labels; expected one each")
-    features.seek(0)
-    matrix, _ = load_svmlight_file(features, n_features=n_features, zero_based="auto")
-    return RawData([sparse.csr_array(matrix)], _numbers_where_possible(labels))
-
-
-def _data_lines(path: Path) -> Iterator[bytes]:
-    with _open(path) as file:
-        for line in file:
-            if line.strip() and not line.startswith(b"#"):
-                yield line.strip().replace(b"\t", b" ")
-
-
-def _numbers_where_possible(labels: list[str]) -> npt.NDArray[Any]:
-    # As text, class 10 would come before class 2.
-    array = np.array(labels)
-    return array.astype(np.float64) if all(map(_is_number, set(labels))) else array
+    lines = read_lines(path, n_features=n_features)
+    return RawData([lines.array], lines.labels)
 
 
 def read_reuters(path: Path, *, n_features: Sequence[int]) -> RawData:
@@ -168,11 +134,3 @@ def read_reuters(path: Path, *, n_features: Sequence[int]) -> RawData:
     if any(not np.array_equal(part.labels, parts[0].labels) for part in parts):
         raise ValueError("the five languages have different labels, so they are not translations")
     return RawData([part.arrays[0] for part in parts], parts[0].labels)
-
-
-def _open(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if path.suffix == ".bz2":
-        return cast(IO[bytes], bz2.open(path, "rb"))
-    return path.open("rb")

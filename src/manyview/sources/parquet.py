@@ -6,6 +6,7 @@ column of lists of one fixed length, as embeddings are often kept, is that many 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,15 @@ class ParquetSource:
         The files; all have the same columns.
     where : str
         What messages call them.
+    columns : sequence of str, optional
+        The columns that are features; all by default.
     """
 
     is_sparse = False
 
-    def __init__(self, paths: list[Path], where: str) -> None:
+    def __init__(
+        self, paths: list[Path], where: str, *, columns: Sequence[str] | None = None
+    ) -> None:
         import pyarrow.parquet as pq
 
         self.where = where
@@ -40,7 +45,7 @@ class ParquetSource:
                 self._metadata.append(file.metadata)
                 schemas.append(file.schema_arrow)
         _check_same_columns(schemas, paths)
-        self._columns = _numeric_columns(schemas[0], where)
+        self._columns = _numeric_columns(_select(schemas[0], columns, where), where)
         is_single = all(str(kind) == "float" for _, _, kind in self._columns)
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
         self.feature_names = tuple(
@@ -113,14 +118,29 @@ class ParquetSource:
             place += width or 1
 
 
-def open_parquet(path: Path) -> ParquetSource:
-    """Give the source of a Parquet file, or of a folder of them."""
+def open_parquet(path: Path, *, columns: Sequence[str] | None = None) -> ParquetSource:
+    """Give the source of a Parquet file, or of a folder of them; of some columns, if named."""
+    return ParquetSource(parquet_files(path), repr(str(path)), columns=columns)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Give the file, or the files of a folder, in the order in which they are read."""
     if not path.is_dir():
-        return ParquetSource([path], repr(str(path)))
+        return [path]
     paths = sorted(file for file in path.rglob("*") if file.suffix in (".parquet", ".pq"))
     if not paths:
         raise ValueError(f"The folder {str(path)!r} holds no Parquet files.")
-    return ParquetSource(paths, repr(str(path)))
+    return paths
+
+
+def _select(schema: Any, columns: Sequence[str] | None, where: str) -> Any:
+    """Fields of a schema with these names, in the schema's order."""
+    if columns is None:
+        return schema
+    missing = [name for name in columns if name not in schema.names]
+    if missing:
+        raise ValueError(f"{where} has no column(s) {missing[:5]}; it has {schema.names[:5]}.")
+    return [field for field in schema if field.name in columns]
 
 
 def _check_same_columns(schemas: list[Any], paths: list[Path]) -> None:

@@ -1,0 +1,161 @@
+"""AnnData (.h5ad) and MuData (.h5mu): cells as rows, one view for each modality.
+
+The files are HDF5 with a documented layout, read with h5py alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.errors import ReadError
+from manyview.readers.contents import (
+    Contents,
+    ReadView,
+    Request,
+    as_ids,
+    as_labels,
+    count,
+    first_few,
+)
+from manyview.readers.hdf5 import open_rows, opened
+
+
+def read(request: Request) -> Contents:
+    """Read the cells of a file.
+
+    The key is ``X`` (also without one), or ``layers/NAME`` or ``obsm/NAME``; in MuData
+    ``MODALITY``, or ``MODALITY/X`` and so on. Ids are the names of the cells; ``id_column`` and
+    ``label_column`` name a column of ``obs``.
+    """
+    with opened(request.path) as file:
+        if "mod" in file:
+            return _read_many(file, request)
+        if "obs" not in file:
+            raise ReadError(f"{request.path} has no 'obs'; it is no AnnData or MuData file.")
+        view, note = _read_matrix(file, request.key or "X", request, request.stem)
+        ids, labels = _read_obs(file["obs"], request)
+        _check_count(view, len(ids), request)
+        return Contents((view,), f"{request.path}: AnnData, {note}.", ids, labels)
+
+
+def _read_many(file: Any, request: Request) -> Contents:
+    names = [str(name) for name in file["mod"].attrs.get("mod-order", sorted(file["mod"]))]
+    wanted, _, inner = (request.key or "").partition("/")
+    if wanted and wanted not in names:
+        raise ReadError(f"{request.path} has no modality {wanted!r}; it has {first_few(names)}.")
+    chosen = [wanted] if wanted else names
+    if not chosen:
+        raise ReadError(f"{request.path} is a MuData file without modalities.")
+    views, notes = [], []
+    ids = _index(file["mod"][chosen[0]]["obs"])
+    for name in chosen:
+        group = file["mod"][name]
+        if not np.array_equal(_index(group["obs"]), ids):
+            raise ReadError(
+                f"{request.path}: modality {name!r} does not hold the same cells in the same order as "
+                f"{chosen[0]!r}. Give the modalities as views of their own, {request.path.name}::"
+                f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names."
+            )
+        view, note = _read_matrix(group, inner or "X", request, name)
+        _check_count(view, len(ids), request)
+        views.append(view)
+        notes.append(note)
+    obs = file["obs"] if len(chosen) > 1 else file["mod"][chosen[0]]["obs"]
+    labels = _labels(obs, request)
+    if labels is not None and len(labels) != len(ids):
+        labels = None
+    words = f"{request.path}: MuData, {'; '.join(notes)}."
+    return Contents(tuple(views), words, ids, labels)
+
+
+def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give the names of the cells, as ``_index``, and every column of ``obs``."""
+    with opened(path) as file:
+        obs = file["obs"]
+        found = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
+        found["_index"] = _index(obs)
+    return {name: partial(np.asarray, values) for name, values in found.items()}
+
+
+def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[ReadView, str]:
+    if key not in group or key in ("obs", "var", "uns"):
+        options = ["X"] * ("X" in group)
+        options += [f"{part}/{n}" for part in ("layers", "obsm") for n in group.get(part, ())]
+        raise ReadError(f"{request.path} has no {key!r}; it has {first_few(options)}.")
+    item = group[key]
+    columns = None
+    if not key.startswith("obsm/") and "var" in group:
+        columns = tuple(_index(group["var"]).tolist())
+    where = f"{name!r}: {key}"
+    if hasattr(item, "shape"):
+        if len(item.shape) != 2:
+            raise ReadError(f"{request.path}::{key} has shape {item.shape}; a view has two.")
+        data = open_rows(request.path, item.name.strip("/"))
+    else:
+        data = _read_sparse(item, request)
+    if columns is not None and len(columns) != data.shape[1]:
+        columns = None
+    note = (
+        f"{where}, {count(data.shape[0], 'row')}, one cell each, {count(data.shape[1], 'column')}"
+    )
+    return ReadView(name, data, columns), note
+
+
+def _read_sparse(group: Any, request: Request) -> Any:
+    kind = str(group.attrs.get("encoding-type", ""))
+    if kind not in ("csr_matrix", "csc_matrix"):
+        raise ReadError(
+            f"{request.path}::{group.name.strip('/')} is stored as {kind or 'an old layout'}. Write the "
+            "file again with a current anndata."
+        )
+    parts = tuple(np.asarray(group[part]) for part in ("data", "indices", "indptr"))
+    shape = tuple(int(size) for size in group.attrs["shape"])
+    make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
+    return sparse.csr_array(make(parts, shape=shape))
+
+
+def _read_obs(obs: Any, request: Request) -> tuple[npt.NDArray[np.str_], npt.NDArray[Any] | None]:
+    ids = _index(obs)
+    if request.id_column is not None and request.id_column in obs:
+        ids = as_ids(_column(obs[request.id_column]))
+    return ids, _labels(obs, request)
+
+
+def _labels(obs: Any, request: Request) -> npt.NDArray[Any] | None:
+    if request.label_column is None or request.label_column not in obs:
+        return None
+    return as_labels(_column(obs[request.label_column]))
+
+
+def _index(table: Any) -> npt.NDArray[np.str_]:
+    if "_index" not in table.attrs:
+        raise ReadError(
+            f"{table.file.filename} has an old layout. Write it again with a current anndata."
+        )
+    return as_ids(_column(table[table.attrs["_index"]]))
+
+
+def _column(item: Any) -> npt.NDArray[Any]:
+    """Give the values of a column, also if they are kept as codes of categories."""
+    if hasattr(item, "shape"):
+        return np.asarray(item.asstr()[()] if item.dtype.kind == "O" else item[()])
+    if "categories" in item:
+        codes = np.asarray(item["codes"])
+        categories = _column(item["categories"])
+        missing = "" if categories.dtype.kind in "OUS" else -1
+        return np.where(codes < 0, missing, categories[np.maximum(codes, 0)])
+    return _column(item["values"])  # values with a mask
+
+
+def _check_count(view: ReadView, n_ids: int, request: Request) -> None:
+    if view.data.shape[0] != n_ids:
+        raise ReadError(
+            f"{request.path}: {view.name!r} has {view.data.shape[0]} rows, but 'obs' has {n_ids}."
+        )

@@ -1,0 +1,114 @@
+"""Arrow and Feather files: tables by columns, also columns that hold a list in every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers.columns import table_contents
+from manyview.readers.contents import Contents, Request
+
+INDEX = "__index_level_0__"
+"""Name under which pandas keeps an index that has none."""
+
+
+def read(request: Request) -> Contents:
+    """Read an Arrow IPC or Feather file."""
+    return arrow_contents(_read_table(request.path), request, kind="Arrow")
+
+
+def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give every column by name."""
+    return arrow_vectors(_read_table(path), path)
+
+
+def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
+    """Make views of a pyarrow table."""
+    if request.id_column is None and INDEX in table.column_names:
+        from dataclasses import replace
+
+        request = replace(request, id_column=INDEX)
+    columns = {
+        name: as_array(table.column(name), name, request.path) for name in table.column_names
+    }
+    return table_contents(columns, request, kind=kind)
+
+
+def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give every column of a pyarrow table that holds one value a row."""
+    import pyarrow as pa
+
+    return {
+        "_index" if name == INDEX else name: partial(as_array, table.column(name), name, path)
+        for name in table.column_names
+        if not pa.types.is_nested(table.schema.field(name).type)
+    }
+
+
+def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
+    """Give a column as an array: missing numbers as NaN, lists of one length as rows."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return as_array(column.cast(kind.value_type), name, path)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _lists(column, name, path)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif pa.types.is_boolean(kind) and column.null_count:
+        column = column.cast(pa.int8()).cast(pa.float64())
+    elif pa.types.is_integer(kind) and column.null_count:
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy())
+
+
+def _lists(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        raise ReadError(f"{path}: column {name!r} has rows without a list.")
+    lengths = (
+        {column.type.list_size}
+        if pa.types.is_fixed_size_list(column.type)
+        else {length.as_py() for length in pc.unique(pc.list_value_length(column))}
+    )
+    if len(lengths) > 1:
+        raise ReadError(
+            f"{path} is ragged: lists of column {name!r} have between {min(lengths)} and "
+            f"{max(lengths)} values."
+        )
+    flat = as_array(pc.list_flatten(column), name, path)
+    return flat.reshape(len(column), -1)
+
+
+def _read_table(path: Path) -> Any:
+    pa = need_pyarrow(path, "an Arrow")
+    from pyarrow import feather
+
+    try:
+        return feather.read_table(path, memory_map=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        try:
+            with pa.OSFile(str(path)) as file:
+                return pa.ipc.open_stream(file).read_all()
+        except (pa.ArrowException, OSError, ValueError):
+            raise ReadError(f"{path} is cut short, or is no Arrow file ({error}).") from error
+
+
+def need_pyarrow(path: Path, kind: str) -> Any:
+    """Import pyarrow, or say what to install."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(
+            f"{path.name} is {kind} file; reading it needs pyarrow: pip install 'manyview[io]'"
+        ) from error
+    return pyarrow

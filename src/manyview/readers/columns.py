@@ -1,0 +1,161 @@
+"""Tables: which columns are features, which are ids and labels, and how they make views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers.contents import (
+    Contents,
+    ReadView,
+    Request,
+    as_ids,
+    as_labels,
+    count,
+    first_few,
+)
+
+Column = npt.NDArray[Any]
+
+
+def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]]:
+    """Give the columns of each view of a table, by the view's name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table.
+    request : Request
+        What is wanted of it.
+    """
+    if request.key is not None:
+        return {request.key: match_columns(names, [request.key], request)}
+    if request.columns:
+        return {
+            view: match_columns(names, wanted, request) for view, wanted in request.columns.items()
+        }
+    left_out = {request.id_column, request.label_column}
+    if request.drop:
+        left_out |= set(match_columns(names, request.drop, request))
+    kept = [name for name in names if name not in left_out]
+    if not kept:
+        raise ReadError(
+            f"{request.path} has no column left that could be a feature: its columns are "
+            f"{first_few(names)}."
+        )
+    return {request.stem: kept}
+
+
+def match_columns(names: Sequence[str], patterns: Sequence[str], request: Request) -> list[str]:
+    """Give the columns with these names, or that match these patterns, in the table's order."""
+    found: set[str] = set()
+    for pattern in patterns:
+        # A name is taken as it is even if it holds a star or a bracket.
+        matches = [pattern] if pattern in names else [n for n in names if fnmatchcase(n, pattern)]
+        if not matches:
+            raise ReadError(
+                f"{request.path} has no column {pattern!r}; its columns are {first_few(names)}."
+            )
+        found.update(matches)
+    found -= {request.id_column, request.label_column} - set(patterns)
+    return [name for name in names if name in found]
+
+
+def table_contents(
+    columns: Mapping[str, Column], request: Request, *, kind: str, how: str = ""
+) -> Contents:
+    """Make views, ids and labels of a table's columns.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of shape (n,) or (n, d)
+        All columns that the request needs, in the table's order. A column may hold a list of the
+        same length in every row: shape (n, d).
+    request : Request
+        What is wanted.
+    kind : str
+        Name of the format, for the note.
+    how : str
+        More about how the file was understood, for the note.
+    """
+    split = split_columns(list(columns), request)
+    views = tuple(
+        _make_view(view, {name: columns[name] for name in names}, request)
+        for view, names in split.items()
+    )
+    ids, labels = take_ids(columns, request), take_labels(columns, request)
+    n_rows = int(views[0].data.shape[0])
+    if n_rows == 0:
+        raise ReadError(f"{request.path} has columns but no rows.")
+    return Contents(views, table_note(views, request, kind=kind, how=how, ids=ids), ids, labels)
+
+
+def table_note(
+    views: Sequence[ReadView], request: Request, *, kind: str, how: str, ids: Any
+) -> str:
+    """Say what was taken as rows and columns of a table."""
+    parts = [
+        f"{view.name!r}: {count(view.data.shape[1], 'column')}"
+        + (f" ({_ends(view.columns)})" if view.columns else "")
+        for view in views
+    ]
+    n_rows = int(views[0].data.shape[0])
+    words = f"{request.path}: {kind}, {count(n_rows, 'row')}, one line each; {'; '.join(parts)}"
+    if ids is not None:
+        words += (
+            f"; ids from {request.id_column!r}" if request.id_column else "; ids from its index"
+        )
+    if request.label_column:
+        words += f"; labels from {request.label_column!r}"
+    return f"{words}{'; ' + how if how else ''}."
+
+
+def _ends(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]} ... {names[-1]}"
+
+
+def take_ids(columns: Mapping[str, Any], request: Request) -> npt.NDArray[np.str_] | None:
+    """Give the ids that a table has, if it has the column that was asked for."""
+    if request.id_column is None or request.id_column not in columns:
+        return None
+    return as_ids(columns[request.id_column])
+
+
+def take_labels(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any] | None:
+    """Give the labels that a table has, if it has the column that was asked for."""
+    if request.label_column is None or request.label_column not in columns:
+        return None
+    return as_labels(columns[request.label_column])
+
+
+def _make_view(view: str, columns: Mapping[str, Column], request: Request) -> ReadView:
+    text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
+    if text:
+        raise ReadError(
+            f"{request.path} has column(s) that are not numbers: {first_few(text)}"
+            f"{_example(columns[text[0]])}. If one identifies the rows, name it with --id-column; if "
+            "one holds true labels, with --label-column; leave others out with --drop, or choose "
+            "the features with --columns."
+        )
+    parts = [c if c.ndim == 2 else c[:, None] for c in columns.values()]
+    # A column of one number for each row keeps its name; one of lists numbers its parts.
+    names = [
+        part_name
+        for name, part in zip(columns, parts, strict=True)
+        for part_name in ([name] if part.shape[1] == 1 else _numbered(name, part.shape[1]))
+    ]
+    kind = np.result_type(*(part.dtype for part in parts))
+    return ReadView(view, np.concatenate(parts, axis=1, dtype=kind), tuple(names))
+
+
+def _numbered(name: str, width: int) -> list[str]:
+    return [f"{name}_{i}" for i in range(width)]
+
+
+def _example(column: Column) -> str:
+    return f" (for example {str(column[0])!r})" if len(column) else ""

@@ -1,0 +1,162 @@
+"""Tables as text, separated by commas, tabs or semicolons, with or without a line of names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers.columns import table_contents
+from manyview.readers.contents import Contents, Request, first_few
+from manyview.readers.text import is_number, open_bytes, packing_errors
+
+MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
+"""Texts that stand for a missing value."""
+
+_BATCH_ROWS = 20_000
+_SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons"}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    separator: str
+    names: list[str]
+    has_names: bool
+
+    @property
+    def words(self) -> str:
+        words = f"separated by {_SEPARATORS[self.separator]}"
+        return words if self.has_names else f"{words}; no line of names, so columns are numbered"
+
+
+def read(request: Request) -> Contents:
+    """Read a table; empty fields and NA are missing values."""
+    # Ids stay as they are written: "007" is not 7, and long ones do not fit a float.
+    as_text = {request.id_column, request.label_column}
+    names, columns, layout = _read_table(request.path, lambda name: name in as_text)
+    table = dict(zip(names, columns, strict=True))
+    kind = "TSV" if layout.separator == "\t" else "CSV"
+    return table_contents(table, request, kind=kind, how=layout.words)
+
+
+def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give every column by name, as text."""
+    names, columns, _ = _read_table(path, lambda name: True)
+    return {name: partial(np.asarray, column) for name, column in zip(names, columns, strict=True)}
+
+
+def _read_table(
+    path: Path, is_text: Callable[[str], bool]
+) -> tuple[list[str], list[npt.NDArray[Any]], _Layout]:
+    with packing_errors(path), open_bytes(path) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+        try:
+            layout = _find_layout(text, path)
+            columns = _read_columns(text, layout, path, is_text)
+        except UnicodeDecodeError as error:
+            raise ReadError(
+                f"{path} is not text in UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8."
+            ) from error
+        except csv.Error as error:
+            raise ReadError(f"{path} cannot be read as a table: {error}.") from error
+    return layout.names, columns, layout
+
+
+def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
+    line = text.readline()
+    while line and not line.strip():
+        line = text.readline()
+    if not line:
+        raise ReadError(f"{path} is empty.")
+    if "\0" in line:
+        raise ReadError(f"{path} is not a text file.")
+    separator = _find_separator(line, path)
+    fields = [field.strip() for field in next(csv.reader([line], delimiter=separator))]
+    has_names = not all(is_number(field) or field in MISSING for field in fields)
+    if has_names:
+        # A table written with its index has no name for the first column.
+        names = [field or f"unnamed_{i}" for i, field in enumerate(fields)]
+        _refuse_repeated(names, path)
+        return _Layout(separator, names, has_names)
+    text.seek(0)
+    return _Layout(separator, [f"column_{i}" for i in range(len(fields))], has_names)
+
+
+def _refuse_repeated(names: list[str], path: Path) -> None:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ReadError(f"{path} has several columns called {first_few(repeated)}.")
+
+
+def _find_separator(line: str, path: Path) -> str:
+    usual = "\t" if {".tsv", ".tab"} & set(path.suffixes) else ","
+    counts = {separator: line.count(separator) for separator in _SEPARATORS}
+    return usual if counts[usual] else max(counts, key=lambda s: (counts[s], s == usual))
+
+
+def _read_columns(
+    text: io.TextIOWrapper, layout: _Layout, path: Path, is_text: Callable[[str], bool]
+) -> list[npt.NDArray[Any]]:
+    width = len(layout.names)
+    keep = np.array([is_text(name) for name in layout.names])
+    parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
+    reader = csv.reader(text, delimiter=layout.separator)
+    first = 2 if layout.has_names else 1
+    while batch := list(islice(reader, _BATCH_ROWS)):
+        rows = _whole_rows(batch, width, path, first)
+        first += len(batch)
+        if rows:
+            for part, column in zip(parts, _convert(rows, keep), strict=True):
+                part.append(column)
+    if not any(parts):
+        raise ReadError(f"{path} has a line of names but no rows.")
+    return [_join(part) for part in parts]
+
+
+def _whole_rows(batch: list[list[str]], width: int, path: Path, first: int) -> list[list[str]]:
+    """Rows of the right length; a blank line is none."""
+    for i, row in enumerate(batch):
+        if row and len(row) != width:
+            raise ReadError(
+                f"{path} is ragged: line {first + i} has {len(row)} fields, but the first has {width}."
+            )
+    return [row for row in batch if row]
+
+
+def _convert(rows: list[list[str]], keep: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[Any]]:
+    """Give each column as numbers if all its fields are and it is not kept as text."""
+    table = np.array(rows, dtype=np.str_)
+    try:
+        numbers = iter(table[:, ~keep].astype(np.float64).T)
+    except ValueError:
+        numbers = map(_numbers_if_all, table[:, ~keep].T)
+    for i, is_kept in enumerate(keep):
+        yield np.char.strip(table[:, i]) if is_kept else next(numbers)
+
+
+def _numbers_if_all(column: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
+    column = np.char.strip(column)
+    try:
+        return np.where(np.isin(column, MISSING), "nan", column).astype(np.float64)
+    except ValueError:
+        return column
+
+
+def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Put a column's batches together; text in any of them makes all text."""
+    return np.concatenate(parts) if len({p.dtype.kind for p in parts}) == 1 else _as_text(parts)
+
+
+def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    texts = [p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts]
+    return np.concatenate(texts)

@@ -1,0 +1,103 @@
+"""Files of labels: one value for each row, with or without ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers.contents import LABEL_NAMES, as_ids, as_labels, count, first_few
+from manyview.readers.formats import file_vectors
+from manyview.readers.specification import parse
+
+ID_NAMES = ("id", "row", "_index")
+"""Columns of a file of labels that are taken as ids without being asked for."""
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """Labels read from a file.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        Text, or numbers.
+    ids : ndarray of str, shape (n,), or None
+        What identifies the rows.
+    note : str
+        What was taken as labels and as ids, in words.
+    """
+
+    labels: npt.NDArray[Any]
+    ids: npt.NDArray[np.str_] | None
+    note: str
+
+
+def read_labels(
+    text: str, *, id_column: str | None = None, folder: Path | None = None
+) -> LabelFile:
+    r"""Read a file with one label a row.
+
+    Parameters
+    ----------
+    text : str
+        ``PATH`` or ``PATH::KEY``, the key being a column or an array.
+    id_column : str, optional
+        Name of the ids; ``id`` and ``row`` are taken as such without being named.
+    folder : Path, optional
+        Where a relative path starts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("id,cluster\na,1\nb,0\n")
+    >>> found = read_labels(str(path))
+    >>> found.ids.tolist(), found.labels.tolist()
+    (['a', 'b'], [1, 0])
+    """
+    found = parse(text, folder=folder)
+    vectors = file_vectors(found.path)
+    if not vectors:
+        raise ReadError(f"{found.path} holds nothing with one value a row.")
+    ids_name = _ids_name(list(vectors), id_column, found.key)
+    name = _labels_name([n for n in vectors if n != ids_name], found.key, found.path)
+    labels = as_labels(vectors[name]())
+    ids = None if ids_name is None else as_ids(vectors[ids_name]())
+    if len(labels) == 0:
+        raise ReadError(f"{found.path} holds no labels.")
+    if ids is not None and len(ids) != len(labels):
+        raise ReadError(f"{found.path} has {len(labels)} labels but {len(ids)} ids.")
+    note = f"{found.path}: {count(len(labels), 'label')}"
+    note += f" from {name!r}" if name else ""
+    note += f", ids from {ids_name!r}" if ids_name is not None else ", in the order of the rows"
+    return LabelFile(labels, ids, note + ".")
+
+
+def _ids_name(names: Sequence[str], wanted: str | None, key: str | None) -> str | None:
+    if wanted is not None and wanted in names:
+        return wanted
+    return next((name for name in ID_NAMES if name in names and name != key), None)
+
+
+def _labels_name(names: Sequence[str], key: str | None, path: Path) -> str:
+    if key is not None:
+        if key not in names:
+            raise ReadError(
+                f"{path} has no {key!r} with one value a row; it has {first_few(names)}."
+            )
+        return key
+    if len(names) == 1:
+        return names[0]
+    by_name = {name.lower(): name for name in names}
+    usual = [by_name[name] for name in (*LABEL_NAMES, "cluster", "clusters") if name in by_name]
+    if len(usual) == 1:
+        return usual[0]
+    raise ReadError(
+        f"{path} could have labels in {first_few(names)}; choose with {path.name}::NAME."
+    )

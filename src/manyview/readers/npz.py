@@ -1,0 +1,124 @@
+"""Several NumPy arrays in one file, dense or CSR."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.errors import ReadError
+from manyview.readers.container import Entry, pick_arrays
+from manyview.readers.contents import Contents, Request
+
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read(request: Request) -> Contents:
+    """Read a ``.npz`` file.
+
+    It holds dense arrays, one CSR array as ``scipy.sparse.save_npz`` writes it, or several as the
+    parts ``NAME_data``, ``NAME_indices``, ``NAME_indptr`` and ``NAME_shape``.
+    """
+    with _opened(request.path) as file:
+        entries = _entries(file, request)
+        contents = pick_arrays(entries, request, kind="npz")
+    return contents
+
+
+def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give every array with one value a row."""
+    with _opened(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    return {
+        name: partial(np.ravel, array)
+        for name, array in arrays.items()
+        if array.size == max(array.shape, default=0) > 1
+    }
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not hasattr(file, "files"):
+                raise ReadError(f"{path} is a single array, not an npz file; call it .npy.")
+            yield file
+    except (zipfile.BadZipFile, EOFError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{path} is not a whole npz file of numbers ({error}).") from error
+
+
+def _entries(file: Any, request: Request) -> dict[str, Entry]:
+    if "format" in file.files and set(_PARTS) - {"shape"} <= set(file.files):
+        return {request.stem: _sparse_entry(partial(_one_sparse, request.path), file["shape"])}
+    names = file["view_names"].tolist() if "view_names" in file.files else []
+    entries: dict[str, Entry] = {}
+    for name in file.files:
+        stem = name.removesuffix("_data")
+        if name == "view_names" or name in entries or _is_part(name, file.files):
+            continue
+        if name != stem and all(f"{stem}_{part}" in file.files for part in _PARTS):
+            parts = [file[f"{stem}_{part}"] for part in _PARTS]
+            entry = _sparse_entry(partial(_join_parts, parts, stem, request.path), parts[3])
+        else:
+            stem, array = name, file[name]
+            entry = Entry(
+                array.shape, array.dtype.kind, partial(_same, array), partial(_same, array)
+            )
+        entries[_display_name(stem, names)] = entry
+    return entries
+
+
+def _same(array: Any) -> Any:
+    return array
+
+
+def _is_part(name: str, names: list[str]) -> bool:
+    """Whether an array is part of a CSR array other than its data."""
+    stem, _, part = name.rpartition("_")
+    return part in _PARTS[1:] and all(f"{stem}_{part}" in names for part in _PARTS)
+
+
+def _display_name(stem: str, names: list[str]) -> str:
+    """Give the view's own name, where the file tells it."""
+    number = stem.removeprefix("view_")
+    if number.isdigit() and stem != number and int(number) < len(names):
+        return str(names[int(number)])
+    return stem
+
+
+def _sparse_entry(read: Callable[[], Any], shape: npt.NDArray[Any]) -> Entry:
+    return Entry(tuple(int(size) for size in shape), "f", read, read)
+
+
+def _one_sparse(path: Path) -> Any:
+    try:
+        array = sparse.load_npz(path)
+    except Exception as error:  # whatever a damaged file makes it raise
+        raise ReadError(f"{path} is not a whole sparse array ({error}).") from error
+    return _checked(sparse.csr_array(array), path)
+
+
+def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
+    n_rows, n_columns = (int(size) for size in parts[3])
+    try:
+        array = sparse.csr_array(tuple(parts[:3]), shape=(n_rows, n_columns))
+    except ValueError as error:
+        raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error
+    return _checked(array, path)
+
+
+def _checked(array: Any, path: Path) -> Any:
+    try:
+        array.check_format()  # wrong indices would be read out of bounds later
+    except ValueError as error:
+        raise ReadError(f"{path} is not a CSR array ({error}).") from error
+    return array

@@ -1,0 +1,85 @@
+"""Parquet: tables by columns, their rows left on disk where all features are numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers.arrow import INDEX, arrow_contents, arrow_vectors, as_array, need_pyarrow
+from manyview.readers.columns import split_columns, table_note, take_ids, take_labels
+from manyview.readers.contents import Contents, ReadView, Request
+
+
+def read(request: Request) -> Contents:
+    """Read a Parquet file, or a folder of them.
+
+    Features that are numbers, or lists of one fixed length, stay on disk; a column of lists whose
+    length is only found by reading them is read.
+    """
+    schema = _schema(request.path)
+    if request.id_column is None and INDEX in schema.names:
+        request = replace(request, id_column=INDEX)
+    split = split_columns(schema.names, request)
+    wanted = [name for names in split.values() for name in names]
+    if not all(_can_stay(schema.field(name).type) for name in wanted):
+        return arrow_contents(_read_table(request.path), request, kind="Parquet")
+    from manyview.sources.parquet import open_parquet
+
+    views = []
+    for view, names in split.items():
+        source = open_parquet(request.path, columns=names)
+        if source.shape[0] == 0:
+            raise ReadError(f"{request.path} has columns but no rows.")
+        views.append(ReadView(view, source, source.feature_names))
+    aside = {
+        name: as_array(_read_table(request.path, [name]).column(name), name, request.path)
+        for name in (request.id_column, request.label_column)
+        if name is not None and name in schema.names
+    }
+    ids, labels = take_ids(aside, request), take_labels(aside, request)
+    note = table_note(views, request, kind="Parquet", how="", ids=ids)
+    return Contents(tuple(views), note, ids, labels)
+
+
+def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+    """Give every column by name."""
+    return arrow_vectors(_read_table(path), path)
+
+
+def _schema(path: Path) -> Any:
+    pa = need_pyarrow(path, "a Parquet")
+    from pyarrow import parquet
+
+    from manyview.sources.parquet import parquet_files
+
+    try:
+        return parquet.read_schema(parquet_files(path)[0])
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error
+
+
+def _can_stay(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    )
+
+
+def _read_table(path: Path, columns: list[str] | None = None) -> Any:
+    pa = need_pyarrow(path, "a Parquet")
+    from pyarrow import parquet
+
+    from manyview.sources.parquet import parquet_files
+
+    try:
+        return pa.concat_tables(parquet.read_table(f, columns=columns) for f in parquet_files(path))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error

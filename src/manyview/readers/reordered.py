@@ -1,0 +1,67 @@
+"""Rows in another order than their file has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.sources import is_source
+
+
+def select_rows(data: Any, rows: npt.NDArray[np.int64] | None) -> Any:
+    """Give some rows of a view, in this order; of a source without reading them now."""
+    if rows is None:
+        return data
+    return ReorderedSource(data, rows) if is_source(data) else data[rows]
+
+
+def turned(data: Any) -> Any:
+    """Give a view with rows and columns exchanged."""
+    if not is_source(data):
+        return data.T.tocsr() if hasattr(data, "tocsr") else np.ascontiguousarray(data.T)
+    return turned(data.read(0, data.shape[0]))
+
+
+class ReorderedSource:
+    """Rows of another source, in the order of their numbers.
+
+    Parameters
+    ----------
+    source : Source
+        Where they are.
+    rows : ndarray of shape (n,)
+        Numbers of the rows, in the order wanted.
+    """
+
+    def __init__(self, source: Any, rows: npt.NDArray[np.int64]) -> None:
+        if len(rows) and (rows.min() < 0 or rows.max() >= source.shape[0]):
+            raise ReadError(f"{source.where} has only {source.shape[0]} rows.")
+        self._source, self._rows = source, rows
+        self.shape = (len(rows), source.shape[1])
+        self.dtype, self.is_sparse, self.where = source.dtype, source.is_sparse, source.where
+        self.feature_names, self.row_bytes = source.feature_names, source.row_bytes
+        self.band_rows = source.band_rows
+
+    def read(self, start: int, stop: int) -> Any:
+        """Rows from ``start`` up to ``stop``."""
+        return self._take(self._rows[start:stop])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Rows with these numbers."""
+        return self._take(self._rows[rows])
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the source, and of the order."""
+        import hashlib
+
+        order = hashlib.blake2b(self._rows.tobytes(), digest_size=16).hexdigest()
+        return {**self._source.fingerprint(), "order": order}
+
+    def _take(self, rows: npt.NDArray[np.int64]) -> Any:
+        order = np.argsort(rows, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return self._source.take(rows[order])[back]

@@ -1,0 +1,99 @@
+"""How a view is named on the command line: ``PATH``, ``NAME=PATH``, ``PATH::KEY``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from manyview.errors import ReadError
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Where a view is.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    key : str or None
+        What inside it.
+    name : str or None
+        What the user calls it.
+    text : str
+        As it was written.
+    """
+
+    path: Path
+    key: str | None
+    name: str | None
+    text: str
+
+
+def parse(text: str, *, folder: Path | None = None) -> Specification:
+    """Take a specification apart.
+
+    What exists as a file is a path, whole, whatever its name contains; so ``./a=b.npy`` and
+    ``odd::name.csv`` work. Else the part before the first ``=`` is a name, unless it holds a path
+    separator, and the part after the last ``::`` that follows a file is a key.
+
+    Parameters
+    ----------
+    text : str
+        For example ``colour=colour.csv`` or ``all.h5::group/colour``.
+    folder : Path, optional
+        Where relative paths start; the working folder by default.
+
+    Raises
+    ------
+    ReadError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "all.h5").write_bytes(b"")
+    >>> found = parse("colour=all.h5::group/colour", folder=folder)
+    >>> found.name, found.path.name, found.key
+    ('colour', 'all.h5', 'group/colour')
+    """
+    start = folder or Path()
+    whole = _find(text, start)
+    if whole is not None:
+        return Specification(*whole, None, text)
+    name, equals, rest = text.partition("=")
+    if equals and name and rest and not {"/", "\\"} & set(name):
+        named = _find(rest, start)
+        if named is not None:
+            return Specification(*named, name, text)
+        text_path = rest
+    else:
+        text_path = text
+    raise ReadError(_not_found(text_path.partition("::")[0] or text_path, start))
+
+
+def _find(text: str, start: Path) -> tuple[Path, str | None] | None:
+    """Path and key of the longest beginning that exists."""
+    beginning, key = text, ""
+    while True:
+        path = start / Path(beginning).expanduser()
+        if beginning and path.exists():
+            return path, key or None
+        beginning, separator, last = beginning.rpartition("::")
+        if not separator:
+            return None
+        key = f"{last}::{key}" if key else last
+
+
+def _not_found(path: str, start: Path) -> str:
+    parent = (start / path).parent
+    if not parent.is_dir():
+        return f"There is no file {path}: there is no folder {parent}."
+    near = sorted(
+        entry.name
+        for entry in parent.iterdir()
+        if entry.name.lower().startswith(Path(path).stem.lower()[:3] or " ")
+    )
+    hint = f" Beside it there is {', '.join(near[:3])}." if near else ""
+    return f"There is no file {path}.{hint}"

@@ -1,0 +1,44 @@
+"""Text files, packed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from manyview.errors import ReadError
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading; one that ends in .gz or .bz2 is unpacked on the way."""
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if path.suffix == ".bz2":
+        return cast(IO[bytes], bz2.open(path, "rb"))
+    return path.open("rb")
+
+
+@contextmanager
+def packing_errors(path: Path) -> Iterator[None]:
+    """Turn what a damaged gzip or bzip2 file raises into one clear error."""
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ReadError(f"{path} is cut short or is not a {path.suffix} file ({error}).") from error
+    except OSError as error:
+        if path.suffix != ".bz2" or error.errno is not None:
+            raise
+        raise ReadError(f"{path} is not a .bz2 file ({error}).") from error
+
+
+def is_number(text: str) -> bool:
+    """Whether some text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
