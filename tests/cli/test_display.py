@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from manyview import LMVSC
-from manyview.cli.display import StageBars, WatchedMemory
+from manyview.cli.display import StageBars, Watched
 from manyview.datasets import make_views
 
 
@@ -47,6 +47,6 @@ def test_a_step_is_done_even_if_it_fails():
 def test_watching_changes_no_label():
     views = make_views(300, 3, (5, 6), random_state=0)
     bars, stages = make_bars()
-    watched = LMVSC(3, random_state=0, engine=WatchedMemory(stages)).fit(views)
+    watched = LMVSC(3, random_state=0, engine=Watched("memory", stages)).fit(views)
     assert np.array_equal(watched.labels_, LMVSC(3, random_state=0).fit(views).labels_)
     assert {"anchors", "graph", "embedding", "labels"} <= {task.description for task in bars.tasks}

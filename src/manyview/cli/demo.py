@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from manyview.cli.shared import current, shared_options
+
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
@@ -52,16 +54,9 @@ class _Contest:
     show_default=True,
     help="Where results go.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Seed; the same seed gives the same clusters.",
-)
 @click.option("--force", is_flag=True, help="Replace files that this command did not write.")
-@click.option("--quiet", is_flag=True, help="No progress, no list of files: only the scores.")
-def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
+@shared_options("seed", "quiet", "as_json", "verbose")
+def command(folder: Path, force: bool) -> None:
     """Cluster 1797 handwritten digits seen in five ways, and draw them.
 
     Prints scores beside those of k-means, and writes the clusters, the model and a picture. Files
@@ -74,6 +69,7 @@ def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
     from manyview.cli.picture import draw
     from manyview.datasets import digits_views
 
+    seed, quiet = current().seed, current().quiet
     claim_folder(folder, list(_FILES), record=_RECORD, force=force)
     views = digits_views()
     with stage_bars(quiet=quiet) as bars:
@@ -82,6 +78,9 @@ def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
             images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
             figure = draw(images, digits, contest.model, seed=seed)
     _write(folder, views, contest, figure, seed)
+    if current().as_json:
+        click.echo((folder / _RECORD).read_text(encoding="utf-8"), nl=False)
+        return
     _print_scores(views, contest, seed)
     if not quiet:
         _print_files(folder)
@@ -90,14 +89,14 @@ def command(folder: Path, seed: int, force: bool, quiet: bool) -> None:
 def _compare(views: Views, seed: int, bars: StageBars) -> _Contest:
     """Fit both methods to the views, and score them."""
     from manyview import LMVSC, metrics
-    from manyview.cli.display import WatchedMemory
+    from manyview.cli.display import Watched
 
     with bars.step("compiling (first run only)"):
         started = time.perf_counter()
         LMVSC(_N_CLUSTERS, random_state=seed).fit(views[:400])
         compile_seconds = time.perf_counter() - started
     started = time.perf_counter()
-    model = LMVSC(_N_CLUSTERS, engine=WatchedMemory(bars), random_state=seed).fit(views)
+    model = LMVSC(_N_CLUSTERS, engine=Watched("memory", bars), random_state=seed).fit(views)
     seconds = time.perf_counter() - started
     with bars.step("k-means to compare with"):
         rival_labels, rival_seconds = _run_kmeans(views, seed)

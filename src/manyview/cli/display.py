@@ -12,15 +12,18 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
-from manyview.engines import Memory
-from manyview.engines.base import Rows, Run
+from manyview.engines import choose_engine
+from manyview.engines.base import TILE_ROWS, Rows, Run
 
 
 class StageBars:
@@ -45,7 +48,7 @@ class StageBars:
         self._stage = stage
         self._totals[stage] = self._totals.get(stage, 0) + total
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total)
+            self._tasks[stage] = self._bars.add_task(stage, total=total, is_tiles=True)
         self._bars.update(self._tasks[stage], total=self._totals[stage])
 
     def advance(self, steps: int = 1) -> None:
@@ -67,23 +70,69 @@ class StageBars:
             self._bars.update(task, total=1, completed=1)
 
 
-class WatchedMemory:
-    """The memory engine, telling a display about every stage.
+class Watched:
+    """An engine, telling a display about every stage.
 
     Parameters
     ----------
+    engine : str or Engine
+        What computes; "auto" is settled by the arrays of the first call.
     bars : StageBars
         Told what starts and how far it is.
     """
 
-    name = Memory.name
+    def __init__(self, engine: Any, bars: StageBars) -> None:
+        self._engine, self._bars = engine, bars
 
-    def __init__(self, bars: StageBars) -> None:
-        self._bars = bars
+    @property
+    def name(self) -> str:
+        """Name of the engine that computes."""
+        return self._engine if isinstance(self._engine, str) else str(self._engine.name)
 
     def open(self, arrays: Sequence[Any], run: Run) -> Rows:
         """Give rows whose stages are shown."""
-        return Memory().open(arrays, replace(run, progress=self._bars))
+        if isinstance(self._engine, str):
+            self._engine = choose_engine(self._engine, tuple(arrays))
+        rows: Rows = self._engine.open(arrays, replace(run, progress=self._bars))
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+class _RowsPerSecond(ProgressColumn):
+    """How fast rows go by; a step of a stage is a tile of them."""
+
+    def render(self, task: Task) -> Text:
+        if not task.speed or not task.fields.get("is_tiles"):
+            return Text("")
+        return Text(f"{task.speed * TILE_ROWS:,.0f} rows/s".replace(",", " "), style="dim")
+
+
+class _TimeLeft(ProgressColumn):
+    """Seconds until the stage is done, in words."""
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        if task.finished or left is None or task.total is None:
+            return Text("")
+        return Text(f"{describe_seconds(left)} left")
+
+
+def describe_seconds(seconds: float) -> str:
+    """Give a time in the unit that suits it.
+
+    Examples
+    --------
+    >>> describe_seconds(7.2), describe_seconds(200), describe_seconds(7300)
+    ('7 s', '3 min 20 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 @contextmanager
@@ -95,6 +144,8 @@ def stage_bars(*, quiet: bool = False) -> Iterator[StageBars]:
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
+        _TimeLeft(),
+        _RowsPerSecond(),
     )
     hidden = quiet or not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bars:

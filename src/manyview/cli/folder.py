@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import click
 from manyview.cli.failure import Failure
 
 
-def claim_folder(folder: Path, files: Sequence[str], *, record: str, force: bool) -> None:
+def claim_folder(folder: Path, files: Sequence[str], *, record: str | None, force: bool) -> None:
     """Make ``folder`` if need be, and refuse to replace files that no earlier run wrote.
 
     Parameters
@@ -21,8 +23,9 @@ def claim_folder(folder: Path, files: Sequence[str], *, record: str, force: bool
         Where results go.
     files : sequence of str
         Names that will be written. Nothing else in the folder is touched.
-    record : str
-        The one of ``files`` by which a run recognises the output of an earlier one.
+    record : str or None
+        The one of ``files`` by which a run recognises the output of an earlier one, which it may
+        replace; None if it may not.
     force : bool
         Replace them whoever wrote them.
     """
@@ -33,18 +36,41 @@ def claim_folder(folder: Path, files: Sequence[str], *, record: str, force: bool
             f"cannot make the folder {folder}: {error.strerror}.", is_bad_input=True
         ) from error
     found = [name for name in files if (folder / name).exists()]
-    if found and not force and not _wrote(folder / record):
+    if found and not force and not (record is not None and _wrote(folder / record)):
+        whose = ", not written by this command" if record is not None else ""
         raise Failure(
-            f"{folder} holds {', '.join(found)}, not written by this command. Choose another "
-            "folder with -o, or replace them with --force.",
+            f"{folder} holds {', '.join(found)}{whose}. Choose another folder with -o, or replace "
+            "them with --force.",
             is_bad_input=True,
         )
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Give a path to write to; it becomes ``path`` at the end, whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def claim_file(path: Path, *, force: bool) -> None:
+    """Refuse to replace a file, unless asked to; make its folder if need be."""
+    if path.exists() and not force:
+        raise Failure(
+            f"{path} exists. Choose another file with -o, or replace it with --force.",
+            is_bad_input=True,
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def write_record(path: Path, content: dict[str, Any]) -> None:
     """Write facts as JSON, signed so that the next run knows the folder."""
     text = json.dumps({"made_by": _signature(), **content}, indent=2)
-    path.write_text(text + "\n", encoding="utf-8")
+    with written(path) as unfinished:
+        unfinished.write_text(text + "\n", encoding="utf-8")
 
 
 def _signature() -> str:

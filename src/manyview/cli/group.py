@@ -1,6 +1,6 @@
 """The group of commands: finds them, and turns every error into one line and an exit code.
 
-Exit codes: 0 done, 1 failed or interrupted, 2 bad input or something is not installed.
+Exit codes: 0 done, 1 failed, 2 bad input or something is not installed, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,9 +14,20 @@ import click
 import manyview as package
 from manyview.cli.extras import how_to_install
 from manyview.cli.failure import Failure
-from manyview.errors import DatasetNotFoundError
+from manyview.cli.shared import shared_options
+from manyview.errors import DatasetNotFoundError, ReadError
 
-COMMANDS = {"demo": "manyview.cli.demo"}
+COMMANDS = {
+    "fit": "manyview.cli.fit",
+    "predict": "manyview.cli.predict",
+    "evaluate": "manyview.cli.evaluate",
+    "report": "manyview.cli.report",
+    "inspect": "manyview.cli.inspect",
+    "datasets": "manyview.cli.datasets",
+    "demo": "manyview.cli.demo",
+    "bench": "manyview.cli.bench",
+    "completion": "manyview.cli.completion",
+}
 """Where each command is; its module imports nothing slow before the command runs."""
 
 
@@ -40,6 +51,9 @@ class CommandGroup(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except KeyboardInterrupt as stopped:
+            # A command that keeps something says so in the exception.
+            raise Failure(f"stopped. {stopped}".strip(), exit_code=130) from stopped
         except Exception as error:
             if ctx.params["traceback"]:
                 raise
@@ -51,7 +65,7 @@ class CommandGroup(click.Group):
         try:
             result = super().main(*args, **kwargs)
         except click.Abort:
-            _stop("stopped.", 1)
+            _stop("stopped.", 130)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "manyview"
             _stop(f"{error.format_message()} See '{path} --help'.", 2)
@@ -65,8 +79,12 @@ class CommandGroup(click.Group):
 def _as_failure(error: Exception) -> Failure:
     if isinstance(error, ModuleNotFoundError) and (advice := how_to_install(error)):
         return Failure(advice, is_bad_input=True)
-    if isinstance(error, ValueError | DatasetNotFoundError):
+    if isinstance(error, ImportError) and "pip install" in str(error):
         return Failure(str(error), is_bad_input=True)
+    if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
+        return Failure(str(error), is_bad_input=True)
+    if isinstance(error, MemoryError):
+        return Failure(f"out of memory: {error or 'no more can be had'}")
     if isinstance(error, OSError):
         return Failure(str(error))
     return Failure(
@@ -83,6 +101,7 @@ def _stop(message: str, exit_code: int) -> NoReturn:
 @click.group(cls=CommandGroup, invoke_without_command=True)
 @click.version_option(package.__version__, prog_name="manyview", message="%(prog)s %(version)s")
 @click.option("--traceback", is_flag=True, help="Show where an unexpected error comes from.")
+@shared_options("quiet", "verbose", "as_json", "seed")
 @click.pass_context
 def manyview(ctx: click.Context, traceback: bool) -> None:
     """Cluster things that are described in several ways at once."""

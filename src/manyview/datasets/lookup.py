@@ -66,8 +66,8 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
 def _find(info: DatasetInfo, *, download: bool) -> Views:
     if info.name == "digits":
         return digits_views()
-    for folder in (_data_folder(), cache_folder()):
-        if folder is not None and (found := find_files(folder, info)) is not None:
+    for folder in data_folders():
+        if (found := find_files(folder, info)) is not None:
             return read_views(found, info)
     reason = "downloading was not allowed"
     if download:
@@ -76,6 +76,11 @@ def _find(info: DatasetInfo, *, download: bool) -> Views:
         except DatasetNotFoundError as error:
             reason = str(error)
     raise DatasetNotFoundError(_how_to_get(info, reason))
+
+
+def data_folders() -> list[Path]:
+    """Folders that data sets are looked for in, first to last."""
+    return [folder for folder in (_data_folder(), cache_folder()) if folder is not None]
 
 
 def _data_folder() -> Path | None:

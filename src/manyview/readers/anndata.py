@@ -108,6 +108,23 @@ def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[Rea
     return ReadView(name, data, columns), note
 
 
+def _arrange(
+    data: Any, columns: tuple[str, ...], wanted: tuple[str, ...], request: Request
+) -> tuple[Any, tuple[str, ...]]:
+    """Bring columns into the order wanted, which reads them if they are in another."""
+    if columns == wanted:
+        return data, columns
+    places = {name: place for place, name in enumerate(columns)}
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise ReadError(
+            f"{request.path} lacks {count(len(missing), 'column')} that the model was fitted to: "
+            f"{first_few(missing)}."
+        )
+    rows = data.read(0, data.shape[0]) if hasattr(data, "read") else data
+    return rows[:, [places[name] for name in wanted]], wanted
+
+
 def _read_sparse(group: Any, request: Request) -> Any:
     kind = str(group.attrs.get("encoding-type", ""))
     if kind not in ("csr_matrix", "csc_matrix"):

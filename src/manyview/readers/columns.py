@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -39,6 +40,8 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
         return {
             view: match_columns(names, wanted, request) for view, wanted in request.columns.items()
         }
+    if request.features is not None:
+        return {request.stem: _known_features(names, request.features, request)}
     left_out = {request.id_column, request.label_column}
     if request.drop:
         left_out |= set(match_columns(names, request.drop, request))
@@ -49,6 +52,18 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
             f"{first_few(names)}."
         )
     return {request.stem: kept}
+
+
+def _known_features(names: Sequence[str], features: Sequence[str], request: Request) -> list[str]:
+    """Give the columns with these names in this order; a column of lists numbers its parts."""
+    wanted = dict.fromkeys(f if f in names else re.sub(r"_\d+$", "", f) for f in features)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise ReadError(
+            f"{request.path} lacks {count(len(missing), 'column')} that the model was fitted to: "
+            f"{first_few(missing)}."
+        )
+    return list(wanted)
 
 
 def match_columns(names: Sequence[str], patterns: Sequence[str], request: Request) -> list[str]:

@@ -32,6 +32,8 @@ class Request:
         Columns, by name or pattern, that are no features.
     n_features : int or None
         Number of columns, where a file need not tell it (svmlight).
+    features : sequence of str or None
+        Columns of a table that are its features, in this order; all others are left out.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Request:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     drop: Sequence[str] = ()
     n_features: int | None = None
+    features: Sequence[str] | None = None
 
     @property
     def stem(self) -> str:

@@ -23,12 +23,11 @@ def match_rows(
 ) -> tuple[Ids | None, list[Order], list[str]]:
     """Give the common ids, the rows of each file in their order (None: as they are), and words."""
     with_ids = [part.ids for part in parts if part.ids is not None]
-    as_they_are: list[Order] = [None] * len(parts)
     if join == "order" or not with_ids:
         _check_counts(parts, names)
         ids = with_ids[0] if with_ids else None
         words = ["Rows are matched by their place in the files."] if len(parts) > 1 else []
-        return ids, as_they_are, words
+        return ids, [None] * len(parts), words
     if len(with_ids) < len(parts):
         without = [name for part, name in zip(parts, names, strict=True) if part.ids is None]
         raise ReadError(
@@ -36,21 +35,29 @@ def match_rows(
             "file(s) have. Name the column with --id-column, or, if all rows are in the same order, "
             "say --join order."
         )
-    for ids, name in zip(with_ids, names, strict=True):
-        refuse_repeated(ids, name)
-    return _join(with_ids, names, join, as_they_are)
+    return match_ids(with_ids, names, join)
 
 
-def _join(
-    ids: list[Ids],
-    names: Sequence[str],
-    join: str,
-    as_they_are: list[Order],
+def match_ids(
+    ids: Sequence[Ids], names: Sequence[str], join: str
 ) -> tuple[Ids, list[Order], list[str]]:
+    """Give the common ids in the order of the first, where each file has them, and words.
+
+    Parameters
+    ----------
+    ids : sequence of ndarray of str
+        Of each file.
+    names : sequence of str
+        What messages call the files.
+    join : {"exact", "inner"}
+        Whether all files must have the same ids.
+    """
+    for part, name in zip(ids, names, strict=True):
+        refuse_repeated(part, name)
     first = ids[0]
     if all(np.array_equal(other, first) for other in ids[1:]):
         said = ["Rows are matched by id; all files have them in the same order."]
-        return first, as_they_are, said if len(ids) > 1 else []
+        return first, [None] * len(ids), said if len(ids) > 1 else []
     common = np.ones(len(first), dtype=bool)
     for other, name in zip(ids[1:], names[1:], strict=True):
         matched = np.isin(first, other)
@@ -63,14 +70,13 @@ def _join(
             f"No id is in all files: {names[0]} has {first_few(first, 3)}, {names[1]} has "
             f"{first_few(ids[1], 3)}."
         )
-    rows = [places(other, kept) for other in ids]
     words = "Rows are matched by id, in the order of the first file"
     if len(kept) < max(map(len, ids)):
         left = ", ".join(
             f"{len(other) - len(kept)} of {name}" for other, name in zip(ids, names, strict=True)
         )
         words += f"; {count(len(kept), 'row')} in all files kept, left out: {left}"
-    return kept, list(rows), [words + "."]
+    return kept, [places(other, kept) for other in ids], [words + "."]
 
 
 def places(ids: Ids, wanted: Ids) -> npt.NDArray[np.int64]:

@@ -134,13 +134,13 @@ def parquet_files(path: Path) -> list[Path]:
 
 
 def _select(schema: Any, columns: Sequence[str] | None, where: str) -> Any:
-    """Fields of a schema with these names, in the schema's order."""
+    """Fields of a schema with these names, in this order."""
     if columns is None:
         return schema
     missing = [name for name in columns if name not in schema.names]
     if missing:
         raise ValueError(f"{where} has no column(s) {missing[:5]}; it has {schema.names[:5]}.")
-    return [field for field in schema if field.name in columns]
+    return [schema.field(name) for name in columns]
 
 
 def _check_same_columns(schemas: list[Any], paths: list[Path]) -> None:

@@ -1,0 +1,26 @@
+"""``manyview completion``: what a shell needs to complete commands and options."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(name="completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    r"""Print the completion script of a shell.
+
+    \b
+    bash:  manyview completion bash >> ~/.bashrc
+    zsh:   manyview completion zsh >> ~/.zshrc
+    fish:  manyview completion fish > ~/.config/fish/completions/manyview.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    root = click.get_current_context().find_root()
+    found = get_completion_class(shell)
+    if found is None:  # click knows these three
+        raise click.UsageError(f"Cannot complete for {shell}.")
+    complete = found(root.command, {}, "manyview", "_MANYVIEW_COMPLETE")
+    # The script alone: asking bash for its version, as source() does, would need bash here.
+    click.echo(complete.source_template % complete.source_vars())

@@ -1,0 +1,127 @@
+"""``manyview inspect``: look at files before clustering them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from manyview.cli.inputs import input_options, memory_for_views, take_inputs
+from manyview.cli.shared import current, shared_options
+from manyview.cli.values import Numbers, describe_bytes
+
+
+@click.command(name="inspect")
+@input_options(labels=True)
+@click.option(
+    "-k",
+    "--n-clusters",
+    type=Numbers(int),
+    metavar="K",
+    default=10,
+    show_default=True,
+    help="Number of clusters of the fit that is planned.",
+)
+@click.option(
+    "--cost/--no-cost", default=True, help="Time a fit of a few rows, to foretell the whole one."
+)
+@shared_options("quiet", "verbose", "as_json")
+def command(n_clusters: int, cost: bool, **options: Any) -> None:
+    """Show what files hold, likely problems, and what a fit would do and cost.
+
+    VIEW is as in fit. Facts about values are from at most 20 000 rows, spread over the file.
+    """
+    from manyview.cli.diagnosis import describe_view
+
+    inputs = take_inputs(options)
+    data = inputs.read(memory_limit=memory_for_views())
+    views = data.views
+    facts: dict[str, Any] = {
+        "n_rows": views.n_rows,
+        "has_ids": data.ids is not None,
+        "n_classes": None if views.target is None else len(set(views.target.tolist())),
+        "notes": list(data.notes),
+        "views": [
+            describe_view(name, array, columns)
+            for (name, array), columns in zip(views.items(), views.feature_names, strict=True)
+        ],
+    }
+    facts["plan"], facts["problem"] = _plan(views, n_clusters)
+    if cost and facts["problem"] is None:
+        facts |= _measure(views, n_clusters)
+    if current().as_json:
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        _print(facts)
+
+
+def _plan(views: Any, n_clusters: int) -> tuple[dict[str, Any] | None, str | None]:
+    from manyview.cli.cost import plan_fit
+
+    try:
+        return plan_fit(views, n_clusters), None
+    except (TypeError, ValueError) as error:
+        return None, str(error)
+
+
+def _measure(views: Any, n_clusters: int) -> dict[str, Any]:
+    from manyview.cli.cost import measure_cost
+
+    try:
+        return {"cost": measure_cost(views, n_clusters)}
+    except (TypeError, ValueError) as error:
+        return {"problem": str(error)}
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table(
+        "view", "rows", "columns", "type", "size", "zeros", "missing", "constant", "values",
+        box=SIMPLE, pad_edge=False,
+    )  # fmt: skip
+    for view in facts["views"]:
+        table.add_row(
+            escape(view["name"]),
+            str(view["n_rows"]),
+            str(view["n_columns"]),
+            view["dtype"] + (" sparse" if view["is_sparse"] else ""),
+            describe_bytes(view["bytes"]) + (" on disk" if view["is_on_disk"] else ""),
+            f"{view['zeros']:.0%}",
+            str(view["missing"]),
+            str(view["constant_columns"]),
+            f"{view['least']:.4g} to {view['greatest']:.4g}",
+        )
+    console.print(table)
+    for view in facts["views"]:
+        for problem in view["problems"]:
+            console.print(f"{escape(view['name'])}: {escape(problem)}")
+    _print_plan(facts)
+
+
+def _print_plan(facts: dict[str, Any]) -> None:
+    from manyview.cli.display import describe_seconds
+
+    if facts.get("plan"):
+        plan = facts["plan"]
+        anchors = " and ".join(map(str, plan["n_anchors"]))
+        click.echo(
+            f"fit -k {plan['n_clusters']} would use {anchors} anchors a view, fusion "
+            f"{plan['fusion']}, on the {plan['engine']} engine"
+        )
+    if facts.get("cost"):
+        cost = facts["cost"]
+        kinds = ", ".join(f"{name} {kind}" for name, kind in cost["scaling"].items())
+        seconds = max(cost["total_seconds"], 1)
+        click.echo(f"scaling: {kinds}")
+        click.echo(
+            f"it would take about {describe_seconds(seconds)} and {describe_bytes(cost['bytes'])} of "
+            f"memory (from {cost['probed_rows']} rows; to a factor of two or so)"
+        )
+    if facts.get("problem"):
+        click.echo(f"fit would refuse: {facts['problem']}")

@@ -1,0 +1,179 @@
+"""``manyview predict``: the clusters of new rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from manyview.cli.failure import Failure
+from manyview.cli.inputs import input_options, memory_for_views, take_inputs
+from manyview.cli.shared import current, say, shared_options
+
+if TYPE_CHECKING:
+    from manyview import LMVSC, Views
+    from manyview.cli.inputs import Inputs
+    from manyview.readers import Assembled
+
+
+@click.command(name="predict")
+@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+@input_options(labels=False)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the clusters go: .csv (with ids) or .npy. Printed as CSV by default.",
+)
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@shared_options("quiet", "verbose", "as_json")
+def command(model: Path, output: Path | None, force: bool, **options: Any) -> None:
+    """Give new rows to the clusters of a fitted model.
+
+    MODEL is model.mv, or the folder that 'manyview fit' wrote. VIEW is as in fit: the same views,
+    by name, or in the same order. Columns of tables are found by their names.
+    """
+    from manyview.cli.display import Watched, stage_bars
+    from manyview.cli.folder import claim_file
+
+    if output is not None:
+        _check_ending(output)
+        claim_file(output, force=force)
+    estimator, facts = _load(model)
+    inputs = take_inputs(options)
+    with stage_bars(quiet=current().quiet) as bars:
+        with bars.step("reading"):
+            data = _read(inputs, estimator, facts)
+            views = _in_order(data, estimator, is_named=_is_named(inputs))
+        estimator.engine = Watched("auto", bars)
+        labels = estimator.predict(views)
+    _write(output, labels, data, inputs)
+
+
+def _check_ending(output: Path) -> None:
+    if output.suffix not in (".csv", ".npy"):
+        raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
+
+
+def _load(path: Path) -> tuple[LMVSC, dict[str, Any]]:
+    """Give the model, and what the fit noted beside it."""
+    from manyview import load
+
+    file = path / "model.mv" if path.is_dir() else path
+    if not file.is_file():
+        raise Failure(f"there is no model {file}.", is_bad_input=True)
+    estimator = load(file)
+    try:
+        facts = json.loads((file.parent / "summary.json").read_text(encoding="utf-8"))["fit"]
+    except (OSError, ValueError, KeyError, TypeError):
+        facts = {}
+    return estimator, facts if isinstance(facts, dict) else {}
+
+
+def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
+    from dataclasses import replace
+
+    from manyview.readers import Request, assemble, parse, read_file
+
+    if not inputs.texts:
+        raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
+    fitted = facts.get("inputs", {})
+    if inputs.columns is None and len(inputs.texts) == 1 and fitted.get("columns"):
+        inputs = replace(inputs, columns=fitted["columns"])
+    columns = _known_columns(facts, inputs)
+    parsed = [parse(text) for text in inputs.texts]
+    parts = []
+    for place, found in enumerate(parsed):
+        request = Request(
+            found.path,
+            found.key,
+            inputs.id_column,
+            inputs.label_column,
+            inputs.columns or {},
+            inputs.drop,
+            _width(place, len(parsed), estimator),
+            columns.get(found.name or "", columns.get(str(place))),
+        )
+        contents = read_file(request)
+        parts.append(contents if found.name is None else contents.under(found.name))
+    data = assemble(
+        parts,
+        parsed,
+        transpose=inputs.transpose,
+        join=inputs.join,
+        memory_limit=memory_for_views(),
+    )
+    for note in data.notes:
+        say(note)
+    return data
+
+
+def _known_columns(facts: dict[str, Any], inputs: Inputs) -> dict[str, list[str]]:
+    """Give the columns that each view had when it was fitted, by its name and by its place."""
+    known = facts.get("columns", {})
+    names = [view["name"] for view in facts.get("views", [])]
+    if inputs.columns or len(names) != len(inputs.texts):
+        return {}
+    by_place = {str(i): known[name] for i, name in enumerate(names) if name in known}
+    return {**known, **by_place}
+
+
+def _width(place: int, n_files: int, estimator: LMVSC) -> int | None:
+    widths = estimator.n_features_per_view_
+    return int(widths[place]) if n_files == len(widths) else None
+
+
+def _is_named(inputs: Inputs) -> bool:
+    """Whether the user named the views."""
+    from manyview.readers import parse
+
+    return any(parse(text).name is not None for text in inputs.texts)
+
+
+def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
+    """Give the views under the names that were fitted."""
+    from manyview import Views
+
+    views, fitted = data.views, list(estimator.view_names_)
+    if set(views.names) == set(fitted) or views.n_views != len(fitted):
+        return views
+    if is_named:
+        raise Failure(
+            f"the views are called {', '.join(views.names)}, but the model was fitted to "
+            f"{', '.join(fitted)}. Use the same names, NAME=PATH.",
+            is_bad_input=True,
+        )
+    pairs = ", ".join(f"{new} as {old}" for new, old in zip(views.names, fitted, strict=True))
+    say(f"Views are taken in the model's order: {pairs}.")
+    return Views(list(views.arrays), names=fitted)
+
+
+def _write(output: Path | None, labels: Any, data: Assembled, inputs: Inputs) -> None:
+    import numpy as np
+
+    from manyview.cli.folder import written
+    from manyview.cli.results import write_label_lines, write_labels
+
+    if output is not None:
+        with written(output) as path:
+            if output.suffix == ".npy":
+                with path.open("wb") as file:
+                    np.save(file, labels)
+            else:
+                write_labels(path, labels, data.ids, inputs.id_column)
+    counts = {int(k): int(n) for k, n in zip(*np.unique(labels, return_counts=True), strict=True)}
+    if current().as_json:
+        result: dict[str, Any] = {"n_rows": len(labels), "cluster_sizes": counts}
+        if output is None:
+            result["labels"] = np.asarray(labels).tolist()
+            result["ids"] = None if data.ids is None else data.ids.tolist()
+        click.echo(json.dumps(result))
+    elif output is None:
+        header = "row" if data.ids is None else inputs.id_column or "id"
+        write_label_lines(sys.stdout, labels, data.ids, header)
+    else:
+        say(f"{len(labels)} rows in {len(counts)} clusters, written to {output}")
