@@ -12,7 +12,7 @@ import click
 from manyview.cli.shared import current, shared_options
 
 
-@click.command(name="bench")
+@click.command(name="bench", short_help="Time fits against k-means on this machine.")
 @click.option(
     "--rows",
     type=click.IntRange(min=1000),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import click
 
+_HOW = """\b
+Use:
+  bash:  manyview completion bash >> ~/.bashrc
+  zsh:   manyview completion zsh >> ~/.zshrc
+  fish:  manyview completion fish > ~/.config/fish/completions/manyview.fish
+"""
 
-@click.command(name="completion")
+
+@click.command(name="completion", epilog=_HOW)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    r"""Print the completion script of a shell.
-
-    \b
-    bash:  manyview completion bash >> ~/.bashrc
-    zsh:   manyview completion zsh >> ~/.zshrc
-    fish:  manyview completion fish > ~/.config/fish/completions/manyview.fish
-    """
+    """Print the script that completes commands and options in a shell."""
     from click.shell_completion import get_completion_class
 
     root = click.get_current_context().find_root()

@@ -43,7 +43,7 @@ class _Contest:
     compile_seconds: float
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Cluster handwritten digits, and draw them.")
 @click.option(
     "-o",
     "--output",

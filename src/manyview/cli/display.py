@@ -104,18 +104,23 @@ class _RowsPerSecond(ProgressColumn):
     """How fast rows go by; a step of a stage is a tile of them."""
 
     def render(self, task: Task) -> Text:
-        if not task.speed or not task.fields.get("is_tiles"):
+        seconds = task.finished_time if task.finished else task.elapsed
+        if not task.completed or not seconds or not task.fields.get("is_tiles"):
             return Text("")
-        return Text(f"{task.speed * TILE_ROWS:,.0f} rows/s".replace(",", " "), style="dim")
+        speed = task.completed * TILE_ROWS / seconds
+        return Text(f"{speed:,.0f} rows/s".replace(",", " "), style="dim")
 
 
 class _TimeLeft(ProgressColumn):
-    """Seconds until the stage is done, in words."""
+    """Time until the stage is done, at the speed it had so far.
+
+    The speed of the last moments would jump: results of several threads come in bursts.
+    """
 
     def render(self, task: Task) -> Text:
-        left = task.time_remaining
-        if task.finished or left is None or task.total is None:
+        if task.finished or not task.total or not task.completed or not task.elapsed:
             return Text("")
+        left = task.elapsed * (task.total - task.completed) / task.completed
         return Text(f"{describe_seconds(left)} left")
 
 

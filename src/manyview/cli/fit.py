@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from manyview.readers import Assembled
 
 _CHECKPOINT = "checkpoint"
+_EXAMPLES = """\b
+Examples:
+  manyview fit colour.csv shape.parquet --id-column id -k 5 -o results
+  manyview fit cells.h5mu::rna cells.h5mu::protein -k auto -o results
+  manyview fit table.csv --columns colour=r,g,b --columns shape=w*,h* -k 5 -o results
+"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,9 @@ class _Plan:
     report: bool
 
 
-@click.command(name="fit")
+@click.command(
+    name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
+)
 @input_options(labels=True)
 @click.option(
     "-k",
@@ -84,16 +92,11 @@ class _Plan:
 @parameter_options
 @shared_options("seed", "quiet", "verbose", "as_json")
 def command(**options: Any) -> None:
-    r"""Cluster the rows of files; write clusters, model and a report.
+    """Cluster the rows of files; write clusters, model and a report.
 
     VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each file is one way to see
     the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Parquet, Arrow, HDF5,
     zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
-
-    \b
-    manyview fit colour.csv shape.parquet -k 5 --id-column id -o results
-    manyview fit rna=cells.h5mu::rna protein=cells.h5mu::protein -k auto -o results
-    manyview fit table.csv --columns colour=red,green,blue --columns shape=w*,h* -k 5 -o results
     """
     plan = _plan(options)
     _claim(plan, force=options["force"])

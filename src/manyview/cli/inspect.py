@@ -12,7 +12,7 @@ from manyview.cli.shared import current, shared_options
 from manyview.cli.values import Numbers, describe_bytes
 
 
-@click.command(name="inspect")
+@click.command(name="inspect", short_help="Look at files before clustering them.")
 @input_options(labels=True)
 @click.option(
     "-k",

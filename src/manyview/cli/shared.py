@@ -64,6 +64,8 @@ def remarks() -> Iterator[list[str]]:
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    if param.name == "seed" and value is not None and not 0 <= value < 2**31:
+        raise click.BadParameter(f"{value} is not between 0 and {2**31 - 1}.", ctx, param)
     if ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
         shared = ctx.find_root().ensure_object(Shared)
         setattr(shared, str(param.name), value)
@@ -99,7 +101,7 @@ _OPTIONS: dict[str, Callable[[F], F]] = {
     ),
     "seed": click.option(
         "--seed",
-        type=click.IntRange(0, 2**31 - 1),
+        type=click.INT,
         metavar="NUMBER",
         expose_value=False,
         callback=_remember,

@@ -17,9 +17,7 @@ from manyview.views import Views
 Files = dict[str, Callable[[Path], None]]
 
 
-def _one_each(
-    ending: str, write: Callable[..., None]
-) -> Callable[[str, Views], Files]:
+def _one_each(ending: str, write: Callable[..., None]) -> Callable[[str, Views], Files]:
     """Give a writer of one file a view; sparse views become sparse npz files."""
 
     def files(name: str, views: Views) -> Files:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.contents import (
+    LABEL_NAMES,
     Contents,
     ReadView,
     Request,
@@ -22,6 +23,8 @@ from manyview.readers.contents import (
 )
 
 Column = npt.NDArray[Any]
+
+_ID_NAMES = ("id", "index", "row", "unnamed_0")
 
 
 def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]]:
@@ -127,7 +130,18 @@ def table_note(
         )
     if request.label_column:
         words += f"; labels from {request.label_column!r}"
-    return f"{words}{'; ' + how if how else ''}."
+    return f"{words}{'; ' + how if how else ''}.{_doubts(views)}"
+
+
+def _doubts(views: Sequence[ReadView]) -> str:
+    """Name columns that are taken as features but are called like ids or labels."""
+    names = [name for view in views for name in view.columns or ()]
+    doubts = [(name, "id") for name in names if name.lower() in _ID_NAMES]
+    doubts += [(name, "label") for name in names if name.lower() in LABEL_NAMES]
+    return "".join(
+        f" Column {name!r} is taken as a feature: if it is none, name it with --{kind}-column."
+        for name, kind in doubts
+    )
 
 
 def _ends(names: Sequence[str]) -> str:
