@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -110,38 +110,74 @@ def _read_columns(
     width = len(layout.names)
     keep = np.array([is_text(name) for name in layout.names])
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
-    reader = csv.reader(text, delimiter=layout.separator)
     first = 2 if layout.has_names else 1
-    while batch := list(islice(reader, _BATCH_ROWS)):
-        rows = _whole_rows(batch, width, path, first)
+    for batch in _batches(text, layout.separator):
+        whole = [row for row in batch if row and (isinstance(row, list) or row.strip())]
+        _refuse_ragged(batch, layout.separator, width, path, first)
         first += len(batch)
-        if rows:
-            for part, column in zip(parts, _convert(rows, keep), strict=True):
+        if whole:
+            for part, column in zip(parts, _convert(whole, layout.separator, keep), strict=True):
                 part.append(column)
     if not any(parts):
         raise ReadError(f"{path} has a line of names but no rows.")
     return [_join(part) for part in parts]
 
 
-def _whole_rows(batch: list[list[str]], width: int, path: Path, first: int) -> list[list[str]]:
-    """Rows of the right length; a blank line is none."""
+def _batches(text: io.TextIOWrapper, separator: str) -> Iterator[list[Any]]:
+    """Give lines, many at a time; from the first quotation mark on, lists of fields instead."""
+    while lines := list(islice(text, _BATCH_ROWS)):
+        if any('"' in line for line in lines):
+            # A quoted field may hold separators, and go on over several lines.
+            reader = csv.reader(chain(lines, text), delimiter=separator)
+            while rows := list(islice(reader, _BATCH_ROWS)):
+                yield rows
+            return
+        yield lines
+
+
+def _refuse_ragged(batch: list[Any], separator: str, width: int, path: Path, first: int) -> None:
     for i, row in enumerate(batch):
-        if row and len(row) != width:
+        n_fields = len(row) if isinstance(row, list) else row.count(separator) + 1
+        if n_fields != width and (row if isinstance(row, list) else row.strip()):
             raise ReadError(
-                f"{path} is ragged: line {first + i} has {len(row)} fields, but the first has {width}."
+                f"{path} is ragged: line {first + i} has {n_fields} fields, but the first has {width}."
             )
-    return [row for row in batch if row]
 
 
-def _convert(rows: list[list[str]], keep: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[Any]]:
+def _convert(
+    rows: list[Any], separator: str, keep: npt.NDArray[np.bool_]
+) -> Iterator[npt.NDArray[Any]]:
     """Give each column as numbers if all its fields are and it is not kept as text."""
-    table = np.array(rows, dtype=np.str_)
+    table: npt.NDArray[Any] | None = None
+    numbers: Iterator[npt.NDArray[Any]]
     try:
-        numbers = iter(table[:, ~keep].astype(np.float64).T)
+        numbers = iter(_parse_numbers(rows, separator, np.flatnonzero(~keep)))
     except ValueError:
+        table = _fields(rows, separator)
         numbers = map(_numbers_if_all, table[:, ~keep].T)
+    if table is None and keep.any():
+        table = _fields(rows, separator)
     for i, is_kept in enumerate(keep):
-        yield np.char.strip(table[:, i]) if is_kept else next(numbers)
+        yield np.char.strip(table[:, i]) if is_kept and table is not None else next(numbers)
+
+
+def _parse_numbers(
+    rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Give columns of numbers, shape (columns, rows); raise ValueError if a field is none."""
+    if len(columns) == 0:
+        return np.zeros((0, len(rows)))
+    if isinstance(rows[0], list):
+        return np.array(rows, dtype=np.str_)[:, columns].astype(np.float64).T
+    parsed: npt.NDArray[np.float64] = np.loadtxt(
+        rows, delimiter=separator, usecols=columns.tolist(), ndmin=2, comments=None
+    )
+    return parsed.T
+
+
+def _fields(rows: list[Any], separator: str) -> npt.NDArray[np.str_]:
+    split = rows if isinstance(rows[0], list) else [r.rstrip("\r\n").split(separator) for r in rows]
+    return np.array(split, dtype=np.str_)
 
 
 def _numbers_if_all(column: npt.NDArray[np.str_]) -> npt.NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ def _read(path: Path) -> Any:
     from scipy.io import mmread
 
     with packing_errors(path), open_bytes(path) as file:
+        _check_head(file, path)
         try:
             array = mmread(file, spmatrix=False)
         except (EOFError, OSError):
@@ -45,3 +46,20 @@ def _read(path: Path) -> Any:
     if 0 in array.shape:
         raise ReadError(f"{path} is empty: its shape is {array.shape}.")
     return sparse.csr_array(array) if sparse.issparse(array) else np.asarray(array)
+
+
+def _check_head(file: IO[bytes], path: Path) -> None:
+    """Refuse what SciPy's parser may not survive."""
+    words = file.readline(200).decode("latin1").lower().split()
+    file.seek(0)
+    if (
+        len(words) < 4
+        or words[0] != "%%matrixmarket"
+        or words[1] != "matrix"
+        or words[2] not in ("coordinate", "array")
+        or words[3] not in ("real", "double", "integer", "pattern", "unsigned-integer")
+    ):
+        raise ReadError(
+            f"{path} is not a Matrix Market file of real numbers: its first line must be "
+            "'%%MatrixMarket matrix coordinate|array real|integer|pattern ...'."
+        )

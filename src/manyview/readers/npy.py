@@ -53,6 +53,6 @@ def _open(path: Path) -> npt.NDArray[Any]:
 
 
 def _source(path: Path) -> Any:
-    from manyview.sources import open_source
+    from manyview.sources.npy import open_npy
 
-    return open_source(path)
+    return open_npy(path)

@@ -67,6 +67,6 @@ def _all(array: Any) -> npt.NDArray[Any]:
 
 
 def _open(path: Path, key: str | None) -> Any:
-    from manyview.sources import open_source
+    from manyview.sources.zarr import open_zarr
 
-    return open_source(path, key)
+    return open_zarr(path, key)

@@ -1,0 +1,284 @@
+"""Files of arrays: which become views, how MATLAB's are turned, cells, images."""
+
+from __future__ import annotations
+
+import gzip
+
+import h5py
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from manyview.errors import ReadError
+from manyview.readers import read_labels, read_view
+
+A, B = np.arange(12.0).reshape(4, 3), np.arange(20.0).reshape(4, 5)
+Y = np.array([1.0, 1.0, 2.0, 2.0])
+
+
+def dense(view):
+    data = view.data
+    rows = data.read(0, data.shape[0]) if hasattr(data, "read") else data
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+
+
+def shapes(contents):
+    return [(view.name, view.data.shape) for view in contents.views]
+
+
+class TestContainers:
+    def test_all_matrices_of_a_file_are_views(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=A, second=B, labels=Y)
+        found = read_view(str(tmp_path / "a.npz"))
+        assert shapes(found) == [("first", (4, 3)), ("second", (4, 5))]
+        assert found.labels.tolist() == [1, 1, 2, 2]
+        assert "labels from 'labels'" in found.note
+
+    def test_a_name_is_put_before_several_views(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=A, second=B)
+        found = read_view(f"n={tmp_path / 'a.npz'}")
+        assert [view.name for view in found.views] == ["n.first", "n.second"]
+
+    def test_a_key_chooses_one(self, tmp_path):
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file["deep/first"], file["second"] = A, B
+        assert shapes(read_view(f"{tmp_path / 'a.h5'}::deep/first")) == [("deep/first", (4, 3))]
+
+    def test_different_numbers_of_rows_need_a_key(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=A, second=B.T)
+        message = r"different numbers of rows: first 4 x 3, second 5 x 4.*a\.npz::first"
+        with pytest.raises(ReadError, match=message):
+            read_view(str(tmp_path / "a.npz"))
+
+    def test_data_sets_saved_by_the_library_are_read(self, tmp_path):
+        from manyview.datasets.loaders import save_npz
+        from manyview.views import Views
+
+        views = Views({"a": A, "b": sparse.csr_array(B)}, target=[0, 0, 1, 1])
+        save_npz(tmp_path / "d.npz", views)
+        found = read_view(str(tmp_path / "d.npz"))
+        assert shapes(found) == [("a", (4, 3)), ("b", (4, 5))]
+        assert np.array_equal(dense(found.views[1]), B)
+        assert found.labels.tolist() == [0, 0, 1, 1]
+
+    @pytest.mark.parametrize(
+        ("arrays", "message"),
+        [
+            ({}, "without any array"),
+            ({"y": Y}, "without a two-dimensional array"),
+            ({"a": A.reshape(2, 2, 3)}, "it has a 2 x 2 x 3"),
+            ({"a": A, "label": Y[:3]}, r"label has shape 3, but there are 4 rows"),
+            ({"a": A.astype("U")}, "without a two-dimensional array of numbers"),
+        ],
+    )
+    def test_other_contents_are_refused(self, tmp_path, arrays, message):
+        np.savez(tmp_path / "a.npz", **arrays)
+        with pytest.raises(ReadError, match=message):
+            read_view(str(tmp_path / "a.npz"))
+
+    @pytest.mark.parametrize(
+        ("array", "message"),
+        [
+            (Y, "has shape 4; a view has two dimensions"),
+            (A.reshape(2, 2, 3), "has shape 2 x 2 x 3"),
+            (np.array([["x"]]), "does not hold numbers"),
+            (np.array([[None]]), "Python objects are not read"),
+            (A * 1j, "does not hold numbers"),
+        ],
+    )
+    def test_other_arrays_are_refused(self, tmp_path, array, message):
+        np.save(tmp_path / "a.npy", array, allow_pickle=True)
+        with pytest.raises(ReadError, match=message):
+            read_view(str(tmp_path / "a.npy"))
+
+    def test_wrong_indices_of_a_sparse_array_are_refused(self, tmp_path):
+        csr = sparse.csr_array(A)
+        np.savez(
+            tmp_path / "a.npz",
+            x_data=csr.data, x_indices=csr.indices + 100, x_indptr=csr.indptr, x_shape=csr.shape,
+        )  # fmt: skip
+        with pytest.raises(ReadError, match="is not a CSR array"):
+            read_view(str(tmp_path / "a.npz"))
+
+    def test_content_decides_where_the_name_does_not(self, tmp_path):
+        np.save(tmp_path / "a.npy", A)
+        (tmp_path / "a.npy").rename(tmp_path / "array")
+        assert read_view(str(tmp_path / "array")).views[0].data.shape == (4, 3)
+
+    def test_a_name_that_contradicts_the_content_is_refused(self, tmp_path):
+        with h5py.File(tmp_path / "a.npy", "w") as file:
+            file["x"] = A
+        with pytest.raises(ReadError, match="called a NumPy file, but its content is HDF5"):
+            read_view(str(tmp_path / "a.npy"))
+
+    def test_an_unknown_format_lists_the_known(self, tmp_path):
+        (tmp_path / "a.xyz").write_text("hello")
+        with pytest.raises(ReadError, match=r"Do not know the format .*\.npy, \.npz, \.csv"):
+            read_view(str(tmp_path / "a.xyz"))
+
+    def test_a_folder_that_is_no_store(self, tmp_path):
+        with pytest.raises(ReadError, match="is a folder, but neither"):
+            read_view(str(tmp_path))
+
+
+def cell(*items):
+    array = np.empty((1, len(items)), dtype=object)
+    array[0, :] = items
+    return array
+
+
+def save_v73(path, views, labels):
+    """Write a cell of views as the authors' file has it: HDF5 under a head that says 5.0."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        refs = file.create_group("#refs#")
+        stored = file.create_dataset("X", (len(views), 1), dtype=h5py.ref_dtype)
+        for i, view in enumerate(views):
+            refs[f"v{i}"] = view.T
+            stored[i, 0] = refs[f"v{i}"].ref
+        file["Y"] = labels[None, :]
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 5.0 MAT-file, Platform: PCWIN64".ljust(116) + bytes(8) + b"\x00\x01IM")
+
+
+class TestMatlab:
+    def test_the_kind_of_file_the_field_publishes(self, tmp_path):
+        save_v73(tmp_path / "m.mat", [A, B], Y)
+        found = read_view(str(tmp_path / "m.mat"))
+        assert shapes(found) == [("X1", (4, 3)), ("X2", (4, 5))]
+        assert all(map(np.array_equal, map(dense, found.views), [A, B]))
+        assert found.labels.tolist() == [1, 1, 2, 2]
+        assert "as many as 'Y' has labels" in found.note
+        assert read_labels(f"{tmp_path / 'm.mat'}::Y").labels.tolist() == [1, 1, 2, 2]
+
+    def test_views_that_lie_on_their_side_are_turned_and_it_is_said(self, tmp_path):
+        savemat(tmp_path / "m.mat", {"X": cell(A.T, B.T), "gt": Y})
+        found = read_view(str(tmp_path / "m.mat"))
+        assert np.array_equal(dense(found.views[1]), B)
+        assert "along the columns of: X{1} 3 x 4, X{2} 5 x 4" in found.note
+
+    def test_without_labels_the_common_size_decides(self, tmp_path):
+        savemat(tmp_path / "m.mat", {"X": cell(A.T, B.T)})
+        found = read_view(str(tmp_path / "m.mat"))
+        assert [view.data.shape for view in found.views] == [(4, 3), (4, 5)]
+        assert "the size that all views share" in found.note
+
+    def test_one_matrix_without_labels_is_as_it_is_and_it_is_said(self, tmp_path):
+        savemat(tmp_path / "m.mat", {"data": A.T})
+        found = read_view(str(tmp_path / "m.mat"))
+        assert found.views[0].data.shape == (3, 4)
+        assert "no labels to tell, so the first size was taken" in found.note
+
+    def test_one_cell_by_key(self, tmp_path):
+        savemat(tmp_path / "m.mat", {"X": cell(A, B), "Y": Y})
+        found = read_view(f"{tmp_path / 'm.mat'}::X{{2}}")
+        assert np.array_equal(dense(found.views[0]), B)
+        with pytest.raises(ReadError, match=r"has 2 parts; there is no X\{3\}"):
+            read_view(f"{tmp_path / 'm.mat'}::X{{3}}")
+
+    def test_sparse_cells_stay_sparse(self, tmp_path):
+        savemat(tmp_path / "m.mat", {"X": cell(sparse.csc_array(A), B), "Y": Y})
+        found = read_view(str(tmp_path / "m.mat"))
+        assert isinstance(found.views[0].data, sparse.csr_array)
+
+    @pytest.mark.parametrize(
+        ("variables", "message"),
+        [
+            ({"Z": A}, "no views: none of"),
+            ({"X": cell(A, B.T)}, "no size is common"),
+            ({"X": A, "Y": Y[:2]}, "do not fit"),
+        ],
+    )
+    def test_other_contents_are_refused(self, tmp_path, variables, message):
+        savemat(tmp_path / "m.mat", variables)
+        with pytest.raises(ReadError, match=message):
+            read_view(str(tmp_path / "m.mat"))
+
+
+class TestIdx:
+    def write(self, path, array, *, pack=False):
+        head = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+        raw = head + array.astype("u1").tobytes()
+        path.write_bytes(gzip.compress(raw) if pack else raw)
+        return str(path)
+
+    @pytest.mark.parametrize("pack", [False, True])
+    def test_images_become_rows(self, tmp_path, pack):
+        images = np.arange(24).reshape(2, 3, 4)
+        name = "train-images-idx3-ubyte" + ".gz" * pack
+        found = read_view(self.write(tmp_path / name, images, pack=pack))
+        assert np.array_equal(found.views[0].data, images.reshape(2, 12))
+        assert "one image of 3 x 4 each" in found.note
+
+    def test_labels_are_no_view_but_labels(self, tmp_path):
+        path = self.write(tmp_path / "train-labels-idx1-ubyte", np.array([3, 1]))
+        with pytest.raises(ReadError, match=r"2 labels, not images\. Give it with --labels"):
+            read_view(path)
+        assert read_labels(path).labels.tolist() == [3, 1]
+
+
+def test_svmlight_counts_columns_from_0_or_1_and_says_so(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("cat 0:1 2:3\ndog 1:2\n")
+    found = read_view(str(path))
+    assert dense(found.views[0]).tolist() == [[1, 0, 3], [0, 2, 0]]
+    assert "counted from 0" in found.note
+    path.write_text("cat 1:1 3:3 # remark\n\ndog 2:2\n")
+    found = read_view(str(path), n_features=5)
+    assert dense(found.views[0]).tolist() == [[1, 0, 3, 0, 0], [0, 2, 0, 0, 0]]
+    assert "counted from 1" in found.note
+    assert found.labels.tolist() == ["cat", "dog"]
+
+
+class TestSingleCell:
+    @pytest.fixture
+    def paths(self, tmp_path):
+        import anndata
+        import mudata
+        import pandas as pd
+
+        def make(table, names):
+            obs = pd.DataFrame({"kind": ["t", "b", "t", "b"]}, index=names)
+            made = anndata.AnnData(table, obs=obs)
+            made.layers["raw"] = table + 1
+            made.obsm["X_pca"] = table[:, :2]
+            return made
+
+        names = list("wxyz")
+        make(A, names).write_h5ad(tmp_path / "a.h5ad")
+        with mudata.set_options(pull_on_update=False):
+            mudata.MuData({"rna": make(A, names), "protein": make(B, names)}).write_h5mu(
+                tmp_path / "same.h5mu"
+            )
+            mudata.MuData({"rna": make(A, names), "protein": make(B, names[::-1])}).write_h5mu(
+                tmp_path / "other.h5mu"
+            )
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("key", "expected"), [("X", A), ("layers/raw", A + 1), ("obsm/X_pca", A[:, :2])]
+    )
+    def test_layers_and_embeddings_by_key(self, paths, key, expected):
+        found = read_view(f"{paths / 'a.h5ad'}::{key}", label_column="kind")
+        assert np.array_equal(dense(found.views[0]), expected)
+        assert found.ids.tolist() == list("wxyz")
+        assert found.labels.tolist() == ["t", "b", "t", "b"]
+
+    def test_modalities_are_views(self, paths):
+        found = read_view(str(paths / "same.h5mu"))
+        assert shapes(found) == [("rna", (4, 3)), ("protein", (4, 5))]
+        assert shapes(read_view(f"{paths / 'same.h5mu'}::protein")) == [("protein", (4, 5))]
+
+    def test_modalities_in_different_order_are_joined_by_name(self, paths):
+        from manyview.readers import read_views
+
+        path = paths / "other.h5mu"
+        with pytest.raises(ReadError, match="does not hold the same cells in the same order"):
+            read_view(str(path))
+        found = read_views([f"{path}::rna", f"{path}::protein"])
+        assert np.array_equal(found.views[:]["protein"], B[::-1])
+
+    @pytest.mark.parametrize("key", ["nothere", "obs", "layers/nothere"])
+    def test_other_keys_list_what_there_is(self, paths, key):
+        with pytest.raises(ReadError, match="it has 'X', 'layers/raw', 'obsm/X_pca'"):
+            read_view(f"{paths / 'a.h5ad'}::{key}")

@@ -1,0 +1,227 @@
+"""Tables: names, ids, labels, columns that make views, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from manyview.errors import ReadError
+from manyview.readers import read_labels, read_view
+
+
+def put(tmp_path, text, name="t.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def values(contents, number=0):
+    return np.asarray(contents.views[number].data).tolist()
+
+
+def test_a_table_without_names_is_numbered_and_says_so(tmp_path):
+    found = read_view(put(tmp_path, "1,2\n3,4\n"))
+    assert found.views[0].columns == ("column_0", "column_1")
+    assert values(found) == [[1, 2], [3, 4]]
+    assert "no line of names" in found.note
+
+
+def test_missing_values_in_any_spelling(tmp_path):
+    found = read_view(put(tmp_path, "a,b\n1,NA\n,2\nnull, nan \n?,N/A\n"))
+    assert np.isnan(found.views[0].data).tolist() == [
+        [False, True], [True, False], [True, True], [True, True],
+    ]  # fmt: skip
+
+
+def test_quoted_fields_may_hold_separators_and_lines(tmp_path):
+    text = 'id,"a, b"\n"x, 1",2\n"y\nz",3\n'
+    found = read_view(put(tmp_path, text), id_column="id")
+    assert found.ids.tolist() == ["x, 1", "y\nz"]
+    assert found.views[0].columns == ("a, b",)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+def test_every_line_ending(tmp_path, end):
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"id,a{end}x,1{end}y,2{end}{end}".encode())
+    found = read_view(str(path), id_column="id")
+    assert found.ids.tolist() == ["x", "y"]
+    assert values(found) == [[1], [2]]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfid,a\nx,1\n")
+    assert read_view(str(tmp_path / "t.csv"), id_column="id").ids.tolist() == ["x"]
+
+
+def test_ids_stay_as_they_are_written(tmp_path):
+    text = "id,a\n007,1\n12345678901234567891,2\n1e3,3\n"
+    found = read_view(put(tmp_path, text), id_column="id")
+    assert found.ids.tolist() == ["007", "12345678901234567891", "1e3"]
+
+
+def test_many_rows_come_in_batches(tmp_path):
+    n = 45_001
+    lines = "\n".join(f"r{i},{i},{i / 2}" for i in range(n))
+    found = read_view(put(tmp_path, f"id,a,b\n{lines}\n"), id_column="id")
+    assert found.views[0].data.shape == (n, 2)
+    assert found.ids[-1] == "r45000"
+    assert found.views[0].data[:, 1].tolist() == (np.arange(n) / 2).tolist()
+
+
+def test_text_far_down_a_column_is_found(tmp_path):
+    lines = "\n".join(str(i) for i in range(30_000))
+    with pytest.raises(ReadError, match=r"not numbers: 'a'"):
+        read_view(put(tmp_path, f"a\n{lines}\noops\n"))
+
+
+def test_columns_that_are_no_numbers_are_refused_with_what_to_do(tmp_path):
+    path = put(tmp_path, "name,size\nbig,2\nsmall,1\n")
+    with pytest.raises(ReadError, match=r"'name' \(for example 'big'\).*--id-column.*--columns"):
+        read_view(path)
+    assert read_view(path, drop=["name"]).views[0].columns == ("size",)
+
+
+def test_a_feature_that_is_called_like_ids_or_labels_is_told(tmp_path):
+    note = read_view(put(tmp_path, "id,a,label\n1,5,0\n2,6,1\n")).note
+    assert "Column 'id' is taken as a feature" in note
+    assert "name it with --label-column" in note
+
+
+def test_columns_make_views_by_name_and_pattern(tmp_path):
+    path = put(tmp_path, "id,px_0,px_1,w,px[2],extra\nx,1,2,3,4,5\n")
+    found = read_view(path, columns={"pixels": ["px_*", "px[2]"], "shape": ["w"]}, id_column="id")
+    assert [(v.name, v.columns) for v in found.views] == [
+        ("pixels", ("px_0", "px_1", "px[2]")),
+        ("shape", ("w",)),
+    ]
+    with pytest.raises(ReadError, match="no column 'pz_\\*'"):
+        read_view(path, columns={"pixels": ["pz_*"]})
+
+
+def test_a_key_is_a_column_or_a_pattern(tmp_path):
+    path = put(tmp_path, "id,px_0,px_1,w\nx,1,2,3\n")
+    assert values(read_view(f"{path}::px_*")) == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a\n1,2\n", "several columns called 'a'"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,2,3\n", "line 2 has 3 fields, but the first has 2"),
+        ("id\nx\n", "no column left"),
+    ],
+)
+def test_other_tables_are_refused(tmp_path, text, message):
+    with pytest.raises(ReadError, match=message):
+        read_view(put(tmp_path, text), id_column="id")
+
+
+def test_other_encodings_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe\n1\n".encode("latin1"))
+    with pytest.raises(ReadError, match="not text in UTF-8"):
+        read_view(str(tmp_path / "t.csv"))
+
+
+def test_a_gzipped_file_that_is_none(tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 4000)[:-30])
+    with pytest.raises(ReadError, match=r"t\.csv\.gz is cut short"):
+        read_view(str(tmp_path / "t.csv.gz"))
+
+
+class TestArrow:
+    @pytest.fixture(params=["parquet", "feather"])
+    def write(self, request, tmp_path):
+        from pyarrow import feather, parquet
+
+        def save(table):
+            path = tmp_path / f"t.{request.param}"
+            if request.param == "parquet":
+                parquet.write_table(table, path)
+            else:
+                feather.write_feather(table, path)
+            return str(path)
+
+        return save
+
+    def test_lists_of_one_length_are_rows(self, write):
+        import pyarrow as pa
+
+        path = write(pa.table({"id": ["x", "y"], "emb": [[1.0, 2.0], [3.0, 4.0]]}))
+        found = read_view(path, id_column="id")
+        assert found.views[0].columns == ("emb_0", "emb_1")
+        assert values(found) == [[1, 2], [3, 4]]
+
+    def test_lists_of_different_length_are_ragged(self, write):
+        import pyarrow as pa
+
+        with pytest.raises(ReadError, match="ragged: lists of column 'emb' have between 1 and 2"):
+            read_view(write(pa.table({"emb": [[1.0, 2.0], [3.0]]})))
+
+    def test_the_index_of_pandas_is_taken_as_ids(self, write):
+        import pandas as pd
+        import pyarrow as pa
+
+        frame = pd.DataFrame({"a": [1.5, 2.5]}, index=["x", "y"])
+        found = read_view(write(pa.Table.from_pandas(frame)))
+        assert found.ids.tolist() == ["x", "y"]
+        assert found.views[0].columns == ("a",)
+
+    def test_missing_numbers_are_nan(self, write):
+        import pyarrow as pa
+
+        found = read_view(write(pa.table({"a": [1, None], "b": [True, None], "c": [0.5, None]})))
+        data = found.views[0].data
+        rows = data.read(0, 2) if hasattr(data, "read") else data
+        assert np.isnan(rows[1].astype(float)).all()
+
+    def test_categories_are_labels(self, write):
+        import pyarrow as pa
+
+        kinds = pa.array(["cat", "dog", "cat"]).dictionary_encode()
+        path = write(pa.table({"a": [1.0, 2.0, 3.0], "kind": kinds}))
+        assert read_view(path, label_column="kind").labels.tolist() == ["cat", "dog", "cat"]
+        assert read_labels(f"{path}::kind").labels.tolist() == ["cat", "dog", "cat"]
+
+    def test_text_is_refused(self, write):
+        import pyarrow as pa
+
+        with pytest.raises(ReadError, match="not numbers: 'name'"):
+            read_view(write(pa.table({"name": ["x"], "a": [1.0]})))
+
+    def test_a_table_without_rows_is_refused(self, write):
+        import pyarrow as pa
+
+        with pytest.raises(ReadError, match="no rows"):
+            read_view(write(pa.table({"a": pa.array([], pa.float64())})))
+
+
+class TestLabels:
+    def test_ids_are_known_by_name(self, tmp_path):
+        found = read_labels(put(tmp_path, "id,cluster\nx,1\ny,0\n"))
+        assert (found.ids.tolist(), found.labels.tolist()) == (["x", "y"], [1, 0])
+
+    def test_several_columns_need_a_key(self, tmp_path):
+        path = put(tmp_path, "id,kind,colour\nx,1,2\n")
+        with pytest.raises(
+            ReadError, match=r"labels in 'kind', 'colour'; choose with t\.csv::NAME"
+        ):
+            read_labels(path)
+        assert read_labels(f"{path}::colour").labels.tolist() == [2]
+
+    def test_a_usual_name_among_several(self, tmp_path):
+        path = put(tmp_path, "id,Label,colour\nx,cat,2\n")
+        assert read_labels(path).labels.tolist() == ["cat"]
+
+    def test_a_vector_has_no_ids(self, tmp_path):
+        np.save(tmp_path / "y.npy", np.array([[2], [1]]))
+        found = read_labels(str(tmp_path / "y.npy"))
+        assert (found.ids, found.labels.tolist()) == (None, [2, 1])
+
+    def test_a_matrix_is_no_labels(self, tmp_path):
+        np.save(tmp_path / "y.npy", np.zeros((3, 2)))
+        with pytest.raises(ReadError, match="nothing with one value a row"):
+            read_labels(str(tmp_path / "y.npy"))
