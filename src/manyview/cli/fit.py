@@ -116,8 +116,6 @@ def _plan(options: dict[str, Any]) -> _Plan:
     for name, flag in (("n_clusters", "-k"), ("folder", "-o")):
         if options[name] is None:
             raise click.UsageError(f"Missing option '{flag}'.", ctx)
-    if ctx.default_map and "seed" in ctx.default_map and ctx.params.get("seed") is None:
-        current().seed = int(ctx.default_map["seed"])
     limit = options["memory_limit"]
     return _Plan(
         inputs=take_inputs(options),

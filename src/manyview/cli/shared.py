@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
@@ -28,12 +28,15 @@ class Shared:
         Results as one JSON object on stdout.
     seed : int
         The same seed gives the same results.
+    given : set of str
+        Which of these the user gave.
     """
 
     quiet: bool = False
     verbose: int = 0
     as_json: bool = False
     seed: int = 0
+    given: set[str] = field(default_factory=set)
 
 
 def current() -> Shared:
@@ -66,9 +69,13 @@ def remarks() -> Iterator[list[str]]:
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     if param.name == "seed" and value is not None and not 0 <= value < 2**31:
         raise click.BadParameter(f"{value} is not between 0 and {2**31 - 1}.", ctx, param)
-    if ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
-        shared = ctx.find_root().ensure_object(Shared)
-        setattr(shared, str(param.name), value)
+    name, shared = str(param.name), ctx.find_root().ensure_object(Shared)
+    source = ctx.get_parameter_source(name)
+    # A run file does not override what stands before the command's name.
+    is_given = source is click.core.ParameterSource.COMMANDLINE or name not in shared.given
+    if source is not click.core.ParameterSource.DEFAULT and is_given:
+        setattr(shared, name, value)
+        shared.given.add(name)
         if param.name == "verbose":
             _log(ctx, value)
     return value

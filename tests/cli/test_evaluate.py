@@ -1,0 +1,90 @@
+"""``manyview evaluate``: rows matched by id, all scores, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from manyview import metrics
+
+from .conftest import is_one_line
+
+TRUE = [0, 0, 1, 1, 2, 2]
+FOUND = [1, 1, 0, 0, 0, 2]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ids = list("abcdef")
+    write(tmp_path / "true.csv", "label", zip(ids, TRUE, strict=True))
+    write(tmp_path / "found.csv", "cluster", zip(ids[::-1], FOUND[::-1], strict=True))
+    write(tmp_path / "fewer.csv", "cluster", zip(ids[:4], FOUND[:4], strict=True))
+    np.save("true.npy", np.array(TRUE))
+    np.save("found.npy", np.array(FOUND))
+    np.save("short.npy", np.array(FOUND[:3]))
+    (tmp_path / "rows.csv").write_text(
+        "row,cluster\n" + "".join(f"{i},{c}\n" for i, c in enumerate(FOUND))
+    )
+    return tmp_path
+
+
+def write(path, name, rows):
+    path.write_text(f"id,{name}\n" + "".join(f"{i},{v}\n" for i, v in rows))
+
+
+@pytest.mark.parametrize(
+    ("true", "found"),
+    [
+        ("true.csv", "found.csv"),
+        ("true.npy", "found.npy"),
+        ("true.npy", "rows.csv"),
+        ("true.csv::label", "found.csv::cluster"),
+    ],
+)
+def test_all_scores_of_matched_rows(here, run, true, found):
+    result = run("evaluate", true, found, "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {
+        "n_rows": 6, "n_classes": 3, "n_clusters": 3, **metrics.scores(TRUE, FOUND),
+    }  # fmt: skip
+
+
+def test_a_table_for_people(here, run):
+    result = run("evaluate", "true.csv", "found.csv")
+    assert result.stdout.startswith("6 rows, 3 classes, 3 clusters\naccuracy        0.8333\n")
+    assert "inverse purity" in result.stdout
+    assert "Rows are matched by id" in result.stderr
+
+
+def test_common_rows_only_if_asked(here, run):
+    result = run("evaluate", "true.csv", "fewer.csv")
+    assert result.exit_code == 2
+    assert "2 ids of true.csv are not in fewer.csv" in result.stderr
+    assert "4 rows" in run("evaluate", "true.csv", "fewer.csv", "--join", "inner").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("true.npy", "short.npy"), "has 6 labels but short.npy has 3"),
+        (("true.csv", "found.npy"), "only true.csv has ids"),
+        (("true.csv", "nothere.csv"), "There is no file nothere.csv"),
+        (("true.csv::odd", "found.csv"), "no 'odd' with one value a row"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(here, run, arguments, message):
+    result = run("evaluate", *arguments)
+    assert result.exit_code == 2
+    assert is_one_line(result.stderr.splitlines()[-1] + "\n") and message in result.stderr
+
+
+def test_by_place_if_asked(here, run):
+    assert run("evaluate", "true.csv", "found.npy", "--join", "order").exit_code == 0
+
+
+def test_clusters_of_a_fit_are_scored(fitted, run):
+    result = run("evaluate", "labels.csv", "out/labels.csv", "--json", "-q")
+    assert json.loads(result.stdout)["accuracy"] == 1.0

@@ -1,0 +1,194 @@
+"""``manyview fit``: what it reads, writes and says, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, load
+from manyview.readers import read_views
+
+from .conftest import FIT, K, N, is_one_line
+
+
+def read_labels(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_three_formats_in_different_order_give_the_groups(fitted):
+    header, *rows = read_labels(fitted / "labels.csv")
+    assert header == ["id", "cluster"]
+    assert [row[0] for row in rows] == [f"s{i:02d}" for i in range(N)]
+    assert len({(i % K, row[1]) for i, row in enumerate(rows)}) == K
+    summary = json.loads((fitted / "summary.json").read_text())["fit"]
+    assert summary["scores"]["accuracy"] == 1.0
+    assert summary["cluster_sizes"] == [30, 30, 30]
+
+
+def test_the_files_hold_what_the_library_gives(fitted, files):
+    views = read_views(["colour.csv", "shape.parquet", "words.npz"], id_column="id").views[:]
+    model = LMVSC(K, random_state=0).fit(views)
+    assert np.array_equal(np.load(fitted / "labels.npy"), model.labels_)
+    assert np.allclose(np.load(fitted / "embedding.npy"), model.embedding_)
+    assert np.array_equal(load(fitted / "model.mv").predict(views), model.labels_)
+    names = {path.name for path in fitted.iterdir()}
+    assert names == {"labels.csv", "labels.npy", "embedding.npy", "model.mv", "summary.json"}
+
+
+def test_results_go_to_stdout_and_remarks_to_stderr(files, run):
+    result = run(*FIT, "--labels", "labels.csv", "-o", "out", "--no-report")
+    assert result.stdout.startswith("90 rows in 3 view(s) (colour 3, shape 5, words 4): 3 clusters")
+    assert "accuracy 1.000" in result.stdout
+    assert "out/model.mv" in result.stdout
+    for remark in ("colour.csv: CSV, 90 rows", "in the order of the first file", "ids from 'id'"):
+        assert remark in result.stderr
+        assert remark not in result.stdout
+    quiet = run(*FIT, "-o", "quiet", "--no-report", "--quiet")
+    assert quiet.stderr == ""
+    assert quiet.stdout.count("\n") == 2
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_shared_options_stand_before_or_after_the_command(files, run, place):
+    shared = ("--json", "--quiet", "--seed", "7")
+    tail = (*FIT[1:], "-o", "out", "--no-report")
+    result = run(*shared, "fit", *tail) if place == "before" else run("fit", *tail, *shared)
+    facts = json.loads(result.stdout)
+    assert facts["seed"] == facts["parameters"]["random_state"] == 7
+    assert facts["views"][1] == {
+        "name": "shape", "file": "shape.parquet", "n_features": 5, "scaling": "standard",
+        "weight": pytest.approx(1 / 3),
+    }  # fmt: skip
+    assert facts["columns"] == {
+        "colour": ["red", "green", "blue"], "shape": [f"w{j}" for j in range(5)],
+    }  # fmt: skip
+
+
+def test_nothing_is_replaced_without_force(fitted, run):
+    before = (fitted / "labels.csv").read_bytes()
+    result = run(*FIT, "-o", "out", "--seed", "5")
+    assert result.exit_code == 2
+    assert is_one_line(result.stderr) and "--force" in result.stderr
+    assert (fitted / "labels.csv").read_bytes() == before
+    assert run(*FIT, "-o", "out", "--force", "--no-report").exit_code == 0
+
+
+def test_other_files_in_the_folder_are_left_alone(files, run):
+    (files / "out").mkdir()
+    (files / "out" / "notes.txt").write_text("mine")
+    assert run(*FIT, "-o", "out", "--no-report").exit_code == 0
+    assert (files / "out" / "notes.txt").read_text() == "mine"
+
+
+def test_parameters_reach_the_model(files, run):
+    result = run(
+        *FIT, "-o", "out", "--no-report", "--json", "-q",
+        "--n-anchors", "10,20", "--alpha", "0.1", "--scaling", "standard,unit,none",
+        "--fusion", "late", "--view-weights", "1,2,1", "--no-row-norm", "--n-init", "3",
+        "--tol", "1e-3", "--anchor-method", "random", "--n-jobs", "1",
+    )  # fmt: skip
+    parameters = json.loads(result.stdout)["parameters"]
+    assert parameters["n_anchors"] == [10, 20]
+    assert parameters["scaling"] == ["standard", "unit", None]
+    assert parameters["view_weights"] == [1, 2, 1]
+    assert (parameters["row_norm"], parameters["degree_norm"]) == (False, True)
+    model = load(files / "out" / "model.mv")
+    assert model.scaling_ == ["standard", "unit", None]
+    assert (model.alpha, model.n_init, model.tol) == (0.1, 3, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit",), "Missing"),
+        (("fit", "colour.csv", "-o", "x"), "Missing option '-k'"),
+        (("fit", "colour.csv", "-k", "3"), "Missing option '-o'"),
+        (("fit", "-k", "3", "-o", "x"), "Missing argument 'VIEW...'"),
+        (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
+        (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
+        (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
+        (("fit", "plain.npy", "-k", "1000", "-o", "x"), "n_samples=90 should be >= n_clusters"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "alpha must be zero or more"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "no"), "'no' is not a number"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--columns", "a"), "not NAME=COLUMN"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--memory-limit", "9 xB"), "not a size"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--labels", "no.csv"), "no file no.csv"),
+        (("fit", "plain.npy", "-k", "3", "-o", "colour.csv"), "is a file"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_exit_code_2(files, run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert is_one_line(result.stderr.splitlines()[-1] + "\n")
+    assert message in result.stderr
+
+
+def test_a_failed_fit_writes_nothing(files, run):
+    np.save("holes.npy", np.full((90, 2), np.nan))
+    result = run("fit", "holes.npy", "-k", "3", "-o", "out")
+    assert result.exit_code == 2
+    assert "holes" in result.stderr
+    assert list((files / "out").iterdir()) == []
+
+
+def test_one_table_is_split_into_views(files, run):
+    result = run(
+        "fit", "colour.csv", "--columns", "warm=red", "--columns", "cold=*e*n,blue",
+        "--id-column", "id", "-k", "3", "-o", "out", "--no-report", "--json", "-q",
+    )  # fmt: skip
+    facts = json.loads(result.stdout)
+    assert facts["columns"] == {"warm": ["red"], "cold": ["green", "blue"]}
+
+
+def test_the_same_labels_from_disk_and_from_memory(files, run):
+    for engine in ("memory", "disk"):
+        result = run(*FIT, "-o", engine, "--no-report", "--engine", engine)
+        assert result.exit_code == 0, result.stderr
+    assert "read from disk block by block" in result.stderr
+    a, b = (np.load(files / engine / "labels.npy") for engine in ("memory", "disk"))
+    assert np.array_equal(a, b)
+    assert not (files / "disk" / "checkpoint").exists()
+
+
+def test_names_from_users_are_only_names(files, run):
+    odd = "<script>alert(1)<script>"
+    result = run("fit", f"{odd}=plain.npy", "-k", "3", "-o", "out")
+    assert result.exit_code == 0
+    assert f"({odd} 4)" in result.stdout
+    page = (files / "out" / "report.html").read_text(encoding="utf-8")
+    assert odd not in page
+
+
+def test_the_report_and_its_facts(files, run):
+    result = run(*FIT, "--labels", "labels.csv", "-o", "out", "--json", "-q")
+    assert result.exit_code == 0
+    page = (files / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    facts = json.loads((files / "out" / "summary.json").read_text())
+    assert facts["n_clusters"] == K
+    assert facts["fit"]["n_rows"] == N
+
+
+def test_without_the_libraries_of_the_report_the_rest_is_written(files, run, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for name in [n for n in sys.modules if n.startswith("manyview.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    result = run(*FIT, "-o", "out")
+    assert result.exit_code == 0, result.stderr
+    assert "No report.html" in result.stderr and "pip install" in result.stderr
+    assert (files / "out" / "model.mv").exists()
+    assert not (files / "out" / "report.html").exists()
+
+
+def test_verbose_logs_to_stderr(files, run):
+    result = run(*FIT, "-o", "out", "--no-report", "-v", "--json")
+    assert "info: fitting" in result.stderr
+    json.loads(result.stdout)

@@ -1,0 +1,131 @@
+"""``manyview predict``: new rows, columns found by name, views by name or order."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from .conftest import VIEWS, N, is_one_line
+
+
+def labels_of(text):
+    return {row[0]: row[1] for row in csv.reader(text.splitlines()[1:])}
+
+
+@pytest.fixture
+def known(fitted):
+    return labels_of((fitted / "labels.csv").read_text())
+
+
+@pytest.mark.parametrize("model", ["out", "out/model.mv"])
+def test_the_rows_that_were_fitted_get_their_clusters(known, run, model):
+    result = run("predict", model, *VIEWS, "--id-column", "id")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("id,cluster\n")
+    assert labels_of(result.stdout) == known
+
+
+def test_new_rows_under_other_names_in_the_same_order(files, known, run):
+    lines = (files / "colour.csv").read_text().splitlines()
+    (files / "new_colour.csv").write_text("\n".join(lines[:1] + lines[11:21]))
+    result = run(
+        "predict", "out", "new_colour.csv", *VIEWS[1:], "--id-column", "id", "--join", "inner",
+        "-o", "new.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "new_colour as colour" in result.stderr
+    found = labels_of((files / "new.csv").read_text())
+    assert found == {i: known[i] for i in list(known)[10:20]}
+
+
+def test_columns_are_found_by_name_whatever_their_order(files, known, run):
+    rows = [line.split(",") for line in (files / "colour.csv").read_text().splitlines()]
+    turned = [
+        ",".join([r[3], "note" if i == 0 else "hello", r[1], r[0], r[2]])
+        for i, r in enumerate(rows)
+    ]
+    (files / "turned.csv").write_text("\n".join(turned))
+    result = run("predict", "out", "turned.csv", *VIEWS[1:], "--id-column", "id", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert labels_of(result.stdout) == known
+
+
+def test_a_column_that_is_missing_is_named(files, known, run):
+    text = (files / "colour.csv").read_text().replace("green", "grün", 1)
+    (files / "colour.csv").write_text(text, encoding="utf-8")
+    result = run("predict", "out", *VIEWS, "--id-column", "id")
+    assert result.exit_code == 2
+    assert "lacks 1 column that the model was fitted to: 'green'" in result.stderr
+
+
+def test_views_by_name_in_any_order(known, run):
+    result = run(
+        "predict", "out", "words=words.npz", "shape=shape.parquet", "colour=colour.csv",
+        "--id-column", "id", "-q",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert labels_of(result.stdout) == known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("predict", "nothere", *VIEWS), "there is no model nothere"),
+        (("predict", "colour.csv", *VIEWS), "colour.csv"),
+        (("predict", "out"), "Missing argument 'VIEW...'"),
+        (("predict", "out", "plain.npy"), "Got 1 view(s), but this model was fitted with 3"),
+        (
+            (
+                "predict",
+                "out",
+                "a=colour.csv",
+                "b=shape.parquet",
+                "c=words.npz",
+                "--id-column",
+                "id",
+            ),
+            "the views are called a, b, c, but the model was fitted to colour, shape, words",
+        ),
+        (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
+        (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv exists"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(fitted, run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert is_one_line(result.stderr.splitlines()[-1] + "\n")
+    assert message in result.stderr
+
+
+def test_as_an_array_and_as_json(fitted, files, run):
+    result = run("predict", "out", *VIEWS, "--id-column", "id", "-o", "p.npy", "--json", "-q")
+    assert json.loads(result.stdout) == {
+        "n_rows": N, "cluster_sizes": {"0": 30, "1": 30, "2": 30},
+    }  # fmt: skip
+    assert np.array_equal(np.load(files / "p.npy"), np.load(fitted / "labels.npy"))
+    assert result.stderr == ""
+
+
+def test_one_table_that_was_split_is_split_again(files, run):
+    split = ("--columns", "warm=red", "--columns", "cold=green,blue", "--id-column", "id")
+    assert run("fit", "colour.csv", *split, "-k", "3", "-o", "two", "--no-report").exit_code == 0
+    result = run("predict", "two", "colour.csv", "--id-column", "id", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert labels_of(result.stdout) == labels_of((files / "two" / "labels.csv").read_text())
+
+
+def test_svmlight_files_that_use_fewer_columns(files, run):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{i % 3} " + " ".join(f"{j + 1}:{rng.normal() + 9 * (i % 3 == j)}" for j in range(4))
+        for i in range(60)
+    ]
+    (files / "a.svm").write_text("\n".join(rows))
+    assert run("fit", "a.svm", "-k", "3", "-o", "s", "--no-report").exit_code == 0
+    (files / "b.svm").write_text("\n".join(row.rpartition(" ")[0] for row in rows))
+    result = run("predict", "s", "b.svm", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("\n") == 61

@@ -1,0 +1,169 @@
+"""Real processes: a terminal that shows progress, pipes that do not, Ctrl-C, completion, colour."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import manyview
+
+COMMAND = [sys.executable, "-m", "manyview"]
+SOURCE = os.path.dirname(os.path.dirname(manyview.__file__))
+
+
+@pytest.fixture
+def big(tmp_path):
+    """Two views of many rows on disk, so that a fit takes a while."""
+    views = manyview.datasets.make_views(60_000, 5, (12, 9), random_state=0)
+    for name, array in views.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    return tmp_path
+
+
+def environment(**changes):
+    return {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "TERM": "xterm", **changes}
+
+
+def in_terminal(arguments, folder, *, interrupt_after=None, **changes):
+    """Run with stderr on a terminal; give exit code, stdout and what the terminal saw."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env=environment(COLUMNS="140", **changes),
+    )
+    os.close(follower)
+    seen = b""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([leader], [], [], 0.1)
+        if ready:
+            try:
+                seen += os.read(leader, 65536)
+            except OSError:  # the other end is closed
+                break
+        if interrupt_after is not None and re.search(interrupt_after, seen):
+            process.send_signal(signal.SIGINT)
+            interrupt_after = None
+    out = process.communicate(timeout=60)[0].decode()
+    os.close(leader)
+    return process.returncode, out, seen.decode(errors="replace")
+
+
+FIT = ["fit", "view_0.npy", "view_1.npy", "-k", "5", "-o", "out", "--no-report"]
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_stages_with_time_left_and_results_stay_clean(big):
+    code, out, seen = in_terminal([*FIT, "--engine", "disk"], big)
+    assert code == 0, seen
+    assert "\x1b" not in out and out.startswith("60000 rows in 2 view(s)")
+    for word in ("reading", "anchors", "graph", "s left", "rows/s", "%"):
+        assert word in seen
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(big):
+    disk = [*FIT, "--engine", "disk", "--memory-limit", "64MB"]
+    code, out, seen = in_terminal(disk, big, interrupt_after=rb"graph.*s left")
+    assert code == 130
+    assert out == ""
+    assert "manyview: stopped. Kept: what was computed so far, in out/checkpoint" in seen
+    assert "Traceback" not in seen
+    assert [path.name for path in (big / "out").iterdir()] == ["checkpoint"]
+    code, _, seen = in_terminal(disk, big)
+    assert code == 0, seen
+    fresh = subprocess.run(
+        [*COMMAND, *FIT[:-3], "-o", "fresh", "--no-report"], cwd=big, env=environment(), check=True,
+        capture_output=True,
+    )  # fmt: skip
+    assert fresh.returncode == 0
+    labels = [np.load(big / name / "labels.npy") for name in ("out", "fresh")]
+    assert np.array_equal(*labels)
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_memory_says_that_nothing_was_written(big):
+    code, _, seen = in_terminal(
+        [*FIT, "--engine", "memory"], big, interrupt_after=rb"anchors|graph"
+    )
+    assert code == 130
+    assert "manyview: stopped. Nothing was written to out." in seen
+    assert list((big / "out").iterdir()) == []
+
+
+def piped(arguments, folder, **changes):
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=environment(**changes), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+
+
+def test_pipes_get_no_progress_and_no_colour(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 3)))
+    done = piped(["fit", "a.npy", "-k", "2", "-o", "out", "--no-report"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "reading" not in done.stderr
+
+
+def test_no_color_is_respected_on_a_terminal(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 3)))
+    arguments = ["fit", "a.npy", "-k", "2", "-o", "out", "--no-report"]
+    code, _, seen = in_terminal(arguments, tmp_path, NO_COLOR="1")
+    assert code == 0
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", seen)
+
+
+def test_output_to_a_closed_pipe_is_no_traceback(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "datasets", "list", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment(), cwd=tmp_path,
+    )  # fmt: skip
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    process.wait(timeout=60)
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run, shell):
+    script = run("completion", shell).stdout
+    assert "_MANYVIEW_COMPLETE" in script and shell in script
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "expected"),
+    [
+        ("manyview fit --n-", "2", "plain,--n-anchors"),
+        ("manyview ", "1", "plain,predict"),
+        ("manyview datasets ", "2", "plain,convert"),
+    ],
+)
+def test_commands_and_options_are_completed(tmp_path, words, place, expected):
+    changes = {"_MANYVIEW_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}
+    assert expected in piped([], tmp_path, **changes).stdout.split()
+
+
+@pytest.mark.slow
+def test_bench_gives_ratios(run):
+    result = run("bench", "--rows", "2000", "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    lines = json.loads(result.stdout)
+    assert [line["n_rows"] for line in lines] == [1797, 2000]
+    assert all(line["ratio"] > 0 for line in lines)
+    assert lines[0]["lmvsc_nmi"] > lines[0]["kmeans_nmi"]
