@@ -151,6 +151,6 @@ def test_interrupting_says_so_in_one_line(tmp_path, monkeypatch, quick_demo):
 
     monkeypatch.setattr("manyview.cli.demo._compare", interrupt)
     result = quick_demo("-o", tmp_path)
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert result.stderr.strip() == "manyview: stopped."
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -16,6 +15,8 @@ import numpy as np
 import pytest
 
 import manyview
+
+pty = pytest.importorskip("pty", reason="there are no such terminals on Windows")
 
 COMMAND = [sys.executable, "-m", "manyview"]
 SOURCE = os.path.dirname(os.path.dirname(manyview.__file__))

@@ -39,8 +39,7 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
     facts = _read_facts(record)
     if "map" not in facts:
         facts = _build_facts(folder, facts)
-        with click.get_current_context().scope():
-            write_record(record, facts)
+        write_record(record, facts)
     write_report(facts, path, static=static, force=True)
     if current().as_json:
         click.echo(json.dumps({"report": str(path), "bytes": path.stat().st_size}))

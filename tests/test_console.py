@@ -1,0 +1,104 @@
+"""Every command in the README and the documentation runs, in the order of its page."""
+
+import importlib.util
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from manyview.cli.group import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+BUILT = ("_build", "auto_examples", "generated")
+
+_specification = importlib.util.spec_from_file_location("console", ROOT / "docs" / "console.py")
+console = importlib.util.module_from_spec(_specification)
+_specification.loader.exec_module(console)
+
+KEY_WORDS = {
+    "fit": "clusters in",
+    "predict": "clusters",
+    "evaluate": "accuracy",
+    "inspect": "fit -k",
+    "report": ".html",
+    "datasets": "digits",
+}
+"""What the output of a command must hold."""
+
+_SHELL = re.compile(
+    r"^```sh\n(.*?)^```|^\.\. code-block:: sh\n\n((?: +.*\n|\n)+)", re.DOTALL | re.MULTILINE
+)
+
+
+def read_pages():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.rst")]
+    return {
+        page: page.read_text(encoding="utf-8")
+        for page in sorted(pages)
+        if not set(BUILT) & set(page.parts)
+    }
+
+
+PAGES = read_pages()
+WITH_COMMANDS = [
+    page
+    for page, text in PAGES.items()
+    if any(b.kind == "console" for b in console.find_blocks(text))
+]
+
+
+def test_blocks_and_commands_are_found():
+    page = "text\n\n.. code-block:: console\n\n   $ a b \\\n   >    c\n   printed\n   $ d\n\nmore\n"
+    (block,) = console.find_blocks(page)
+    assert console.find_commands(block.text) == ["a b \\\n   c", "d"]
+    assert {"README.md", "command_line.rst", "files.rst"} <= {page.name for page in WITH_COMMANDS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+def test_commands_run(page, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    session = console.Session(folder)
+    n_commands = 0
+    for block in console.find_blocks(PAGES[page]):
+        if block.kind == "python":
+            session.run_python(block.text, name=str(page))
+            continue
+        for command in console.find_commands(block.text):
+            code, output = session.run_command(command)
+            assert code == 0, f"{command}\n{output}"
+            words = [w for w in shlex.split(command) if not w.startswith("-")]
+            assert words[0] != "manyview" or KEY_WORDS[words[1]] in output, output
+            n_commands += 1
+    assert n_commands > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_other_commands_exist(page):
+    """What is not run, because it installs or builds, is at least there."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    lines = [
+        shlex.split(line, comments=True)
+        for match in _SHELL.finditer(PAGES[page])
+        for line in (match[1] or match[2]).splitlines()
+        if line.strip()
+    ]
+    known = {"make": targets, "manyview": set(COMMANDS)}
+    for program, *words in lines:
+        if program == "pip":
+            wanted = re.search(r"\[(.*)\]", " ".join(words))
+            assert wanted is None or set(wanted[1].split(",")) <= set(extras)
+        else:
+            assert words[0] in known[program], f"{program} {words[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_the_text_exist(page):
+    named = set(re.findall(r"`manyview ([a-z]+)`", PAGES[page]))
+    assert named <= set(COMMANDS)
