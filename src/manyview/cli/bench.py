@@ -87,24 +87,19 @@ def _measure(views: Any, seed: int) -> dict[str, Any]:
 
 
 def _print(lines: list[dict[str, Any]]) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
+    from manyview.cli.tables import print_table
 
-    table = Table(
-        "", "LMVSC s", "KMeans s", "ratio", "LMVSC NMI", "KMeans NMI", box=SIMPLE, pad_edge=False
-    )
-    for line in lines:
-        table.add_row(
+    click.echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
+    rows = [
+        [
             line["data"],
             f"{line['lmvsc_seconds']:.2f}",
             f"{line['kmeans_seconds']:.2f}",
             f"{line['ratio']:.2f}",
             f"{line['lmvsc_nmi']:.3f}",
             f"{line['kmeans_nmi']:.3f}",
-        )
-    for column in table.columns[1:]:
-        column.justify = "right"
-    console = Console(highlight=False)
-    console.print("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
-    console.print(table)
+        ]
+        for line in lines
+    ]
+    header = ["data", "LMVSC s", "KMeans s", "ratio", "LMVSC NMI", "KMeans NMI"]
+    print_table(header, rows, right=[1, 2, 3, 4, 5])

@@ -43,18 +43,20 @@ def list_names() -> None:
     if current().as_json:
         click.echo(json.dumps(found, indent=2))
         return
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
+    from manyview.cli.tables import print_table
 
-    table = Table("name", "rows", "columns", "classes", "here", "what", box=SIMPLE, pad_edge=False)
-    for entry in found:
-        widths = " + ".join(map(str, entry["n_features"]))
-        cells = (entry["name"], entry["n_samples"], widths, entry["n_clusters"])
-        table.add_row(*map(str, cells), "yes" if entry["is_here"] else "", str(entry["title"]))
-    for column in (1, 3):
-        table.columns[column].justify = "right"
-    Console(highlight=False).print(table)
+    rows = [
+        [
+            entry["name"],
+            entry["n_samples"],
+            " + ".join(map(str, entry["n_features"])),
+            entry["n_clusters"],
+            "yes" if entry["is_here"] else "no",
+            entry["title"],
+        ]
+        for entry in found
+    ]
+    print_table(["name", "rows", "columns", "classes", "here", "what"], rows, right=[1, 3])
 
 
 def _is_here(info: Any) -> bool:

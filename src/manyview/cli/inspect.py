@@ -75,32 +75,27 @@ def _measure(views: Any, n_clusters: int) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    from manyview.cli.tables import print_table
 
-    console = Console(highlight=False, soft_wrap=True)
-    table = Table(
-        "view", "rows", "columns", "type", "size", "zeros", "missing", "constant", "values",
-        box=SIMPLE, pad_edge=False,
-    )  # fmt: skip
-    for view in facts["views"]:
-        table.add_row(
-            escape(view["name"]),
-            str(view["n_rows"]),
-            str(view["n_columns"]),
+    header = ["view", "rows", "columns", "type", "size", "zeros", "missing", "constant", "values"]
+    rows = [
+        [
+            view["name"],
+            view["n_rows"],
+            view["n_columns"],
             view["dtype"] + (" sparse" if view["is_sparse"] else ""),
             describe_bytes(view["bytes"]) + (" on disk" if view["is_on_disk"] else ""),
             f"{view['zeros']:.0%}",
-            str(view["missing"]),
-            str(view["constant_columns"]),
+            view["missing"],
+            view["constant_columns"],
             f"{view['least']:.4g} to {view['greatest']:.4g}",
-        )
-    console.print(table)
+        ]
+        for view in facts["views"]
+    ]
+    print_table(header, rows, right=[1, 2, 5, 6, 7])
     for view in facts["views"]:
         for problem in view["problems"]:
-            console.print(f"{escape(view['name'])}: {escape(problem)}")
+            click.echo(f"{view['name']}: {problem}")
     _print_plan(facts)
 
 
