@@ -101,6 +101,16 @@ class TestContainers:
         with pytest.raises(ReadError, match="is not a CSR array"):
             read_view(str(tmp_path / "a.npz"))
 
+    def test_large_sparse_files_are_read_by_rows(self, tmp_path, monkeypatch):
+        from manyview.readers import npz
+
+        sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(A))
+        assert isinstance(read_view(str(tmp_path / "a.npz")).views[0].data, sparse.csr_array)
+        monkeypatch.setattr(npz, "LARGE_BYTES", 10)
+        source = read_view(str(tmp_path / "a.npz")).views[0].data
+        assert source.is_sparse
+        assert np.array_equal(source.read(1, 3).toarray(), A[1:3])
+
     def test_content_decides_where_the_name_does_not(self, tmp_path):
         np.save(tmp_path / "a.npy", A)
         (tmp_path / "a.npy").rename(tmp_path / "array")

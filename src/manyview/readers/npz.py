@@ -19,6 +19,9 @@ from manyview.readers.contents import Contents, Request
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
+LARGE_BYTES = 1 << 30
+"""A sparse file whose unpacked size is beyond this is read by rows, from a folder written beside it."""
+
 
 def read(request: Request) -> Contents:
     """Read a ``.npz`` file.
@@ -58,7 +61,15 @@ def _opened(path: Path) -> Iterator[Any]:
 
 def _entries(file: Any, request: Request) -> dict[str, Entry]:
     if "format" in file.files and set(_PARTS) - {"shape"} <= set(file.files):
-        return {request.stem: _sparse_entry(partial(_one_sparse, request.path), file["shape"])}
+        # Rows of a packed file cannot be read singly: the source unpacks it once, so only if it must.
+        read = partial(_one_sparse, request.path)
+        is_large = sum(part.file_size for part in file.zip.infolist()) > LARGE_BYTES
+        shape = tuple(int(size) for size in file["shape"])
+        return {
+            request.stem: Entry(
+                shape, "f", partial(_rows, request.path) if is_large else read, read
+            )
+        }
     names = file["view_names"].tolist() if "view_names" in file.files else []
     entries: dict[str, Entry] = {}
     for name in file.files:
@@ -97,6 +108,12 @@ def _display_name(stem: str, names: list[str]) -> str:
 
 def _sparse_entry(read: Callable[[], Any], shape: npt.NDArray[Any]) -> Entry:
     return Entry(tuple(int(size) for size in shape), "f", read, read)
+
+
+def _rows(path: Path) -> Any:
+    from manyview.sources.csr import open_npz
+
+    return open_npz(path)
 
 
 def _one_sparse(path: Path) -> Any:
