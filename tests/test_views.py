@@ -178,8 +178,10 @@ class TestRefused:
 
     def test_dask_arrays_are_not_loaded(self):
         da = pytest.importorskip("dask.array")
+        views = Views({"a": X, "b": da.zeros((len(X), 2))})
+        assert isinstance(views["b"], da.Array)
         with pytest.raises(TypeError, match=r"View 'b' is a dask array.*not loaded"):
-            Views({"a": X, "b": da.zeros((4, 2))})
+            as_views(views, in_memory=True)
 
     def test_zarr_and_hdf5_are_not_loaded(self, tmp_path):
         zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")

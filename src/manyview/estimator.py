@@ -364,7 +364,8 @@ view, default="auto"
             validate_data(self, X, reset=False, skip_check_array=True)
         if list(views.n_features) != self.n_features_per_view_:
             self._refuse_columns(views)
-        return views, choose_engine(self.engine, views.arrays), self._run(views.n_rows)
+        run = self._run(views.n_rows, is_lazy=True)
+        return views, choose_engine(self.engine, views.arrays), run
 
     def _match(self, views: Views) -> Views:
         """Bring the views of new data into the order that was fitted."""
@@ -394,9 +395,10 @@ view, default="auto"
                     f"(view {name!r})."
                 )
 
-    def _run(self, n_rows: int) -> Run:
+    def _run(self, n_rows: int, *, is_lazy: bool = False) -> Run:
         progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
-        return Run(_count_jobs(self.n_jobs), _count_block_rows(self.block_rows, n_rows), progress)
+        block_rows = _count_block_rows(self.block_rows, n_rows)
+        return Run(_count_jobs(self.n_jobs), block_rows, progress, is_lazy)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from manyview.engines.base import Engine
+from manyview.engines.dask import Dask
+from manyview.engines.dask_layers import is_dask
 from manyview.engines.memory import Memory
 
-__all__ = ["Memory", "choose_engine"]
+__all__ = ["Dask", "Memory", "choose_engine"]
 
-_ENGINES = {"memory": Memory}
+_ENGINES: dict[str, type[Memory] | type[Dask]] = {"memory": Memory, "dask": Dask}
 
 
 def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
@@ -32,7 +34,7 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
             )
         return engine
     if engine == "auto":
-        return Memory()
+        return Dask() if any(map(is_dask, arrays)) else Memory()
     if engine not in _ENGINES:
         raise ValueError(f"Unknown engine {engine!r}; use 'auto' or one of {sorted(_ENGINES)}.")
     return _ENGINES[engine]()

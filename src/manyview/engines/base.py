@@ -79,11 +79,14 @@ class Run:
         Rows handed to a thread at a time; whole tiles.
     progress : Progress
         Told about every stage.
+    is_lazy : bool
+        Whether rows that are mapped may be left to be computed when someone asks for them.
     """
 
     n_jobs: int
     block_rows: int
     progress: Progress
+    is_lazy: bool = False
 
 
 class TreeSum:
