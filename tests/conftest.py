@@ -96,10 +96,11 @@ class Cluster:
     def wait_for_workers(self):
         self.client.wait_for_workers(self.n_workers, timeout=120)
 
-    def kill_a_worker(self):
-        """Kill a worker with SIGKILL; its nanny starts another."""
-        pids = self.client.run(os.getpid)
-        os.kill(pids[min(pids)], signal.SIGKILL)
+    def kill_workers(self, count=1):
+        """Kill workers with SIGKILL; their nannies start others."""
+        pids = self.client.run(os.getpid, on_error="ignore")
+        for address in sorted(pids)[:count]:
+            os.kill(pids[address], signal.SIGKILL)
 
     def tasks(self):
         """Give the keys of all tasks that the scheduler knows."""
