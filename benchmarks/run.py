@@ -15,7 +15,7 @@ from benchmarks.record import RESULTS, Report
 NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "published", "growth")
 """Modules of this package with a function ``run(report)``; the shortest first."""
 
-ALONE = ("baselines_handwritten", "baselines_scale", "peers")
+ALONE = ("baselines_handwritten", "baselines_scale", "dask_cluster", "cost_model", "peers")
 """More of them, run only by name: they take long, and the last installs packages of its own."""
 
 
