@@ -92,8 +92,8 @@ view, default="auto"
         Seed. The same seed gives the same labels whatever ``n_jobs``, ``block_rows`` or ``engine``.
     n_jobs : int or None, default=None
         Threads; None or -1 is all cores that this process may use.
-    engine : {"auto", "memory"} or an engine object, default="auto"
-        Where rows live and who computes on them.
+    engine : {"auto", "memory", "dask"} or an engine object, default="auto"
+        Where rows live and who computes on them. "auto" is "dask" for Dask arrays, else "memory".
     block_rows : int or "auto", default="auto"
         Rows handed to a thread at a time; rounded up to whole tiles of 4096.
     verbose : int, default=0
@@ -102,9 +102,9 @@ view, default="auto"
     Attributes
     ----------
     labels_ : ndarray of shape (n,), int32
-        Cluster of each row.
+        Cluster of each row; a Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
-        Spectral embedding of the rows.
+        Spectral embedding of the rows; a Dask array with the Dask engine.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph, in the columns' own units if the scaling of its views is linear
         ("standard", "energy", None), else scaled.
@@ -327,6 +327,7 @@ view, default="auto"
         Returns
         -------
         ndarray of shape (n,), int32
+            For Dask arrays, a Dask array that is computed when it is asked for.
         """
         views, engine, run = self._prepare_new(X)
         labels: npt.NDArray[np.int32] = pipeline.predict(

@@ -43,8 +43,8 @@ class Views:
 
     Attributes
     ----------
-    arrays : tuple of (ndarray or csr_array)
-        The views. Dense ones keep their numeric type; sparse ones are CSR.
+    arrays : tuple of (ndarray, csr_array or dask.array.Array)
+        The views. Dense ones keep their numeric type; sparse ones are CSR; nothing lazy is computed.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
