@@ -18,7 +18,6 @@ class Costs:
 
     scheduler_seconds: float
     driver_seconds: float
-    wall_seconds: float
     scheduler_bytes: float
 
 
