@@ -3,8 +3,8 @@
 Fits of many sizes run on one thread and are timed stage by stage in CPU seconds. Every stage gets a
 sum of terms with coefficients of at least zero; fits that were not used for that judge it. What a
 task costs the scheduler and the driver is measured on a real scheduler. From both, a simulation of the
-task graph tells what 1e8 and 1e9 rows would take. All goes to ``results/cost_model.json`` and
-``docs/_static/scaling.png``.
+task graph tells what 1e8 and 1e9 rows would take. All goes to ``results/cost_model.json``; the picture
+and the tables of ``docs/explanation/scaling.rst`` are made from it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from benchmarks.cost_tables import draw, write_tables
 from benchmarks.dask_cluster import local_cluster
 from benchmarks.measure import in_child
 from benchmarks.record import ROOT, Report, Target, code_and_machine
@@ -28,7 +29,7 @@ from manyview.datasets import make_views
 
 STAGES = ("sample", "anchors", "graph", "spectrum", "embedding", "labels")
 N_FITS, N_HELD_BACK = 36, 14
-PICTURE = ROOT / "docs" / "_static" / "scaling.png"
+DOCS = ROOT / "docs"
 
 Sizes = dict[str, float]
 
@@ -53,10 +54,21 @@ def run(report: Report) -> None:
         "errors": errors.tolist(), "task": vars(costs), "predictions": predict_all(model, costs),
     }  # fmt: skip
     report.folder.mkdir(parents=True, exist_ok=True)
-    (report.folder / "cost_model.json").write_text(
-        json.dumps(content, indent=1, default=float) + "\n"
-    )
-    draw(report.folder / "scaling.png" if report.quick else PICTURE, content)
+    text = json.dumps(content, indent=1, default=float) + "\n"
+    (report.folder / "cost_model.json").write_text(text)
+    write_page(content, report.folder if report.quick else DOCS)
+
+
+def write_page(content: dict[str, Any], folder: Path) -> None:
+    """Write the picture and the tables of the page on scaling."""
+
+    def predict(fit: dict[str, Any]) -> float:
+        return seconds_of(content["coefficients"], fit)
+
+    for part in ("_static", "explanation"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    draw(folder / "_static" / "scaling.png", content, predict)
+    write_tables(folder / "explanation" / "scaling.inc", content, predict)
 
 
 def draw_sizes(count: int, *, seed: int, n_rows: tuple[int, int]) -> list[dict[str, int]]:
@@ -240,34 +252,3 @@ def _stages(model: dict[str, dict[str, float]], size: Sizes) -> dict[str, tuple[
         on_rows = sum(value for name, value in parts.items() if name.startswith("row"))
         stages[stage] = on_rows / size["n"], sum(parts.values()) - on_rows
     return stages
-
-
-def draw(path: Path, content: dict[str, Any]) -> None:
-    """Draw predicted against measured time, and the time of 1e9 rows by block size."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-    for name, mark in (("fits", "."), ("held_back", "o")):
-        measured = [sum(run["seconds"].values()) for run in content[name]]
-        predicted = [seconds_of(content["coefficients"], run) for run in content[name]]
-        left.loglog(measured, predicted, mark, label=name.replace("_", " "))
-    ends = np.array([min(measured) / 2, max(measured) * 2])
-    left.loglog(ends, ends, "-", color="grey", lw=0.8)
-    left.fill_between(ends, 0.75 * ends, 1.25 * ends, color="grey", alpha=0.15, label="± 25 %")
-    left.set(xlabel="measured CPU seconds", ylabel="predicted")
-    left.legend()
-    for n_workers in (10, 100, 1000):
-        points = [
-            (point["block_rows"], point["seconds"])
-            for point in content["predictions"]
-            if point["n"] == 1e9 and point["n_workers"] == n_workers
-        ]
-        right.loglog(*zip(*points, strict=True), "o-", label=f"{n_workers} workers")
-    right.set(xlabel="rows in a block", ylabel="seconds, simulated", title="1e9 rows")
-    right.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)

@@ -247,16 +247,20 @@ class TestSimulation:
         small, large = (self.simulate(1000, block_rows=b, costs=slow) for b in (1 << 12, 1 << 16))
         assert small["seconds"] > small["scheduler_seconds"] / 2 > large["seconds"]
 
-    def test_the_picture_is_drawn(self, tmp_path):
+    def test_the_page_is_written(self, tmp_path):
         runs = made_runs(SIZES[:5])
+        point = {**self.simulate(10), "n": 1e9, "block_rows": 4096}
         content = {
             "fits": runs,
             "held_back": runs,
+            "errors": [0.1, 0.3],
             "coefficients": cost_model.fit_model(runs),
-            "predictions": [
-                {"n": 1e9, "n_workers": w, "block_rows": 4096, "seconds": 1.0}
-                for w in (10, 100, 1000)
-            ],
+            "task": vars(self.COSTS),
+            "cpu": "some",
+            "predictions": [{**point, "n_workers": n_workers} for n_workers in (10, 100, 1000)],
         }
-        cost_model.draw(tmp_path / "picture.png", content)
-        assert (tmp_path / "picture.png").stat().st_size > 1000
+        cost_model.write_page(content, tmp_path)
+        assert (tmp_path / "_static" / "scaling.png").stat().st_size > 1000
+        tables = (tmp_path / "explanation" / "scaling.inc").read_text()
+        assert "mean error 20%" in tables
+        assert tables.count("list-table") == 3
