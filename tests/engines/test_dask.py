@@ -249,7 +249,16 @@ class TestOnWorkers:
         with get_task_stream(client) as stream:
             make_model().fit(chunked)
         names = {str(task["key"]).split("manyview-")[-1].rsplit("-", 1)[0] for task in stream.data}
-        stages = {"sample", "graph-rows", "graph", "graph-add", "vectors", "embedding", "k-means"}
+        stages = {
+            "sample",
+            "graph-rows",
+            "graph",
+            "graph-add",
+            "vectors",
+            "embedding",
+            "k-means",
+            "labels",
+        }
         assert stages <= names
 
     def test_progress_counts_every_tile_of_every_stage(self, client, chunked):

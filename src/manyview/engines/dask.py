@@ -142,8 +142,7 @@ class _BlockRows:
         sums = over_blocks(sum_tiles, function, self._sources(), self._starts, name=stage)
         futures = self._start(sums, add_up(sums, name=stage))[1]
         total = futures.pop()
-        self._follow(futures, stage, total)
-        result: T = total.result()
+        result: T = self._follow(futures, stage, total)
         return result
 
     def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
@@ -165,8 +164,10 @@ class _BlockRows:
         held = started[len(unstarted) :]
         return held, [future for array in held for future in _futures(array)]
 
-    def _follow(self, futures: list[Any], stage: str, total: Any = None) -> None:
-        """Report progress until every block is done; partial sums of a ``total`` are let go then.
+    def _follow(self, futures: list[Any], stage: str, total: Any = None) -> Any:
+        """Report progress until every block is done; give the ``total``, if there is one.
+
+        Partial sums are let go one by one, as soon as they are no longer needed for it.
 
         If blocks fail, the error of the first one in the order of rows is raised, as in memory, and
         nothing of the stage is left on the cluster. The same if the user interrupts it.
@@ -190,6 +191,7 @@ class _BlockRows:
                 if failed < len(futures) and not any(other < failed for other in waiting):
                     futures[failed].result()
                 self._run.progress.advance(sizes[number])
+            return None if total is None else total.result()
         except BaseException:
             self._drop([*futures, *([] if total is None else [total])])
             raise

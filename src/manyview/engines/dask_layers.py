@@ -17,6 +17,7 @@ from manyview.engines.dask_tasks import (
     add_parts,
     cut_and_join,
     cut_rows,
+    first_column,
     take_rows,
     total_of,
     unwrap,
@@ -112,7 +113,17 @@ def over_blocks(
         align_arrays=False,
         adjust_chunks={1: (width,)},
     )
-    return layer[:, 0] if is_flat else layer
+    return _without_columns(layer, f"manyview-{name}-{uuid.uuid4().hex}") if is_flat else layer
+
+
+def _without_columns(array: Any, name: str) -> Any:
+    """Give an array of one column as one dimension, by tasks that keep a name to read."""
+    import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
+
+    layer = {(name, i): (first_column, key) for i, key in enumerate(keys_of(array))}
+    graph = HighLevelGraph.from_collections(name, layer, dependencies=[array])
+    return da.Array(graph, name, array.chunks[:1], meta=np.empty(0, array.dtype))
 
 
 def _node(value: Any, key: str) -> Any:

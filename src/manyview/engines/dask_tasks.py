@@ -132,6 +132,11 @@ def make_rows(
     return rows[:, None] if rows.ndim == 1 else rows
 
 
+def first_column(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give the first column of a block."""
+    return rows[:, 0]
+
+
 def add_parts(blocks: Sequence[Parts]) -> Parts:
     """Add the partial sums of several blocks, as far as the tree of sums allows."""
     return Parts(_tree(blocks).parts())
