@@ -82,8 +82,8 @@ def _predictions(content: dict[str, Any]) -> str:
             f"{point['workers_busy']:.0%}",
             f"{point['n_tasks']:,.0f}",
             f"{point['scheduler_seconds']:,.0f}",
-            f"{point['worker_bytes'] / 1e9:.2g}",
-            f"{point['network_bytes'] / 1e9:.2g}",
+            f"{point['worker_bytes'] / 1e9:.3g}",
+            f"{point['network_bytes'] / 1e9:.3g}",
         ]
         for point in best.values()
     ]
