@@ -15,7 +15,14 @@ from benchmarks.record import RESULTS, Report
 NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "published", "growth")
 """Modules of this package with a function ``run(report)``; the shortest first."""
 
-ALONE = ("baselines_handwritten", "baselines_scale", "out_of_core", "peers")
+ALONE = (
+    "baselines_handwritten",
+    "baselines_scale",
+    "out_of_core",
+    "dask_cluster",
+    "cost_model",
+    "peers",
+)
 """More of them, run only by name: they take long, much disk, or install packages of their own."""
 
 

@@ -44,7 +44,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "manyview"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-html_sidebars = {"tutorial": [], "explanation/design": []}
+html_sidebars = {"tutorial": [], "explanation/design": [], "explanation/scaling": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],

@@ -180,8 +180,10 @@ class TestRefused:
 
     def test_dask_arrays_are_not_loaded(self):
         da = pytest.importorskip("dask.array")
+        views = Views({"a": X, "b": da.zeros((len(X), 2))})
+        assert isinstance(views["b"], da.Array)
         with pytest.raises(TypeError, match=r"View 'b' is a dask array.*not loaded"):
-            Views({"a": X, "b": da.zeros((4, 2))})
+            as_views(views, in_memory=True)
 
     @pytest.mark.parametrize(
         ("names", "message"),

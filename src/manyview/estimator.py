@@ -95,9 +95,9 @@ view, default="auto"
         Seed. The same seed gives the same labels whatever ``n_jobs``, ``block_rows`` or ``engine``.
     n_jobs : int or None, default=None
         Threads; None or -1 is all cores that this process may use.
-    engine : {"auto", "memory", "disk"} or an engine object, default="auto"
-        Where rows live and who computes on them. "auto" is "disk" if a view is in a file, else
-        "memory".
+    engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
+        Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
+        is in a file, else "memory".
     block_rows : int or "auto", default="auto"
         Rows handed to a thread at a time; rounded up to whole tiles of 4096.
     verbose : int, default=0
@@ -106,9 +106,10 @@ view, default="auto"
     Attributes
     ----------
     labels_ : ndarray of shape (n,), int32
-        Cluster of each row.
+        Cluster of each row; a Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
-        Spectral embedding of the rows. From the disk engine, both are memory maps if they are large.
+        Spectral embedding of the rows; a Dask array with the Dask engine. From the disk engine, both
+        are memory maps if they are large.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph, in the columns' own units if the scaling of its views is linear
         ("standard", "energy", None), else scaled.
@@ -407,6 +408,7 @@ view, default="auto"
         Returns
         -------
         ndarray of shape (n,), int32
+            For Dask arrays, a Dask array that is computed when it is asked for.
         """
         views, engine, run = self._prepare_new(X)
         with run.resources:
@@ -506,7 +508,8 @@ view, default="auto"
             validate_data(self, X, reset=False, skip_check_array=True)
         if list(views.n_features) != self.n_features_per_view_:
             self._refuse_columns(views)
-        return views, choose_engine(self.engine, views.arrays), self._run(views.n_rows)
+        run = self._run(views.n_rows, is_lazy=True)
+        return views, choose_engine(self.engine, views.arrays), run
 
     def _match(self, views: Views) -> Views:
         """Bring the views of new data into the order that was fitted."""
@@ -536,10 +539,18 @@ view, default="auto"
                     f"(view {name!r})."
                 )
 
-    def _run(self, n_rows: int, identity: dict[str, str | None] | None = None) -> Run:
+    def _run(
+        self,
+        n_rows: int,
+        identity: dict[str, str | None] | None = None,
+        *,
+        is_lazy: bool = False,
+    ) -> Run:
         progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
         block_rows = _count_block_rows(self.block_rows, n_rows)
-        return Run(_count_jobs(self.n_jobs), block_rows, progress, identity)
+        return Run(
+            _count_jobs(self.n_jobs), block_rows, progress, identity=identity, is_lazy=is_lazy
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

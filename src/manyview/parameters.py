@@ -145,7 +145,7 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
     if isinstance(parts, Mapping):
         by_name = set(parts) == set(views.names)
         parts = [parts[name] for name in (views.names if by_name else parts)]
-    given = tuple(as_views([part]).arrays[0] for part in parts)
+    given = tuple(as_views([part], in_memory=True).arrays[0] for part in parts)
     widths = [a.shape[1] for a in given]
     if widths != list(views.n_features):
         raise ValueError(

@@ -48,9 +48,9 @@ class Views:
 
     Attributes
     ----------
-    arrays : tuple of (ndarray, csr_array or Source)
+    arrays : tuple of (ndarray, csr_array, Source or dask.array.Array)
         The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
-        memory are sources. Selecting rows reads them into memory.
+        memory are sources or Dask arrays. Selecting rows reads those of sources into memory.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
@@ -176,8 +176,10 @@ class Views:
         return f"Views({self.n_rows} rows; {views})"
 
 
-def as_views(data: Any) -> Views:
+def as_views(data: Any, *, in_memory: bool = False) -> Views:
     """Give ``data`` as :class:`Views`; Views pass through unchanged.
+
+    With ``in_memory``, views that are not in memory are refused.
 
     Examples
     --------
@@ -186,7 +188,14 @@ def as_views(data: Any) -> Views:
     >>> as_views([[[1.0, 2.0]], [[3.0]]]).n_features
     (2, 1)
     """
-    return data if isinstance(data, Views) else Views(data)
+    views = data if isinstance(data, Views) else Views(data)
+    for name, array in views.items() if in_memory else ():
+        if not isinstance(array, np.ndarray) and not sparse.issparse(array):
+            raise TypeError(
+                f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not "
+                "loaded into memory silently. Pass numpy.asarray(view) if it fits in memory."
+            )
+    return views
 
 
 def _split(data: Any) -> tuple[list[str], list[Any]]:
@@ -291,6 +300,9 @@ def _as_block(item: Any, name: str) -> Block:
         raise TypeError(
             f"View {name!r} is {type(item).__name__}, not a 2-D array. {_ONE_VIEW_HELP}"
         )
+    elif type(item).__module__.startswith("dask."):
+        _check_chunks(item, name)
+        block = item
     elif _is_table(item):
         block = _table_to_block(item, name)
     elif _is_lazy(item):
@@ -322,7 +334,26 @@ def _as_block(item: Any, name: str) -> Block:
 
 def _is_lazy(item: Any) -> bool:
     # Those of them that can be read by rows are sources already.
-    return type(item).__module__.split(".")[0] in ("dask", "zarr", "h5py")
+    return type(item).__module__.split(".")[0] in ("zarr", "h5py")
+
+
+def _check_chunks(item: Any, name: str) -> None:
+    """Refuse Dask collections whose rows are not whole or not countable; compute nothing."""
+    if not hasattr(item, "chunks"):
+        raise TypeError(
+            f"View {name!r} is a Dask {type(item).__name__}, not a Dask array. Pass "
+            "view.to_dask_array(lengths=True) for a data frame."
+        )
+    if any(map(np.isnan, item.shape)):
+        raise ValueError(
+            f"View {name!r} has chunks of unknown size (shape {item.shape}), as selecting rows by "
+            "value leaves behind. Call view.compute_chunk_sizes() first, which counts them."
+        )
+    if item.ndim == 2 and item.numblocks[1] > 1:
+        raise ValueError(
+            f"View {name!r} is split along its columns, into chunks of {item.chunks[1]}; rows must "
+            'be whole. Pass view.rechunk({0: "auto", 1: -1}).'
+        )
 
 
 def _to_array(item: Any, name: str) -> npt.NDArray[Any]:

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks import (
+    cost_model,
+    dask_cluster,
     graph_stage,
     growth,
     labels,
@@ -25,6 +27,7 @@ from benchmarks import (
     run,
     simplex_qp,
     start_up,
+    task_graph,
     whole_fit,
 )
 from benchmarks.record import Report, Target
@@ -196,3 +199,82 @@ def test_labels_are_compared_with_an_earlier_file(report, views):
     assert before == {"made": nmi}
     labels.compare(report, {"made": (nmi + 0.01, nmi)})
     assert read_lines(report)[-1]["verdict"] == "miss"
+
+
+@pytest.mark.slow
+def test_a_cluster_is_compared_with_memory(report, cluster):
+    cluster.wait_for_workers()
+    with cluster.client.as_current():
+        dask_cluster.compare(report, cluster.client, 6000, repeats=1)
+    figures = {line["case"]: line["figure"] for line in read_lines(report)}
+    assert figures["labels are those of the engine in memory"] == 1.0
+    assert figures["bytes to the driver / bytes of input"] > 0.0
+
+
+SIZES = cost_model.draw_sizes(40, seed=0, n_rows=(1000, 9000))
+
+
+def made_runs(sizes):
+    """Runs that cost exactly what a model with every coefficient 1e-9 says."""
+    runs = [{**size, "s": 9.0, "c": size["k"] + 3, "i": 7} for size in sizes]
+    for made in runs:
+        costs = cost_model.terms(made)
+        made["seconds"] = {
+            stage: 1e-9 * sum(of_stage.values()) for stage, of_stage in costs.items()
+        }
+    return runs
+
+
+def test_the_cost_model_finds_what_made_the_costs():
+    model = cost_model.fit_model(made_runs(SIZES[:30]))
+    errors = cost_model.relative_errors(model, made_runs(SIZES[30:]))
+    assert errors.shape == (10,) and errors.max() < 0.01
+
+
+@pytest.mark.slow
+def test_fits_are_measured_by_stage():
+    (run,) = measure.in_child(
+        cost_model.measure_fits, [{"n": 600, "d": 5, "m": 20, "v": 2, "k": 3}]
+    )
+    assert set(run["seconds"]) == set(cost_model.STAGES)
+    assert sum(run["seconds"].values()) > 0.0 and run["s"] > 1.0
+
+
+class TestSimulation:
+    COSTS = task_graph.Costs(1e-4, 1e-4, 1e4)
+
+    def simulate(self, n_workers, *, block_rows=1 << 16, costs=COSTS):
+        size = {**cost_model.EXAMPLE, "n": 1e8}
+        cluster = task_graph.Cluster(n_workers, 1e9)
+        stages = dict.fromkeys(cost_model.STAGES, (1e-5, 0.5))
+        return task_graph.simulate(stages, size, block_rows, cluster, costs)
+
+    def test_no_schedule_beats_perfect_sharing(self):
+        rows_seconds = 1e8 * 4e-5  # graph, spectrum, embedding and labels
+        for n_workers in (1, 10, 100):
+            found = self.simulate(n_workers)
+            assert rows_seconds / n_workers < found["seconds"] < 2 * rows_seconds / n_workers + 60
+            assert 0.0 < found["workers_busy"] <= 1.0
+
+    def test_a_busy_scheduler_is_the_limit_of_small_blocks(self):
+        slow = task_graph.Costs(1e-3, 1e-3, 1e4)
+        small, large = (self.simulate(1000, block_rows=b, costs=slow) for b in (1 << 12, 1 << 16))
+        assert small["seconds"] > small["scheduler_seconds"] / 2 > large["seconds"]
+
+    def test_the_page_is_written(self, tmp_path):
+        runs = made_runs(SIZES[:5])
+        point = {**self.simulate(10), "n": 1e9, "block_rows": 4096}
+        content = {
+            "fits": runs,
+            "held_back": runs,
+            "errors": [0.1, 0.3],
+            "coefficients": cost_model.fit_model(runs),
+            "task": vars(self.COSTS),
+            "cpu": "some",
+            "predictions": [{**point, "n_workers": n_workers} for n_workers in (10, 100, 1000)],
+        }
+        cost_model.write_page(content, tmp_path)
+        assert (tmp_path / "_static" / "scaling.png").stat().st_size > 1000
+        tables = (tmp_path / "explanation" / "scaling.inc").read_text()
+        assert "mean error 20%" in tables
+        assert tables.count("list-table") == 3

@@ -1,14 +1,39 @@
-"""Compiling: kept for the next process where that is possible, done all the same where not."""
+"""Compiled kernels give the same bits in the process that compiled them and in those that load them."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from manyview.simplex.jit import jit
+SOLVE = """
+import hashlib
+import numpy as np
+from manyview.simplex import solve_simplex_qp
+rng = np.random.default_rng(0)
+X = rng.normal(size=(600, 20))
+for method in {methods}:
+    Z = solve_simplex_qp(X, X[:40], alpha=1.0, method=method)
+    print(method, hashlib.sha256(Z.data.tobytes()).hexdigest())
+"""
+
+
+def solve_in_new_process(cache, methods):
+    done = subprocess.run(
+        [sys.executable, "-c", SOLVE.format(methods=methods)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.splitlines())
 
 
 @pytest.mark.slow
-def test_a_function_without_a_place_for_its_cache_is_compiled_all_the_same():
-    namespace = {}
-    exec("def add(a, b):\n    return a + b\n", namespace)  # no file, so no cache beside it
-    assert jit(namespace["add"])(1.5, 2.0) == 3.5
+def test_bits_depend_neither_on_the_cache_nor_on_what_was_loaded_first(tmp_path):
+    methods = ["exchange", "complement"]
+    compiled = solve_in_new_process(tmp_path, methods)
+    assert len(compiled) == 2
+    assert solve_in_new_process(tmp_path, methods[::-1]) == compiled

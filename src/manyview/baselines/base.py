@@ -76,7 +76,7 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
         ...
     ValueError: View 'height' has NaN at row 1, column 0. ...
     """
-    views = _in_memory(as_views(X))
+    views = _in_memory(as_views(X, in_memory=True))
     for name, array in views.items():
         _check_finite(array, name)
     n_clusters = check_count("n_clusters", estimator.n_clusters)
@@ -282,7 +282,7 @@ def fit_each_view(
     >>> [(row["view"], len(row["labels"])) for row in rows]
     [('length', 3), ('weight', 3)]
     """
-    views = as_views(X)
+    views = as_views(X, in_memory=True)
     rows = []
     for name, array in views.items():
         model = clone(estimator)

@@ -74,7 +74,7 @@ def noisy_views(
     if kind not in _NOISES:
         raise ValueError(f"kind must be one of {sorted(_NOISES)}; got {kind!r}.")
     checked = _check_levels(kind, levels)
-    images = as_views(X)
+    images = as_views(X, in_memory=True)
     pixels = images.arrays[0]
     if images.n_views != 1 or not isinstance(pixels, np.ndarray):
         raise ValueError(f"Expected one dense view of pixels; got {images}.")

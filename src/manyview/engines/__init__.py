@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from manyview.engines.base import Engine
+from manyview.engines.dask import Dask
+from manyview.engines.dask_layers import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
 from manyview.sources import is_source
 
-__all__ = ["Disk", "Memory", "choose_engine"]
+__all__ = ["Dask", "Disk", "Memory", "choose_engine"]
 
-_ENGINES: dict[str, Callable[[], Engine]] = {"memory": Memory, "disk": Disk}
+_ENGINES: dict[str, Callable[[], Engine]] = {"memory": Memory, "disk": Disk, "dask": Dask}
 
 
 def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
@@ -35,6 +37,8 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
             )
         return engine
     if engine == "auto":
+        if any(map(is_dask, arrays)):
+            return Dask()
         return Disk() if any(map(is_source, arrays)) else Memory()
     if engine not in _ENGINES:
         raise ValueError(f"Unknown engine {engine!r}; use 'auto' or one of {sorted(_ENGINES)}.")

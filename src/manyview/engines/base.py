@@ -9,6 +9,7 @@ all tiles, and for one output row per input row, and nothing else.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from manyview.progress import Progress
 
@@ -86,6 +87,8 @@ class Run:
         What an engine must close, or remove, when the call ends.
     notes : dict
         What an engine keeps between opening the views and opening what was made of them.
+    is_lazy : bool
+        Whether rows that are mapped may be left to be computed when someone asks for them.
     """
 
     n_jobs: int
@@ -94,6 +97,7 @@ class Run:
     identity: Mapping[str, str | None] | None = None
     resources: ExitStack = field(default_factory=ExitStack, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, compare=False)
+    is_lazy: bool = False
 
 
 class TreeSum:
@@ -147,6 +151,20 @@ def n_tiles(n_rows: int) -> int:
 _blas_lock = threading.Lock()
 _blas_users = 0
 _blas_limits: Any = None
+_found: tuple[int, Any] = (0, None)
+
+
+def _thread_pools() -> Any:
+    """Give the BLAS and OpenMP libraries that are loaded.
+
+    Looking for them takes milliseconds, as long as some tasks: they are looked for again only after
+    more modules were imported.
+    """
+    global _found
+    n_modules = len(sys.modules)
+    if _found[0] != n_modules:
+        _found = n_modules, ThreadpoolController()
+    return _found[1]
 
 
 @contextmanager
@@ -161,9 +179,9 @@ def one_thread_per_product() -> Iterator[None]:
     with _blas_lock:
         _blas_users += 1
         if _blas_users == 1:
-            _blas_limits = threadpool_limits(limits=1, user_api="blas")
+            _blas_limits = _thread_pools().limit(limits=1, user_api="blas")
     try:
-        with threadpool_limits(limits=1, user_api="openmp"):
+        with _thread_pools().limit(limits=1, user_api="openmp"):
             yield
     finally:
         with _blas_lock:

@@ -29,7 +29,10 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _
 
 def inner(function: _Function) -> _Function:
     """Compile ``function`` into the kernels that call it; they are what is kept."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    # Called and not inlined, it would be whichever kernel's copy was loaded first, and copies are
+    # optimised differently: results would differ between a process that compiled and one that
+    # loaded.
+    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def jit(function: _Function) -> _Function:

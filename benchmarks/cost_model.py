@@ -1,0 +1,254 @@
+"""What a fit costs by its sizes: a model fitted to measured fits, its error on others, a simulation.
+
+Fits of many sizes run on one thread and are timed stage by stage in CPU seconds. Every stage gets a
+sum of terms with coefficients of at least zero; fits that were not used for that judge it. What a
+task costs the scheduler and the driver is measured on a real scheduler. From both, a simulation of the
+task graph tells what 1e8 and 1e9 rows would take. All goes to ``results/cost_model.json``; the picture
+and the tables of ``docs/explanation/scaling.rst`` are made from it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.cost_tables import draw, write_tables
+from benchmarks.dask_cluster import local_cluster
+from benchmarks.measure import in_child
+from benchmarks.record import ROOT, Report, Target, code_and_machine
+from benchmarks.task_graph import Cluster, Costs, simulate
+from manyview import LMVSC
+from manyview.datasets import make_views
+
+STAGES = ("sample", "anchors", "graph", "spectrum", "embedding", "labels")
+N_FITS, N_HELD_BACK = 36, 14
+DOCS = ROOT / "docs"
+
+Sizes = dict[str, float]
+
+
+def run(report: Report) -> None:
+    sizes = draw_sizes(8 if report.quick else N_FITS, seed=0, n_rows=(15_000, 60_000))
+    others = draw_sizes(4 if report.quick else N_HELD_BACK, seed=1, n_rows=(15_000, 120_000))
+    runs = in_child(measure_fits, sizes)
+    held_back = in_child(measure_fits, others)
+    model = fit_model(runs)
+    errors = relative_errors(model, held_back)
+    facts = {"n_fits": len(runs), "n_held_back": len(held_back)}
+    target = Target(at_most=0.25, indicative=report.quick)
+    report.add("mean error on held-back fits", float(errors.mean()), target, threads=1, **facts)
+    report.add("largest error on held-back fits", float(errors.max()), threads=1, **facts)
+    with tempfile.TemporaryDirectory() as folder, local_cluster(Path(folder)) as client:
+        costs = measure_tasks(client, n_blocks=100 if report.quick else 1000)
+    for name, value in vars(costs).items():
+        report.add(f"a task: {name.replace('_', ' ')}", value, threads=1)
+    content = {
+        **code_and_machine(), "coefficients": model, "fits": runs, "held_back": held_back,
+        "errors": errors.tolist(), "task": vars(costs), "predictions": predict_all(model, costs),
+    }  # fmt: skip
+    report.folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, indent=1, default=float) + "\n"
+    (report.folder / "cost_model.json").write_text(text)
+    write_page(content, report.folder if report.quick else DOCS)
+
+
+def write_page(content: dict[str, Any], folder: Path) -> None:
+    """Write the picture and the tables of the page on scaling."""
+
+    def predict(fit: dict[str, Any]) -> float:
+        return seconds_of(content["coefficients"], fit)
+
+    for part in ("_static", "explanation"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    draw(folder / "_static" / "scaling.png", content, predict)
+    write_tables(folder / "explanation" / "scaling.inc", content, predict)
+
+
+def draw_sizes(count: int, *, seed: int, n_rows: tuple[int, int]) -> list[dict[str, int]]:
+    """Give sizes of fits, spread evenly on a scale of ratios, and how noisy their views are."""
+    rng = np.random.default_rng(seed)
+    ranges = {"n": n_rows, "d": (16, 256), "m": (50, 300), "v": (1, 4), "k": (3, 30)}
+    columns = {}
+    for name, (low, high) in ranges.items():
+        places = (rng.permutation(count) + rng.random(count)) / count
+        columns[name] = np.rint(low * (high / low) ** places).astype(int).tolist()
+    columns["noise"] = rng.permutation(np.geomspace(0.3, 3.0, count)).round(2).tolist()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def make_model(k: int, m: int) -> LMVSC:
+    model = LMVSC(k, n_anchors=m, alpha=0.01, random_state=0, n_jobs=1)
+    return model.set_params(fusion="late", n_repeats=1, scaling="standard", locality=0.0)
+
+
+def measure_fits(sizes: list[dict[str, int]]) -> list[dict[str, Any]]:
+    """Give every fit's sizes and CPU seconds by stage. For a process of its own."""
+    from manyview import pipeline
+
+    pipeline.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
+    results = []
+    for size in [sizes[0], *sizes]:  # the first only loads the code
+        n, d, m, v, k = (size[name] for name in "ndmvk")
+        noise = size.get("noise", 0.5)
+        views = make_views(n, k, (d,) * v, noise=noise, dtype=np.float32, random_state=0)
+        model = make_model(k, m).fit(views)
+        graphs = model.solver_report_["graphs"]
+        support = float(np.mean([graph["mean_support"] for graph in graphs]))
+        seen = {"s": support, "c": model.embedding_.shape[1], "i": model.n_iter_}
+        results.append({**size, **seen, "seconds": dict(model.stage_seconds_)})
+    return results[1:]
+
+
+def terms(size: Sizes) -> dict[str, dict[str, float]]:
+    """Give the terms of each stage's time. Those named "row" grow with n, the others do not.
+
+    n rows, v views of d columns, m anchors each, k clusters; s anchors that a row uses, c columns of
+    the embedding, i sweeps of k-means.
+    """
+    n, d, m, v, k, s, c, i = (size[name] for name in "ndmvksci")
+    sample = min(n, max(10_000, 256 * m))
+    placed = 10 * min(n, 32 * m) + 3 * min(n, 256 * m)  # sampled rows, times sweeps over them
+    tried = min(n, max(20_000, 256 * k))
+    entries = v * s
+    return {
+        "sample": {"once": 1.0, "sample v d": sample * v * d},
+        "anchors": {
+            "v": v, "sweeps v d": placed * v * d, "sweeps v m": placed * v * m,
+            "sweeps v m d": placed * v * m * d,
+        },
+        "graph": {
+            "row v": n * v,
+            "row v d": n * v * d,
+            "row v d m": n * v * d * m,
+            "row v m": n * v * m,
+            "row v s m": n * v * s * m,
+            "row v s^2": n * v * s**2,
+            "row Gram": n * min(4 * entries**2, (v * m) ** 2),
+        },
+        "spectrum": {
+            "once": 1.0, "(v m)^2": (v * m) ** 2, "(v m)^3": (v * m) ** 3,
+            "row c": n * c, "row v s c": n * entries * c,
+        },
+        "embedding": {"row c": n * c, "row v s c": n * entries * c},
+        "labels": {
+            "once": 1.0, "starts": tried, "starts c": tried * c, "starts k": tried * k,
+            "starts k c": tried * k * c, "row i c": n * i * c, "row i k c": n * i * k * c,
+        },
+    }  # fmt: skip
+
+
+def fit_model(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Give the coefficients of every stage that fit the runs best, relative to each run's time."""
+    model = {}
+    for stage in STAGES:
+        rows = [terms(run)[stage] for run in runs]
+        seconds = np.array([run["seconds"][stage] for run in runs])
+        # A stage that takes no time should not be fitted as closely as one that takes all.
+        weights = 1.0 / (seconds + 0.02 * np.array([sum(run["seconds"].values()) for run in runs]))
+        matrix = np.array([list(row.values()) for row in rows]) * weights[:, None]
+        scale = np.linalg.norm(matrix, axis=0)
+        found, _ = nnls(matrix / scale, seconds * weights)
+        model[stage] = dict(zip(rows[0], (found / scale).tolist(), strict=True))
+    return model
+
+
+def seconds_of(
+    model: dict[str, dict[str, float]], size: Sizes, *, rows: bool | None = None
+) -> float:
+    """Give CPU seconds of a fit: all, or only what grows with rows, or only what does not."""
+    return sum(
+        model[stage][name] * value
+        for stage, of_stage in terms(size).items()
+        for name, value in of_stage.items()
+        if rows is None or name.startswith("row") is rows
+    )
+
+
+def relative_errors(model: dict[str, dict[str, float]], runs: list[dict[str, Any]]) -> np.ndarray:
+    """Give |predicted - measured| / measured of every run's whole time."""
+    measured = np.array([sum(run["seconds"].values()) for run in runs])
+    return np.abs(np.array([seconds_of(model, run) for run in runs]) - measured) / measured
+
+
+def measure_tasks(client: Any, *, n_blocks: int) -> Costs:
+    """Give what a task costs beside its work, by stages of our own that do next to nothing."""
+    import dask.array as da
+    from distributed import wait
+
+    from manyview.engines import Dask
+    from manyview.engines.base import TILE_ROWS, Run
+    from manyview.progress import SilentProgress
+
+    array = client.persist(da.zeros((n_blocks * TILE_ROWS, 1), chunks=(TILE_ROWS, 1), dtype="u1"))
+    wait(array)
+    rows = Dask(client).open([array], Run(1, TILE_ROWS, SilentProgress()))
+    rows.map_reduce(_one, stage="warm-up")
+    before = client.run_on_scheduler(_scheduler_state)
+    driver, repeats = time.process_time(), 5
+    for _ in range(repeats):
+        rows.map_reduce(_one, stage="count")
+    after = client.run_on_scheduler(_scheduler_state)
+    driver = time.process_time() - driver
+    n_tasks = repeats * n_blocks * 8 / 7  # one a block, and one for every eight to add them
+    kept = rows.derive(_keep)
+    kept.map_reduce(_one, stage="keep")
+    held = client.run_on_scheduler(_scheduler_state)
+    return Costs(
+        scheduler_seconds=(after[0] - before[0]) / n_tasks,
+        driver_seconds=driver / n_tasks,
+        scheduler_bytes=max(held[1] - after[1], 0) / n_blocks,
+    )
+
+
+def _one(tile: Any, first_row: int) -> int:
+    return 1
+
+
+def _keep(tile: Any, first_row: int) -> Any:
+    return tile[0][:1]
+
+
+def _scheduler_state() -> tuple[float, int]:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return time.process_time(), pages * 4096
+
+
+EXAMPLE: Sizes = {"d": 64, "m": 100, "v": 3, "k": 10, "s": 12, "c": 15, "i": 10}
+"""Three views of 64 columns, 100 anchors each: the example of the page."""
+
+
+def predict_all(model: dict[str, dict[str, float]], costs: Costs) -> list[dict[str, Any]]:
+    """Give what the simulation tells for 1e8 and 1e9 rows on 10 to 1000 workers, by block size."""
+    found = []
+    for n in (1e8, 1e9):
+        for n_workers in (10, 100, 1000):
+            for tiles in (4, 16, 64, 256, 1024):
+                size = {**EXAMPLE, "n": n}
+                cluster = Cluster(n_workers=n_workers, bytes_per_second=1.25e9)
+                found.append(
+                    {
+                        "n": n,
+                        "n_workers": n_workers,
+                        "block_rows": 4096 * tiles,
+                        "one_core_seconds": seconds_of(model, size),
+                        **simulate(_stages(model, size), size, 4096 * tiles, cluster, costs),
+                    }
+                )
+    return found
+
+
+def _stages(model: dict[str, dict[str, float]], size: Sizes) -> dict[str, tuple[float, float]]:
+    """Give each stage's CPU seconds per row, and on the driver."""
+    stages = {}
+    for stage, of_stage in terms(size).items():
+        parts = {name: model[stage][name] * value for name, value in of_stage.items()}
+        on_rows = sum(value for name, value in parts.items() if name.startswith("row"))
+        stages[stage] = on_rows / size["n"], sum(parts.values()) - on_rows
+    return stages
