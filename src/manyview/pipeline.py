@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,13 @@ from manyview.engines.base import (
     Engine,
     Rows,
     Run,
+    SampledRows,
     one_thread_per_product,
     thread_pool,
 )
-from manyview.graphs import choose_graphs
+from manyview.graphs import choose_graphs, spread_evenly
 from manyview.model import FittedModel, GraphRows
-from manyview.settings import Settings
+from manyview.settings import Settings, n_vectors_for
 from manyview.stages.anchors import SAMPLE_ROWS_PER_ANCHOR, choose_rows
 from manyview.stages.embedding import (
     Basis,
@@ -42,9 +43,11 @@ from manyview.stages.labels import (
     refine_centers,
     start_centers,
 )
-from manyview.stages.scaling import Array, ScaledRows, fit_scaler
+from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
+from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler, unit_rows
 
 _MIN_SAMPLE_ROWS = 10_000
+_SUGGESTING_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Result:
     n_iter: int
     n_entries: Array
     n_failed: int
+    n_clusters: int
+    suggestion: Suggestion | None
     stage_seconds: dict[str, float]
 
 
@@ -87,13 +92,19 @@ def fit(
             )
         with _timed(seconds, "anchors"):
             graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
+        suggestion = None
+        if settings.n_clusters is None:
+            with _timed(seconds, "number of clusters"):
+                suggestion = _suggest(sample, scalers, graphs, settings, run, label_rng)
+                settings = replace(settings, n_clusters=suggestion.n_clusters)
         with _timed(seconds, "graph"):
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
         with _timed(seconds, "spectrum"):
-            bases = _spectral_bases(moments, graphs, settings)
+            wanted = settings.n_components or count_spare(settings.n_vectors)
+            bases = _spectral_bases(moments, graphs, settings, wanted)
             rank = min(len(basis.singular_values) for basis in bases)
-            if settings.vector_power > 0:
+            if settings.n_components is None:
                 bases = _weigh_vectors(graph, bases, settings)
             transforms = tuple(basis.transform for basis in bases)
         with _timed(seconds, "embedding"):
@@ -107,7 +118,8 @@ def fit(
     model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
     return Result(
         model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_failed, seconds,
+        np.concatenate(moments.n_entries), moments.n_failed,
+        settings.known_clusters, suggestion, seconds,
     )  # fmt: skip
 
 
@@ -133,13 +145,55 @@ def _sample_numbers(
     return choose_rows(n_rows, min(n_rows, wanted), rng)
 
 
+def _suggest(
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    graphs: tuple[AnchorGraph, ...],
+    settings: Settings,
+    run: Run,
+    rng: np.random.Generator,
+) -> Suggestion:
+    """Suggest a number of clusters from the graph of a few sampled rows."""
+    some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
+    tile = GraphRows(scalers, graphs)(some.arrays, 0)
+    most = max(candidate_numbers(some.n_rows), default=1)
+    wanted = settings.n_components or count_spare(n_vectors_for(most))
+    bases = [
+        Basis(
+            embed_rows(GraphTile((Z,), 0), [basis.transform], row_norm=False), basis.singular_values
+        )
+        for Z, basis in zip(
+            tile.parts, _spectral_bases(graph_moments(tile), graphs, settings, wanted), strict=True
+        )
+    ]
+    rank = min(len(basis.singular_values) for basis in bases)
+
+    def embeddings_for(k: int) -> list[Array]:
+        if settings.n_components is None:
+            weighed = [
+                weigh_vectors(
+                    basis,
+                    (basis.transform**4).sum(axis=0),
+                    n_rows=some.n_rows,
+                    n_clusters=k,
+                    n_components=n_vectors_for(k),
+                )
+                for basis in bases
+            ]
+        else:
+            weighed = bases
+        return [unit_rows(b.transform) if settings.row_norm else b.transform for b in weighed]
+
+    candidates = candidate_numbers(some.n_rows, most=rank)
+    with thread_pool(run.n_jobs) as pool:
+        seed = int(rng.integers(2**30))
+        return suggest_n_clusters(embeddings_for, candidates, seed=seed, each=pool.map)
+
+
 def _spectral_bases(
-    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings, wanted: int
 ) -> tuple[Basis, ...]:
-    """Give the leading singular vectors of each repeat; some to spare if some may be left out."""
-    wanted = settings.n_components
-    if settings.vector_power > 0:
-        wanted = count_spare(wanted)
+    """Give the leading singular vectors of each repeat."""
     bases = []
     for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
         fused = [graph for graph in graphs if graph.repeat == repeat]
@@ -163,9 +217,8 @@ def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) ->
             basis,
             part,
             n_rows=graph.n_rows,
-            n_clusters=settings.n_clusters,
-            n_components=settings.n_components,
-            power=settings.vector_power,
+            n_clusters=settings.known_clusters,
+            n_components=settings.n_vectors,
         )
         for basis, part in zip(bases, np.split(quartics, ends[:-1]), strict=True)
     )
@@ -185,11 +238,12 @@ def _cluster(
     embedded: Rows, settings: Settings, rng: np.random.Generator, each: Each
 ) -> tuple[Array, float, int]:
     """Many starts on a sample, the best finished over all rows."""
-    wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
+    k = settings.known_clusters
+    wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * k)
     numbers = choose_rows(embedded.n_rows, min(embedded.n_rows, wanted), rng)
     centers = start_centers(
         embedded.sample_rows(numbers).arrays[0],
-        settings.n_clusters,
+        k,
         n_init=settings.n_init,
         max_iter=settings.max_iter,
         tol=settings.tol,
