@@ -123,10 +123,12 @@ def _locality(names: Sequence[str], settings: Settings, result: Result) -> Reaso
 
 
 def _n_repeats(names: Sequence[str], settings: Settings, result: Result) -> Reasons:
+    why = "embeddings from several anchor seeds side by side vary less"
     if settings.n_repeats == 1:
-        yield 1, "given anchors are the same every time"
-    else:
-        yield settings.n_repeats, "embeddings from several anchor seeds side by side vary less"
+        why = "given anchors are the same every time"
+    elif settings.n_repeats > 3:
+        why += "; few rows vary more, and cost little"
+    yield settings.n_repeats, why
 
 
 def _n_components(names: Sequence[str], settings: Settings, result: Result) -> Reasons:

@@ -18,7 +18,8 @@ _VIEW_WEIGHTS = ("equal", "agreement", "amgl")
 
 _AUTO_ANCHORS = 300
 _AUTO_LOCALITY = 0.03
-_AUTO_REPEATS = 3
+_REPEAT_ROWS = 6000
+_REPEAT_BYTES = 1 << 30
 
 
 def resolve(estimator: Any, views: Views) -> Settings:
@@ -49,9 +50,12 @@ def resolve(estimator: Any, views: Views) -> Settings:
         locality=_settled("locality", estimator.locality, _nonnegative, auto=locality),
         scaling=kinds,
         fusion=fusion,
-        # Given anchors are the same every time.
         n_repeats=_settled(
-            "n_repeats", estimator.n_repeats, _integer, auto=1 if is_given else _AUTO_REPEATS
+            "n_repeats",
+            estimator.n_repeats,
+            _integer,
+            # Given anchors are the same every time.
+            auto=1 if is_given else _count_repeats(views, max(n_anchors)),
         ),
         view_weights=_weights(estimator.view_weights, v),
         n_components=_settled("n_components", estimator.n_components, _integer, auto=None),
@@ -63,6 +67,15 @@ def resolve(estimator: Any, views: Views) -> Settings:
         max_iter=_integer("max_iter", estimator.max_iter),
         tol=_nonnegative("tol", estimator.tol),
     )
+
+
+def _count_repeats(views: Views, n_anchors: int) -> int:
+    """Three anchor seeds; up to nine where rows are so few that results vary more and cost little."""
+    n_rows, n_columns = views.shape
+    affordable = _REPEAT_BYTES // (
+        2 * 8 * n_anchors * n_columns
+    )  # one graph a view, and one of all
+    return max(3, min(9, _REPEAT_ROWS // n_rows, affordable))
 
 
 def _is_auto(value: Any) -> bool:

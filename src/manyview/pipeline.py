@@ -156,55 +156,66 @@ def _suggest(
     """Suggest a number of clusters from the graph of a few sampled rows."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
     tile = GraphRows(scalers, graphs)(some.arrays, 0)
+    moments = graph_moments(tile)
     most = max(candidate_numbers(some.n_rows), default=1)
     wanted = settings.n_components or count_spare(n_vectors_for(most))
-    bases = [
-        Basis(
-            embed_rows(GraphTile((Z,), 0), [basis.transform], row_norm=False), basis.singular_values
-        )
-        for Z, basis in zip(
-            tile.parts, _spectral_bases(graph_moments(tile), graphs, settings, wanted), strict=True
-        )
+    bases = _spectral_bases(moments, graphs, settings, wanted)
+    # Rows times transforms are the vectors themselves: few rows, so all of them are kept.
+    vectors = [
+        Basis(Z @ basis.transform, basis.singular_values)
+        for Z, basis in zip(tile.parts, bases, strict=True)
     ]
-    rank = min(len(basis.singular_values) for basis in bases)
 
     def embeddings_for(k: int) -> list[Array]:
+        chosen = vectors
         if settings.n_components is None:
-            weighed = [
+            quartics = [(basis.transform**4).sum(axis=0) for basis in vectors]
+            chosen = [
                 weigh_vectors(
-                    basis,
-                    (basis.transform**4).sum(axis=0),
-                    n_rows=some.n_rows,
-                    n_clusters=k,
-                    n_components=n_vectors_for(k),
+                    basis, part, n_rows=some.n_rows, n_clusters=k, n_components=n_vectors_for(k)
                 )
-                for basis in bases
+                for basis, part in zip(vectors, quartics, strict=True)
             ]
-        else:
-            weighed = bases
-        return [unit_rows(b.transform) if settings.row_norm else b.transform for b in weighed]
+        parts = [basis.transform for basis in chosen]
+        return [unit_rows(part) for part in parts] if settings.row_norm else parts
 
-    candidates = candidate_numbers(some.n_rows, most=rank)
+    fused = [
+        Z * scales[None, :]
+        for Z, scales in zip(tile.parts, _column_scales(moments, graphs, settings), strict=True)
+    ]
+    rank = min(len(basis.singular_values) for basis in bases)
     with thread_pool(run.n_jobs) as pool:
-        seed = int(rng.integers(2**30))
-        return suggest_n_clusters(embeddings_for, candidates, seed=seed, each=pool.map)
+        return suggest_n_clusters(
+            embeddings_for,
+            fused,
+            candidate_numbers(some.n_rows, most=rank),
+            seed=int(rng.integers(2**30)),
+            each=pool.map,
+        )
 
 
 def _spectral_bases(
     moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings, wanted: int
 ) -> tuple[Basis, ...]:
     """Give the leading singular vectors of each repeat."""
-    bases = []
-    for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
-        fused = [graph for graph in graphs if graph.repeat == repeat]
-        scales = column_scales(
-            sums,
-            [len(graph.anchors) for graph in fused],
-            [graph.weight for graph in fused],
-            degree_norm=settings.degree_norm,
+    return tuple(
+        spectral_basis(fused_gram(gram, scales), scales, wanted)
+        for gram, scales in zip(
+            moments.grams, _column_scales(moments, graphs, settings), strict=True
         )
-        bases.append(spectral_basis(fused_gram(gram, scales), scales, wanted))
-    return tuple(bases)
+    )
+
+
+def _column_scales(
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+) -> list[Array]:
+    """What each repeat's columns are multiplied by in its fused graph."""
+    scales = []
+    for repeat, sums in enumerate(moments.column_sums):
+        fused = [graph for graph in graphs if graph.repeat == repeat]
+        sizes, weights = [len(g.anchors) for g in fused], [g.weight for g in fused]
+        scales.append(column_scales(sums, sizes, weights, degree_norm=settings.degree_norm))
+    return scales
 
 
 def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) -> tuple[Basis, ...]:
