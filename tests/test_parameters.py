@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from manyview import LMVSC, Views
 from manyview.parameters import resolve
@@ -26,11 +27,29 @@ class TestAuto:
     def test_other_settings(self):
         settings = settle()
         assert settings.alpha == (0.01,)
-        assert settings.locality == 0.0
+        assert settings.locality == 0.03
         assert settings.scaling == ("auto", "auto")  # settled by the sample
         assert settings.fusion == "both"
-        assert settings.n_repeats == 1
-        assert settings.view_weights == "equal"
+        assert settings.view_weights == "agreement"
+        assert settings.n_components is None  # chosen and weighted by strength
+
+    @pytest.mark.parametrize(
+        ("n", "d", "expected"),
+        [(100, 10, 9), (1000, 10, 6), (2000, 10, 3), (9999, 10, 3), (600, 10**6, 3)],
+    )
+    def test_repeats_are_three_and_more_where_rows_are_few(self, n, d, expected):
+        views = Views(sparse.csr_array((n, d)))
+        assert settle(views, n_clusters=2).n_repeats == expected
+
+    def test_the_number_of_clusters_may_be_left_open(self):
+        assert settle(n_clusters="auto").n_clusters is None
+
+    def test_without_scaling_nothing_is_added(self):
+        assert settle(scaling=None).locality == 0.0
+        assert settle(scaling=[None, "unit"]).locality == 0.0
+
+    def test_given_anchors_are_used_once(self):
+        assert settle(anchor_method=[np.zeros((9, 4)), np.zeros((9, 6))]).n_repeats == 1
 
     def test_given_anchors_are_fused_late(self):
         anchors = [np.zeros((9, 4)), np.zeros((9, 6))]

@@ -22,6 +22,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview import persistence, pipeline
+from manyview.choices import explain
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Engine, Run
 from manyview.engines.packing import digest
@@ -282,6 +283,9 @@ view, default="auto"
             self.__dict__.pop(name, None)
         self._record_columns(X, views)
         self._set_fitted(views, settings, result)
+        self.choices_ = explain(self.get_params(deep=False), views.names, settings, result)
+        for choice in self.choices_:
+            logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> LMVSC:
@@ -363,6 +367,8 @@ view, default="auto"
         self._model = result.model
         self.labels_ = result.labels
         self.embedding_ = result.embedding
+        self.n_clusters_ = result.n_clusters
+        self.suggestion_ = result.suggestion
         self.inertia_ = result.inertia
         self.n_iter_ = result.n_iter
         self.view_weights_ = result.view_weights
@@ -377,7 +383,7 @@ view, default="auto"
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        wanted = settings.n_clusters if settings.vector_power > 0 else settings.n_components
+        wanted = settings.n_components or result.n_clusters
         if result.rank < wanted:
             warnings.warn(
                 f"The fused graph has only {result.rank} useful singular vectors of the "
@@ -496,7 +502,8 @@ view, default="auto"
     def _small(self) -> dict[str, Any]:
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
-            "stage_seconds_", "solver_report_", "n_samples_seen_", "feature_names_in_",
+            "stage_seconds_", "solver_report_", "choices_", "n_clusters_", "n_samples_seen_",
+            "feature_names_in_",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from manyview.engines.base import Rows, SampledRows
 from manyview.model import GraphRows
@@ -21,6 +22,7 @@ from manyview.stages.scaling import Array, ScaledRows, Scaler, side_by_side
 from manyview.stages.view_weights import agreement_weights, anchor_view_weights
 
 _WEIGHING_ROWS = 10_000
+_WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _PUBLISHED_SWEEPS = 100
 
 
@@ -150,7 +152,7 @@ def _weigh_views(
     settings: Settings,
 ) -> Array:
     """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
-    some = sample.sample_rows(_evenly(sample.n_rows, _WEIGHING_ROWS))
+    some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
     graphs = tuple(graph for of_view in late for graph in of_view)
     moments = some.derive(GraphRows(scalers, graphs)).map_reduce(graph_moments, stage="weights")
     sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
@@ -159,10 +161,12 @@ def _weigh_views(
     sums = moments.column_sums[0]
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
+    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
     if settings.view_weights == "amgl":
-        return anchor_view_weights(gram, sizes, settings.n_clusters)[0]
-    return agreement_weights(gram, sizes, settings.n_clusters, some.n_rows)
+        return anchor_view_weights(gram, sizes, n_vectors)[0]
+    return agreement_weights(gram, sizes, n_vectors, some.n_rows)
 
 
-def _evenly(n_rows: int, n_wanted: int) -> Any:
+def spread_evenly(n_rows: int, n_wanted: int) -> npt.NDArray[np.int64]:
+    """Give row numbers at equal distances, ascending."""
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64))

@@ -17,14 +17,16 @@ _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
 _VIEW_WEIGHTS = ("equal", "agreement", "amgl")
 
 _AUTO_ANCHORS = 300
-_AUTO_POWER = 1.5
+_AUTO_LOCALITY = 0.03
+_REPEAT_ROWS = 6000
+_REPEAT_BYTES = 1 << 30
 
 
 def resolve(estimator: Any, views: Views) -> Settings:
     """Give the settings of a fit of ``views``; raise for what makes no sense."""
     n, v = views.n_rows, views.n_views
-    k = _integer("n_clusters", estimator.n_clusters)
-    if k > n:
+    k = _settled("n_clusters", estimator.n_clusters, _integer, auto=None)
+    if k is not None and k > n:
         raise ValueError(
             f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
         )
@@ -38,23 +40,25 @@ def resolve(estimator: Any, views: Views) -> Settings:
             f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
             f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
-    n_components = estimator.n_components
-    is_auto = _is_auto(n_components)
+    kinds = _scalings(estimator.scaling, v)
+    # Absolute numbers mean something else in every view: without scaling, nothing is added.
+    locality = _AUTO_LOCALITY if None not in kinds else 0.0
     return Settings(
         n_clusters=k,
         n_anchors=n_anchors,
         alpha=_numbers("alpha", estimator.alpha, _nonnegative, auto=0.01),
-        locality=0.0
-        if _is_auto(estimator.locality)
-        else _nonnegative("locality", estimator.locality),
-        scaling=_scalings(estimator.scaling, v),
+        locality=_settled("locality", estimator.locality, _nonnegative, auto=locality),
+        scaling=kinds,
         fusion=fusion,
-        n_repeats=1
-        if _is_auto(estimator.n_repeats)
-        else _integer("n_repeats", estimator.n_repeats),
+        n_repeats=_settled(
+            "n_repeats",
+            estimator.n_repeats,
+            _integer,
+            # Given anchors are the same every time.
+            auto=1 if is_given else _count_repeats(views, max(n_anchors)),
+        ),
         view_weights=_weights(estimator.view_weights, v),
-        n_components=k + max(2, k // 2) if is_auto else _integer("n_components", n_components),
-        vector_power=_AUTO_POWER if is_auto else 0.0,
+        n_components=_settled("n_components", estimator.n_components, _integer, auto=None),
         degree_norm=_boolean("degree_norm", estimator.degree_norm),
         row_norm=_boolean("row_norm", estimator.row_norm),
         anchor_method=anchor_method,
@@ -63,6 +67,15 @@ def resolve(estimator: Any, views: Views) -> Settings:
         max_iter=_integer("max_iter", estimator.max_iter),
         tol=_nonnegative("tol", estimator.tol),
     )
+
+
+def _count_repeats(views: Views, n_anchors: int) -> int:
+    """Three anchor seeds; up to nine where rows are so few that results vary more and cost little."""
+    n_rows, n_columns = views.shape
+    affordable = _REPEAT_BYTES // (
+        2 * 8 * n_anchors * n_columns
+    )  # one graph a view, and one of all
+    return max(3, min(9, _REPEAT_ROWS // n_rows, affordable))
 
 
 def _is_auto(value: Any) -> bool:
@@ -75,6 +88,11 @@ def _integer(name: str, value: Any) -> int:
     if value < 1:
         raise ValueError(f"{name} must be at least 1; got {value}.")
     return int(value)
+
+
+def _settled(name: str, value: Any, check: Callable[[str, Any], Any], *, auto: Any) -> Any:
+    """One value, checked; ``auto`` where it was left to us."""
+    return auto if _is_auto(value) else check(name, value)
 
 
 def _nonnegative(name: str, value: Any) -> float:
@@ -118,7 +136,7 @@ def _numbers(
     return tuple(check(name, item) for item in value)
 
 
-def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]]:
+def _anchors(estimator: Any, views: Views, k: int | None) -> tuple[Any, tuple[int, ...]]:
     """Give the anchor method (a name, or one array per view) and the numbers of anchors."""
     n, method = views.n_rows, estimator.anchor_method
     if not isinstance(method, str):
@@ -132,7 +150,7 @@ def _anchors(estimator: Any, views: Views, k: int) -> tuple[Any, tuple[int, ...]
             )
         return given, (max(sizes),)
     _choice("anchor_method", method, _ANCHOR_METHODS)
-    auto = max(k, min(_AUTO_ANCHORS, n // 3))
+    auto = max(k or 2, min(_AUTO_ANCHORS, n // 3))
     counts = _numbers("n_anchors", estimator.n_anchors, _integer, auto=auto)
     for m in counts:
         if m > n:
@@ -164,7 +182,7 @@ def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
 
 def _weights(value: Any, n_views: int) -> str | tuple[float, ...]:
     if isinstance(value, str):
-        chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="equal")
+        chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
         return chosen
     weights = _numbers("view_weights", value, _nonnegative, auto=None)
     if len(weights) != n_views:

@@ -10,7 +10,7 @@ import io
 import json
 import os
 import zipfile
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import manyview
 from manyview.errors import ModelFileError
 from manyview.model import FittedModel
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
@@ -104,7 +105,7 @@ def _check_header(content: Any, path: Path) -> None:
 
 
 def _build_model(content: dict[str, Any]) -> FittedModel:
-    scalers = tuple(Scaler(**scaler) for scaler in content["scalers"])
+    scalers = tuple(map(_build_scaler, content["scalers"]))
     graphs = tuple(
         AnchorGraph(
             **{**graph, "views": tuple(graph["views"]), "view_scales": tuple(graph["view_scales"])}
@@ -118,8 +119,14 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
     return model
 
 
+def _build_scaler(content: dict[str, Any]) -> Scaler:
+    quantiles = content["quantiles"]
+    return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
+
+
 def _as_dict(item: Any) -> dict[str, Any]:
-    return {field.name: getattr(item, field.name) for field in fields(item)}
+    values = ((field.name, getattr(item, field.name)) for field in fields(item))
+    return {name: _as_dict(value) if is_dataclass(value) else value for name, value in values}
 
 
 def _pack_param(name: str, value: Any, arrays: dict[str, np.ndarray]) -> Any:

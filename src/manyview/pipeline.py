@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,13 @@ from manyview.engines.base import (
     Engine,
     Rows,
     Run,
+    SampledRows,
     one_thread_per_product,
     thread_pool,
 )
-from manyview.graphs import choose_graphs
+from manyview.graphs import choose_graphs, spread_evenly
 from manyview.model import FittedModel, GraphRows
-from manyview.settings import Settings
+from manyview.settings import Settings, n_vectors_for
 from manyview.stages.anchors import SAMPLE_ROWS_PER_ANCHOR, choose_rows
 from manyview.stages.embedding import (
     Basis,
@@ -42,9 +43,11 @@ from manyview.stages.labels import (
     refine_centers,
     start_centers,
 )
-from manyview.stages.scaling import Array, ScaledRows, fit_scaler
+from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
+from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler, unit_rows
 
 _MIN_SAMPLE_ROWS = 10_000
+_SUGGESTING_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Result:
     n_iter: int
     n_entries: Array
     n_failed: int
+    n_clusters: int
+    suggestion: Suggestion | None
     stage_seconds: dict[str, float]
 
 
@@ -87,6 +92,11 @@ def fit(
             )
         with _timed(seconds, "anchors"):
             graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
+        suggestion = None
+        if settings.n_clusters is None:
+            with _timed(seconds, "number of clusters"):
+                suggestion = _suggest(sample, scalers, graphs, settings, run, label_rng)
+                settings = replace(settings, n_clusters=suggestion.n_clusters)
         with _timed(seconds, "graph"):
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
@@ -104,7 +114,8 @@ def fit(
     model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
     return Result(
         model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_failed, seconds,
+        np.concatenate(moments.n_entries), moments.n_failed,
+        settings.known_clusters, suggestion, seconds,
     )  # fmt: skip
 
 
@@ -138,31 +149,85 @@ def find_bases(
     moments: Moments, graph: Rows, graphs: Sequence[AnchorGraph], settings: Settings
 ) -> tuple[tuple[Basis, ...], int]:
     """Give each repeat's basis from the sums over graph rows, and the smallest rank among them."""
-    bases = _spectral_bases(moments, graphs, settings)
+    wanted = settings.n_components or count_spare(settings.n_vectors)
+    bases = _spectral_bases(moments, graphs, settings, wanted)
     rank = min(len(basis.singular_values) for basis in bases)
-    if settings.vector_power > 0:
+    if settings.n_components is None:
         bases = _weigh_vectors(graph, bases, settings)
     return bases, rank
 
 
-def _spectral_bases(
-    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
-) -> tuple[Basis, ...]:
-    """Give the leading singular vectors of each repeat; some to spare if some may be left out."""
-    wanted = settings.n_components
-    if settings.vector_power > 0:
-        wanted = count_spare(wanted)
-    bases = []
-    for repeat, (gram, sums) in enumerate(zip(moments.grams, moments.column_sums, strict=True)):
-        fused = [graph for graph in graphs if graph.repeat == repeat]
-        scales = column_scales(
-            sums,
-            [len(graph.anchors) for graph in fused],
-            [graph.weight for graph in fused],
-            degree_norm=settings.degree_norm,
+def _suggest(
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    graphs: tuple[AnchorGraph, ...],
+    settings: Settings,
+    run: Run,
+    rng: np.random.Generator,
+) -> Suggestion:
+    """Suggest a number of clusters from the graph of a few sampled rows."""
+    some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
+    tile = GraphRows(scalers, graphs)(some.arrays, 0)
+    moments = graph_moments(tile)
+    most = max(candidate_numbers(some.n_rows), default=1)
+    wanted = settings.n_components or count_spare(n_vectors_for(most))
+    bases = _spectral_bases(moments, graphs, settings, wanted)
+    # Rows times transforms are the vectors themselves: few rows, so all of them are kept.
+    vectors = [
+        Basis(Z @ basis.transform, basis.singular_values)
+        for Z, basis in zip(tile.parts, bases, strict=True)
+    ]
+
+    def embeddings_for(k: int) -> list[Array]:
+        chosen = vectors
+        if settings.n_components is None:
+            quartics = [(basis.transform**4).sum(axis=0) for basis in vectors]
+            chosen = [
+                weigh_vectors(
+                    basis, part, n_rows=some.n_rows, n_clusters=k, n_components=n_vectors_for(k)
+                )
+                for basis, part in zip(vectors, quartics, strict=True)
+            ]
+        parts = [basis.transform for basis in chosen]
+        return [unit_rows(part) for part in parts] if settings.row_norm else parts
+
+    fused = [
+        Z * scales[None, :]
+        for Z, scales in zip(tile.parts, _column_scales(moments, graphs, settings), strict=True)
+    ]
+    rank = min(len(basis.singular_values) for basis in bases)
+    with thread_pool(run.n_jobs) as pool:
+        return suggest_n_clusters(
+            embeddings_for,
+            fused,
+            candidate_numbers(some.n_rows, most=rank),
+            seed=int(rng.integers(2**30)),
+            each=pool.map,
         )
-        bases.append(spectral_basis(fused_gram(gram, scales), scales, wanted))
-    return tuple(bases)
+
+
+def _spectral_bases(
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings, wanted: int
+) -> tuple[Basis, ...]:
+    """Give the leading singular vectors of each repeat."""
+    return tuple(
+        spectral_basis(fused_gram(gram, scales), scales, wanted)
+        for gram, scales in zip(
+            moments.grams, _column_scales(moments, graphs, settings), strict=True
+        )
+    )
+
+
+def _column_scales(
+    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
+) -> list[Array]:
+    """What each repeat's columns are multiplied by in its fused graph."""
+    scales = []
+    for repeat, sums in enumerate(moments.column_sums):
+        fused = [graph for graph in graphs if graph.repeat == repeat]
+        sizes, weights = [len(g.anchors) for g in fused], [g.weight for g in fused]
+        scales.append(column_scales(sums, sizes, weights, degree_norm=settings.degree_norm))
+    return scales
 
 
 def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) -> tuple[Basis, ...]:
@@ -175,9 +240,8 @@ def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) ->
             basis,
             part,
             n_rows=graph.n_rows,
-            n_clusters=settings.n_clusters,
-            n_components=settings.n_components,
-            power=settings.vector_power,
+            n_clusters=settings.known_clusters,
+            n_components=settings.n_vectors,
         )
         for basis, part in zip(bases, np.split(quartics, ends[:-1]), strict=True)
     )
@@ -197,11 +261,12 @@ def _cluster(
     embedded: Rows, settings: Settings, rng: np.random.Generator, each: Each
 ) -> tuple[Array, float, int]:
     """Many starts on a sample, the best finished over all rows."""
-    wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
+    k = settings.known_clusters
+    wanted = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * k)
     numbers = choose_rows(embedded.n_rows, min(embedded.n_rows, wanted), rng)
     centers = start_centers(
         embedded.sample_rows(numbers).arrays[0],
-        settings.n_clusters,
+        k,
         n_init=settings.n_init,
         max_iter=settings.max_iter,
         tol=settings.tol,

@@ -132,8 +132,8 @@ class Views:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether every view is an array, and none a source."""
-        return not any(map(is_source, self.arrays))
+        """Whether every view is an array here, none a source or a Dask array."""
+        return all(isinstance(a, np.ndarray) or sparse.issparse(a) for a in self.arrays)
 
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
@@ -179,7 +179,7 @@ class Views:
 def as_views(data: Any, *, in_memory: bool = False) -> Views:
     """Give ``data`` as :class:`Views`; Views pass through unchanged.
 
-    With ``in_memory``, views that are not in memory are refused.
+    With ``in_memory``, views that would have to be loaded are refused.
 
     Examples
     --------
@@ -189,13 +189,21 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     (2, 1)
     """
     views = data if isinstance(data, Views) else Views(data)
-    for name, array in views.items() if in_memory else ():
-        if not isinstance(array, np.ndarray) and not sparse.issparse(array):
+    if not in_memory or views.is_in_memory:
+        return views
+    for name, array in views.items():
+        if is_source(array) and getattr(array, "memory_map", None) is None:
+            raise TypeError(
+                f"View {name!r} is in {array.where}; all rows are needed in memory here, and are not "
+                "loaded silently. Pass Views(...)[:] if they fit."
+            )
+        if not is_source(array) and not isinstance(array, np.ndarray) and not sparse.issparse(array):
             raise TypeError(
                 f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not "
                 "loaded into memory silently. Pass numpy.asarray(view) if it fits in memory."
             )
-    return views
+    loaded: Views = views[:]  # memory maps are arrays already
+    return loaded
 
 
 def _split(data: Any) -> tuple[list[str], list[Any]]:

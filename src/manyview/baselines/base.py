@@ -76,7 +76,7 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
         ...
     ValueError: View 'height' has NaN at row 1, column 0. ...
     """
-    views = _in_memory(as_views(X, in_memory=True))
+    views = as_views(X, in_memory=True)
     for name, array in views.items():
         _check_finite(array, name)
     n_clusters = check_count("n_clusters", estimator.n_clusters)
@@ -90,20 +90,6 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
     estimator.view_names_ = views.names
     _record_feature_names(estimator, X, views)
     return views
-
-
-def _in_memory(views: Views) -> Views:
-    """Give memory maps as the arrays they are; refuse to load what is not an array at all."""
-    if views.is_in_memory:
-        return views
-    for name, array in views.items():
-        if is_source(array) and getattr(array, "memory_map", None) is None:
-            raise TypeError(
-                f"View {name!r} is in {array.where}; this method needs all rows in memory, and does "
-                "not load them silently. Pass Views(...)[:] if they fit."
-            )
-    loaded: Views = views[:]
-    return loaded
 
 
 def _check_finite(array: Block, name: str) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import linalg, sparse
 
 from manyview.stages.graph import GraphTile
-from manyview.stages.scaling import Array
+from manyview.stages.scaling import Array, unit_rows
 
 _USELESS = 1e-10  # squared singular values below this share of the largest carry only rounding
+_POWER = 1.5  # of the squared singular values that weight vectors
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,13 @@ def quartic_sums(tile: GraphTile, transforms: Sequence[Array]) -> Array:
 
 
 def weigh_vectors(
-    basis: Basis, quartics: Array, *, n_rows: int, n_clusters: int, n_components: int, power: float
+    basis: Basis, quartics: Array, *, n_rows: int, n_clusters: int, n_components: int
 ) -> Basis:
     """Leave out vectors that sit on a handful of rows, and weight the others by their strength.
 
     A unit vector spread evenly over a share p of the rows has participation ratio
     1 / (n sum u^4) = p. Below a tenth of an average cluster it tells of a few odd rows, not of a
-    cluster. The first vectors that pass are kept, each times (lambda / lambda_1)^power with lambda its
+    cluster. The first vectors that pass are kept, each times (lambda / lambda_1)^1.5 with lambda its
     squared singular value, so that vectors beyond the k-th add what they know and no more.
 
     Parameters
@@ -76,15 +77,13 @@ def weigh_vectors(
         Sum of the fourth powers of each vector.
     n_rows, n_clusters, n_components : int
         Number of rows, of clusters, and of vectors to keep.
-    power : float
-        The power of the weight.
     """
     participation = 1.0 / (n_rows * np.maximum(quartics, np.finfo(float).tiny))
     kept = np.flatnonzero(participation >= 0.1 / n_clusters)[:n_components]
     if len(kept) < 2:
         kept = np.arange(min(n_components, len(quartics)))
     values = basis.singular_values[kept]
-    return Basis(basis.transform[:, kept] * (values / values[0]) ** (2 * power), values)
+    return Basis(basis.transform[:, kept] * (values / values[0]) ** (2 * _POWER), values)
 
 
 def canonical(vectors: Array, values: Array) -> Array:
@@ -114,10 +113,7 @@ def embed_rows(tile: GraphTile, transforms: Sequence[Array], *, row_norm: bool) 
     parts = []
     for Z, transform in zip(tile.parts, transforms, strict=True):
         rows = _times(Z, transform)
-        if row_norm:
-            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-            rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
-        parts.append(rows)
+        parts.append(unit_rows(rows) if row_norm else rows)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 

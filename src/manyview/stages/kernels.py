@@ -1,6 +1,6 @@
 """Compiled loops over tiles of graph rows and embedding rows, and nothing else."""
 
-from manyview.simplex.jit import jit
+from manyview.simplex.jit import inner, jit
 
 
 @jit
@@ -66,3 +66,37 @@ def add_sparse_rows_by_label(indptr, indices, data, labels, sums):
         target = sums[labels[row]]
         for a in range(indptr[row], indptr[row + 1]):
             target[indices[a]] += data[a]
+
+
+@inner
+def _interpolate(x, knots, heights):
+    """Height at x of the line through the points (knots, heights); level beyond both ends."""
+    low, high = 0, knots.shape[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if knots[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    if low == knots.shape[0]:
+        return heights[low - 1]
+    if low == 0 or knots[low] == x:
+        return heights[low]
+    share = (x - knots[low - 1]) / (knots[low] - knots[low - 1])
+    return heights[low - 1] + share * (heights[low] - heights[low - 1])
+
+
+@jit
+def interpolate_columns(values, knots, heights, out):
+    """Write the height of each value (n, d) by its column's table (d, q) into out (n, d)."""
+    n, d = values.shape
+    for j in range(d):
+        for row in range(n):
+            out[row, j] = _interpolate(values[row, j], knots[j], heights[j])
+
+
+@jit
+def interpolate_entries(values, columns, knots, heights, out):
+    """Write the height of each value (n,) by the table (d, q) of its column into out (n,)."""
+    for i in range(values.shape[0]):
+        out[i] = _interpolate(values[i], knots[columns[i]], heights[columns[i]])

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, special
+from scipy import sparse
 
+from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.views import Block
 
 Array = npt.NDArray[np.float64]
 
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 
-_N_QUANTILES = 1000
 _ROWS = 4096
 
 
@@ -107,18 +107,21 @@ class Scaler:
         One of :data:`KINDS`.
     shift, scale : ndarray of shape (d,)
         Taken off, then multiplied, after what ``kind`` does to single values or rows.
-    quantiles : ndarray of shape (q, d), or None
+    quantiles : Quantiles or None
         Sampled quantiles of each column, for normal scores.
     fill : ndarray of shape (d,), or None
         What stands in for missing values; None refuses them.
+    why : str
+        Why this kind, if it was chosen automatically.
     """
 
     name: str
     kind: str | None
     shift: Array
     scale: Array
-    quantiles: Array | None = None
+    quantiles: Quantiles | None = None
     fill: Array | None = None
+    why: str = ""
 
     @property
     def is_linear(self) -> bool:
@@ -187,9 +190,10 @@ def fit_scaler(
         fill = _present_means(sample, name)
         sample = _fill_missing(sample, fill)
     _refuse_if_nonfinite(sample, name, numbers)
+    why = ""
     if kind == "auto":
-        kind = choose_kind(sample)
-    quantiles = _column_quantiles(sample) if kind == "normal-scores" else None
+        kind, why = choose_kind(sample)
+    quantiles = sample_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     if not np.isfinite(variance).all():
         raise ValueError(
@@ -202,27 +206,34 @@ def fit_scaler(
     if kind is not None:
         energy = float((variance * scale**2).sum())
         scale = scale / np.sqrt(energy) if energy > 0 else scale
-    return Scaler(name, kind, mean, scale, quantiles, fill)
+    return Scaler(name, kind, mean, scale, quantiles, fill, why)
 
 
-def choose_kind(sample: Block) -> str:
-    """Give the kind of scaling for a view that looks like ``sample`` (n, d).
+def choose_kind(sample: Block) -> tuple[str, str]:
+    """Give the kind of scaling for a view that looks like ``sample`` (n, d), and why.
 
     "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
-    strokes are, and for what is nearly all zero; there, "standard" would let the rarest columns take
-    over. "standard" for everything else.
+    strokes are, and for what is nearly all zero; there, columns scaled one by one would let the
+    rarest take over. "normal-scores" for everything else: no column is dominated by its tail.
 
     Examples
     --------
-    >>> choose_kind(np.array([[0, 0, 3], [1, 0, 0]])), choose_kind(np.array([[0.3, -1.2]]))
-    ('hellinger', 'standard')
+    >>> choose_kind(np.array([[0, 0, 3], [1, 0, 0]]))
+    ('hellinger', '67 % zeros, nothing negative')
+    >>> choose_kind(np.array([[0.3, -1.2]]))
+    ('normal-scores', '0 % zeros')
     """
     values = sample.data if sparse.issparse(sample) else sample
-    n_zero = sample.shape[0] * sample.shape[1] - np.count_nonzero(values)
-    zero_share = n_zero / (sample.shape[0] * sample.shape[1])
+    size = sample.shape[0] * sample.shape[1]
+    zero_share = (size - np.count_nonzero(values)) / size
     is_negative = values.size > 0 and values.min() < 0
-    mostly_zero = zero_share > 0.9 or (zero_share > 0.5 and not is_negative)
-    return "hellinger" if mostly_zero else "standard"
+    why = f"{100 * zero_share:.0f} % zeros"
+    if zero_share > 0.9:
+        return "hellinger", why
+    if zero_share > 0.5:
+        kind = "normal-scores" if is_negative else "hellinger"
+        return kind, f"{why}, {'some' if is_negative else 'nothing'} negative"
+    return "normal-scores", why
 
 
 def _row_blocks(block: Block) -> Iterator[Block]:
@@ -233,7 +244,7 @@ def _row_blocks(block: Block) -> Iterator[Block]:
 
 
 def _mapped_moments(
-    sample: Block, kind: str | None, quantiles: Array | None
+    sample: Block, kind: str | None, quantiles: Quantiles | None
 ) -> tuple[Array, Array]:
     """Mean and variance of every column after what ``kind`` does to values or rows."""
     n, d = sample.shape
@@ -262,27 +273,27 @@ def _beyond_rounding(variance: Array, mean: Array) -> Array:
 
 
 def _map_dense(
-    block: npt.NDArray[Any], kind: str | None, quantiles: Array | None
+    block: npt.NDArray[Any], kind: str | None, quantiles: Quantiles | None
 ) -> npt.NDArray[Any]:
     if kind == "hellinger":
         values = np.asarray(block, dtype=np.float64)
-        return _unit_rows(np.sign(values) * np.sqrt(np.abs(values)))
+        return unit_rows(np.sign(values) * np.sqrt(np.abs(values)))
     if kind == "unit":
-        return _unit_rows(np.asarray(block, dtype=np.float64))
+        return unit_rows(np.asarray(block, dtype=np.float64))
     if kind == "normal-scores":
         assert quantiles is not None
-        columns = [_normal_scores(block[:, j], quantiles[:, j]) for j in range(block.shape[1])]
-        return np.stack(columns, axis=1)
+        return quantiles.scores_of(np.asarray(block, dtype=np.float64))
     return block
 
 
-def _unit_rows(rows: Array) -> Array:
+def unit_rows(rows: Array) -> Array:
+    """Rows scaled to unit length; those of length zero stay as they are."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
 
 def _map_sparse(
-    block: sparse.csr_array, kind: str | None, quantiles: Array | None
+    block: sparse.csr_array, kind: str | None, quantiles: Quantiles | None
 ) -> tuple[sparse.csr_array, Array | float]:
     """Map stored values; also give what a zero is mapped to, which stored values are relative to."""
     data = block.data.astype(np.float64)
@@ -295,45 +306,10 @@ def _map_sparse(
         data = data / np.where(lengths > 0, lengths, 1.0)[rows]
     if kind == "normal-scores":
         assert quantiles is not None
-        zero = np.array([_normal_scores(np.zeros(1), q)[0] for q in quantiles.T])
-        order = np.argsort(block.indices, kind="stable")
-        ends = np.searchsorted(block.indices[order], np.arange(block.shape[1] + 1))
-        for j in np.flatnonzero(np.diff(ends)):
-            entries = order[ends[j] : ends[j + 1]]
-            data[entries] = _normal_scores(data[entries], quantiles[:, j]) - zero[j]
+        level = quantiles.scores_of(np.zeros((1, block.shape[1])))[0]
+        data = quantiles.scores_of(data, block.indices) - level[block.indices]
+        zero = level
     return sparse.csr_array((data, block.indices, block.indptr), shape=block.shape), zero
-
-
-def _column_quantiles(sample: Block) -> Array:
-    """Sorted sampled values of every column, at most :data:`_N_QUANTILES` of each."""
-    n, d = sample.shape
-    q = min(n, _N_QUANTILES)
-    positions = np.linspace(0, n - 1, q)
-    table = np.empty((q, d))
-    columns = sparse.csc_array(sample) if sparse.issparse(sample) else sample
-    for j in range(d):
-        if sparse.issparse(sample):
-            stored = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-            column = np.concatenate([np.zeros(n - len(stored)), stored])
-        else:
-            column = np.asarray(columns[:, j], dtype=np.float64)
-        table[:, j] = np.interp(positions, np.arange(n), np.sort(column))
-    return table
-
-
-def _normal_scores(values: npt.NDArray[Any], quantiles: Array) -> Array:
-    """Normal quantile of each value's rank in a sorted column; ties get their middle rank."""
-    values = np.asarray(values, dtype=np.float64)
-    q = len(quantiles)
-    low = np.searchsorted(quantiles, values, "left")
-    high = np.searchsorted(quantiles, values, "right")
-    below = np.clip(low - 1, 0, q - 1)
-    above = np.clip(low, 0, q - 1)
-    gap = quantiles[above] - quantiles[below]
-    inside = np.where(gap > 0, (values - quantiles[below]) / np.where(gap > 0, gap, 1.0), 0.0)
-    between = low - 0.5 + np.clip(inside, 0.0, 1.0)  # no such value in the table: interpolate
-    rank = np.where(high > low, 0.5 * (low + high), between)
-    return special.ndtri((np.clip(rank, 0.0, q) + 0.25) / (q + 0.5))  # type: ignore[no-any-return]
 
 
 def _present_means(sample: Block, name: str) -> Array:

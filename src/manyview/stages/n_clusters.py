@@ -1,0 +1,180 @@
+"""Embeddings and graphs of a sample -> a suggested number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from manyview.stages.scaling import Array
+
+Labels = npt.NDArray[np.int32]
+
+_N_INIT = 3
+_MOST = 150
+_EVERY_UNTIL = 20
+_GROWTH = 1.12
+_LEAST_ROWS = 8
+_LEAST_STABILITY = 0.25
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A suggested number of clusters, with the curves it was decided from.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The suggestion; 1 if the best number of clusters is not found twice alike.
+    candidates : list of int
+        Numbers that were tried, ascending.
+    silhouette : list of float
+        For each of them, how far clusters are apart in the embedding.
+    modularity : list of float
+        For each of them, how much more of the graph lies inside clusters than by chance.
+    score : list of float
+        The product of both, whose maximum is taken.
+    stability : float
+        How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
+    """
+
+    n_clusters: int
+    candidates: list[int]
+    silhouette: list[float]
+    modularity: list[float]
+    score: list[float]
+    stability: float
+
+    def runners_up(self, count: int = 3) -> list[int]:
+        """Give the next best candidates: peaks of the score first, then by score."""
+        padded = [-np.inf, *self.score, -np.inf]
+        peaks = [a <= b >= c for a, b, c in zip(padded, self.score, padded[2:], strict=False)]
+        order = sorted(range(len(peaks)), key=lambda i: (not peaks[i], -self.score[i]))
+        others = [self.candidates[i] for i in order if self.candidates[i] != self.n_clusters]
+        return others[:count]
+
+    def why(self) -> str:
+        """Give the evidence in a sentence."""
+        if not self.candidates:
+            return "too few rows to tell clusters apart"
+        others = ", ".join(map(str, self.runners_up())) or "none"
+        found = f"anchor seeds agree on them by {self.stability:.2f}"
+        if self.n_clusters == 1:
+            return f"no clusters are found twice alike ({found}); the best number was {others}"
+        at = self.candidates.index(self.n_clusters)
+        return (
+            f"silhouette {self.silhouette[at]:.2f} times modularity {self.modularity[at]:.2f} is "
+            f"largest, {found}; next: {others}"
+        )
+
+
+def candidate_numbers(n_rows: int, *, most: int = _MOST) -> list[int]:
+    """Give the numbers of clusters to try: all up to 20, then an eighth more each time, up to 150.
+
+    Examples
+    --------
+    >>> candidate_numbers(100)[-3:], candidate_numbers(10_000)[17:22]
+    ([10, 11, 12], [19, 20, 22, 25, 28])
+    """
+    most = min(_MOST, n_rows // _LEAST_ROWS, most)
+    numbers = list(range(2, min(_EVERY_UNTIL, most) + 1))
+    while numbers and (following := round(numbers[-1] * _GROWTH)) <= most:
+        if numbers[-1] < _EVERY_UNTIL:
+            break
+        numbers.append(following)
+    return numbers
+
+
+def suggest_n_clusters(
+    embeddings_for: Callable[[int], Sequence[Array]],
+    graphs: Sequence[sparse.csr_array],
+    candidates: Sequence[int],
+    *,
+    seed: int,
+    each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
+) -> Suggestion:
+    """Suggest a number of clusters that are apart in the embedding and dense in the graph.
+
+    The silhouette alone prefers few clusters and modularity many; their product has its maximum
+    near the number of classes more often than either, the eigengap or stability.
+
+    Parameters
+    ----------
+    embeddings_for : callable
+        Given a number of clusters, the embedding (n, c) of the same rows for each anchor seed.
+    graphs : sequence of csr_array of shape (n, M)
+        Their fused graph for each anchor seed, columns scaled.
+    candidates : sequence of int
+        Numbers to try.
+    seed : int
+        Of the k-means starts.
+    each : callable
+        Maps a function over the candidates in their order; a thread pool's map will do.
+    """
+
+    def judge(k: int) -> tuple[float, float]:
+        joined = np.concatenate(embeddings_for(k), axis=1)
+        labels = _cluster(joined, joined, k, seed)
+        return _silhouette(joined, labels), float(
+            np.mean([modularity(graph, labels) for graph in graphs])
+        )
+
+    judged = list(each(judge, candidates))
+    score = [max(a, 0.0) * max(b, 0.0) for a, b in judged]
+    best, stability = 1, 0.0
+    if candidates:
+        best = candidates[int(np.argmax(score))]
+        stability = _stability(embeddings_for(best), best, seed)
+        best = best if stability >= _LEAST_STABILITY else 1
+    return Suggestion(
+        best, list(candidates), [a for a, _ in judged], [b for _, b in judged], score, stability
+    )
+
+
+def modularity(graph: sparse.csr_array, labels: Labels) -> float:
+    """Share of the graph B B' inside clusters, less what chance would put there.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, M)
+        B with rows of B B' summing to one: the fused graph with columns scaled.
+    labels : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> B = sparse.csr_array(np.kron(np.eye(2), np.full((3, 1), 3**-0.5)))
+    >>> round(modularity(B, np.array([0, 0, 0, 1, 1, 1])), 6)
+    0.5
+    """
+    n, k = len(labels), int(labels.max()) + 1
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
+    inside = (members @ graph).power(2).sum() / n
+    return float(inside - ((np.bincount(labels) / n) ** 2).sum())
+
+
+def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
+    """Mean agreement of the clusterings from each anchor seed; of either half of rows if one."""
+    if len(parts) > 1:
+        labels = [_cluster(part, part, k, seed) for part in parts]
+    else:
+        labels = [_cluster(parts[0][half::2], parts[0], k, seed) for half in (0, 1)]
+    return float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(labels, 2)]))
+
+
+def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
+    """Labels of rows by k-means on those that are seen."""
+    kmeans = KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen)
+    labels: Labels = kmeans.predict(rows)
+    return labels
+
+
+def _silhouette(rows: Array, labels: Labels) -> float:
+    n_found = len(np.unique(labels))
+    return float(silhouette_score(rows, labels)) if 1 < n_found < len(rows) else 0.0

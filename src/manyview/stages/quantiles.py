@@ -1,0 +1,75 @@
+"""Sampled quantiles of columns -> normal scores of their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse, special
+
+from manyview.views import Block
+
+Array = npt.NDArray[np.float64]
+
+_N_QUANTILES = 1000
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """A table of each column's sampled values and their normal scores.
+
+    Attributes
+    ----------
+    values : ndarray of shape (d, q)
+        Sampled values of each column, ascending.
+    scores : ndarray of shape (d, q)
+        The normal quantile of each one's rank; ties share their middle rank.
+    """
+
+    values: Array
+    scores: Array
+
+    def scores_of(self, values: Array, columns: npt.NDArray[Any] | None = None) -> Array:
+        """Give the normal score of every value, linear between those in the table.
+
+        ``values`` has shape (n, d), or (n,) with ``columns`` the column of each.
+        """
+        from manyview.stages import kernels
+
+        out = np.empty_like(values)
+        if columns is None:
+            kernels.interpolate_columns(values, self.values, self.scores, out)
+        else:
+            kernels.interpolate_entries(values, columns, self.values, self.scores, out)
+        return out
+
+
+def sample_quantiles(sample: Block) -> Quantiles:
+    """Give the table of a sample of rows (n, d), with at most a thousand values a column.
+
+    Examples
+    --------
+    >>> table = sample_quantiles(np.array([[3.0], [1.0], [1.0], [2.0]]))
+    >>> table.scores_of(np.array([[1.0], [2.5], [9.0]])).ravel().round(2).tolist()
+    [-0.59, 0.73, 1.15]
+    """
+    n, d = sample.shape
+    q = min(n, _N_QUANTILES)
+    positions = np.linspace(0, n - 1, q)
+    values, scores = np.empty((d, q)), np.empty((d, q))
+    columns = sparse.csc_array(sample) if sparse.issparse(sample) else sample
+    for j in range(d):
+        if sparse.issparse(sample):
+            stored = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
+            column = np.concatenate([np.zeros(n - len(stored)), stored])
+        else:
+            column = np.asarray(columns[:, j], dtype=np.float64)
+        ordered = np.sort(column)
+        # The nearest sampled value, not one between two: a column of few values keeps its few.
+        values[j] = ordered[np.rint(positions).astype(np.int64)]
+        rank = (np.searchsorted(ordered, values[j], "left")
+                + np.searchsorted(ordered, values[j], "right")) / 2  # fmt: skip
+        scores[j] = special.ndtri((rank + 0.25) / (n + 0.5))
+    return Quantiles(values, scores)
