@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from manyview.errors import ModelFileError, RankWarning
 from manyview.parameters import resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
+from manyview.stages.n_clusters import Suggestion
 from manyview.streaming import Intake
 from manyview.views import Views, as_views
 
@@ -46,8 +47,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters. "auto" suggests one, from the silhouette of the embedding and the
+        modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
         views. "auto" is 300, but at most a third of the rows and at least ``n_clusters``.
@@ -55,23 +57,24 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Ridge on the graph weights, relative to the view's mean squared norm unless ``scaling`` is
         None; more spreads each row over more anchors. "auto" is 0.01.
     locality : float or "auto", default="auto"
-        Penalty on the squared distances of a row to the anchors it uses, in the same unit. "auto" is
-        0, as in the paper.
+        Penalty on the squared distances of a row to the anchors it uses, in the same unit; 0 in the
+        paper. "auto" is 0.03, or 0 where ``scaling`` is None.
     scaling : {"auto", "standard", "normal-scores", "hellinger", "unit", "energy", None}, or one per \
 view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
         roots, rows to unit length (word counts); rows to unit length; only by one number per view;
         or not at all. All but None end with unit mean squared norm per view. "auto" is "hellinger"
-        for views that are mostly zero and never negative (or nearly all zero), else "standard".
+        for views that are mostly zero and never negative (or nearly all zero), else "normal-scores".
     fusion : {"auto", "late", "early", "both"}, default="auto"
         One graph per view as in the paper, one graph of all views side by side, or both, half the
         weight each: what only some views see is averaged away in the first and kept in the second.
         "auto" is "both" ("late" where anchors are given).
     n_repeats : int or "auto", default="auto"
-        Number of anchor seeds, whose embeddings are put side by side. "auto" is 1.
+        Number of anchor seeds, whose embeddings are put side by side. "auto" is 3, and up to 9 for
+        fewer than 2000 rows, which vary more and cost little (1 where anchors are given).
     view_weights : {"auto", "equal", "agreement", "amgl"} or sequence of float, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
-        get none); by the rule of AMGL; or given. "auto" is "equal".
+        get none); by the rule of AMGL; or given. "auto" is "agreement", which needs three views.
     n_components : int or "auto", default="auto"
         Singular vectors kept. "auto" keeps half as many again as clusters, leaves out those that sit
         on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
@@ -126,6 +129,12 @@ view, default="auto"
         Weight of each view; they sum to one.
     scaling_ : list of (str or None)
         How each view was scaled.
+    choices_ : list of dict
+        What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``.
+    n_clusters_ : int
+        Number of clusters.
+    suggestion_ : Suggestion or None
+        With ``n_clusters="auto"``, the curves it was decided from and the runners-up.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
     stage_seconds_ : dict
@@ -151,7 +160,7 @@ view, default="auto"
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_anchors: Any = "auto",
         alpha: Any = "auto",
@@ -354,6 +363,7 @@ view, default="auto"
         result = self._stream_intake().settle(self)
         self._model = result.model
         self.view_weights_, self.inertia_ = result.view_weights, result.inertia
+        self.n_clusters_ = len(result.model.centers)
         self.singular_values_ = result.bases[0].singular_values
         self._set_from_model()
 
@@ -505,7 +515,10 @@ view, default="auto"
             "stage_seconds_", "solver_report_", "choices_", "n_clusters_", "n_samples_seen_",
             "feature_names_in_",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        small = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        if getattr(self, "suggestion_", None) is not None:
+            small["suggestion_"] = asdict(self.suggestion_)
+        return small
 
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
@@ -585,6 +598,8 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     except TypeError as error:
         raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
     estimator._model = model
+    suggestion = fitted.pop("suggestion_", None)
+    estimator.suggestion_ = None if suggestion is None else Suggestion(**suggestion)
     for name, value in fitted.items():
         setattr(estimator, name, value)
     estimator._set_from_model()

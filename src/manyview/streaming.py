@@ -137,7 +137,7 @@ class Stream:
         self._settings, self._n_jobs = settings, run.n_jobs
         reservoir_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
         self._seed = int(label_rng.integers(2**30))
-        size = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.n_clusters)
+        size = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.known_clusters)
         self._reservoir = Reservoir(size, reservoir_rng)
         with one_thread_per_product():
             rows = engine.open(arrays, run)
@@ -186,7 +186,7 @@ class Stream:
             embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
             centers = start_centers(
                 embedding,
-                settings.n_clusters,
+                settings.known_clusters,
                 n_init=settings.n_init,
                 max_iter=settings.max_iter,
                 tol=settings.tol,

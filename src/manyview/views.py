@@ -197,7 +197,11 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
                 f"View {name!r} is in {array.where}; all rows are needed in memory here, and are not "
                 "loaded silently. Pass Views(...)[:] if they fit."
             )
-        if not is_source(array) and not isinstance(array, np.ndarray) and not sparse.issparse(array):
+        if (
+            not is_source(array)
+            and not isinstance(array, np.ndarray)
+            and not sparse.issparse(array)
+        ):
             raise TypeError(
                 f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not "
                 "loaded into memory silently. Pass numpy.asarray(view) if it fits in memory."

@@ -63,7 +63,7 @@ class TestBasis:
 
 
 class TestWeighing:
-    def weigh(self, vectors, *, n_clusters=4, n_components=3, power=1.5):
+    def weigh(self, vectors, *, n_clusters=4, n_components=3):
         """Weigh the columns of ``vectors`` as if they were a graph's singular vectors."""
         values = np.linspace(1.0, 0.5, vectors.shape[1])
         basis = Basis(np.eye(vectors.shape[1]), values)
@@ -73,7 +73,6 @@ class TestWeighing:
             n_rows=len(vectors),
             n_clusters=n_clusters,
             n_components=n_components,
-            power=power,
         )
 
     @pytest.fixture
@@ -86,12 +85,9 @@ class TestWeighing:
         assert weighed.singular_values.tolist() == [1.0, 0.875, 0.75]
 
     def test_each_is_weighted_by_a_power_of_its_squared_singular_value(self, spread):
-        weighed = self.weigh(spread, power=1.5)
+        weighed = self.weigh(spread)
         expected = np.eye(5)[:, :3] * np.array([1.0, 0.875, 0.75]) ** 3
         assert np.allclose(weighed.transform, expected, rtol=1e-14)
-
-    def test_no_power_is_no_weight(self, spread):
-        assert np.array_equal(self.weigh(spread, power=0.0).transform, np.eye(5)[:, :3])
 
     def test_a_vector_on_a_handful_of_rows_is_left_out(self, spread):
         # On two of 160 rows: participation 1/80, below a tenth of a quarter.

@@ -1,0 +1,130 @@
+"""What a fit chose by itself: every open parameter is explained, set ones are respected."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, load
+
+OPEN = {
+    "scaling", "view_weights", "fusion", "n_anchors", "alpha", "locality", "n_repeats",
+    "n_components",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Give three clear groups in two views, and one of counts."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(150) % 3
+    centres = rng.normal(scale=6, size=(3, 10))
+    X = centres[groups] + rng.normal(size=(150, 10))
+    counts = rng.poisson(np.where(np.arange(12) % 3 == groups[:, None], 2.0, 0.05))
+    return {"a": X[:, :4], "b": X[:, 4:], "words": counts}
+
+
+@pytest.fixture(scope="module")
+def model(views):
+    return LMVSC(3, random_state=0, n_jobs=1).fit(views)
+
+
+def chosen(model, parameter):
+    return [c for c in model.choices_ if c["parameter"] == parameter]
+
+
+def test_every_open_parameter_is_explained(model):
+    assert {choice["parameter"] for choice in model.choices_} == OPEN
+    assert all(choice["why"] for choice in model.choices_)
+
+
+def test_choices_are_what_the_fit_used(model):
+    assert [c["value"] for c in chosen(model, "scaling")] == [
+        {name: kind} for name, kind in zip(model.view_names_, model.scaling_, strict=True)
+    ]
+    assert model.scaling_ == ["normal-scores", "normal-scores", "hellinger"]
+    (anchors,) = chosen(model, "n_anchors")
+    assert {len(a) for a in model.anchors_} == {anchors["value"]}
+    (repeats,) = chosen(model, "n_repeats")
+    report = model.solver_report_["graphs"]
+    assert max(graph["repeat"] for graph in report) + 1 == repeats["value"]
+    (weights,) = chosen(model, "view_weights")
+    assert list(weights["value"].values()) == pytest.approx(model.view_weights_.tolist(), abs=1e-4)
+
+
+def test_what_was_set_is_no_choice(views):
+    settings = {
+        "scaling": "standard", "view_weights": "equal", "fusion": "late", "n_anchors": 20,
+        "alpha": 0.1, "locality": 0.0, "n_repeats": 1, "n_components": 3,
+    }  # fmt: skip
+    assert LMVSC(3, random_state=0, **settings).fit(views).choices_ == []
+
+
+def test_a_view_that_is_left_open_is_explained_alone(views):
+    model = LMVSC(3, random_state=0, scaling=["standard", "auto", "unit"]).fit(views)
+    assert [c["value"] for c in chosen(model, "scaling")] == [{"b": "normal-scores"}]
+
+
+def test_a_view_of_noise_is_named(views):
+    rng = np.random.default_rng(1)
+    noisy = {**views, "static": rng.normal(size=(150, 20))}
+    model = LMVSC(3, random_state=0).fit(noisy)
+    (weights,) = chosen(model, "view_weights")
+    assert weights["value"]["static"] < 0.05
+    assert "static" in weights["why"]
+
+
+def test_choices_are_json_and_survive_saving(model, tmp_path):
+    assert json.loads(json.dumps(model.choices_)) == model.choices_
+    model.save(tmp_path / "m.mv")
+    assert load(tmp_path / "m.mv").choices_ == model.choices_
+
+
+class TestNumberOfClusters:
+    def test_clear_groups_are_counted(self, views):
+        model = LMVSC("auto", random_state=0).fit(views)
+        assert model.n_clusters_ == 3
+        assert len(set(model.labels_)) == 3
+        (choice,) = chosen(model, "n_clusters")
+        assert choice["value"] == 3
+
+    def test_evidence_is_kept(self, views):
+        model = LMVSC("auto", random_state=0).fit(views)
+        suggestion = model.suggestion_
+        assert suggestion.candidates[:3] == [2, 3, 4]
+        assert len(suggestion.score) == len(suggestion.candidates)
+        assert suggestion.score[suggestion.candidates.index(3)] == max(suggestion.score)
+        assert 3 not in suggestion.runners_up()
+
+    def test_one_cluster_is_an_answer(self):
+        X = np.random.default_rng(0).normal(size=(400, 20))
+        model = LMVSC("auto", random_state=0).fit(X)
+        assert model.n_clusters_ == 1
+        assert set(model.labels_) == {0}
+        assert np.array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize("n", [1, 2, 5, 17])
+    def test_few_rows_are_never_a_failure(self, n):
+        X = np.random.default_rng(n).normal(size=(n, 3))
+        assert 1 <= LMVSC("auto", random_state=0).fit(X).n_clusters_ <= n
+
+    def test_settings_that_leave_no_anchor_seeds_to_compare(self, views):
+        model = LMVSC("auto", random_state=0, n_repeats=1, n_components=4).fit(views)
+        assert model.n_clusters_ == 3
+
+    def test_does_not_depend_on_threads_or_blocks(self, views):
+        one, two = (
+            LMVSC("auto", random_state=0, n_jobs=jobs, block_rows=rows).fit(views)
+            for jobs, rows in ((1, "auto"), (2, 1))
+        )
+        assert one.suggestion_ == two.suggestion_
+        assert np.array_equal(one.labels_, two.labels_)
+
+    def test_survives_saving(self, views, tmp_path):
+        model = LMVSC("auto", random_state=0).fit(views)
+        model.save(tmp_path / "m.mv")
+        again = load(tmp_path / "m.mv")
+        assert again.n_clusters_ == 3
+        assert again.suggestion_ == model.suggestion_
