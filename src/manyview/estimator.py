@@ -516,8 +516,9 @@ view, default="auto"
             "feature_names_in_",
         )  # fmt: skip
         small = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        if getattr(self, "suggestion_", None) is not None:
-            small["suggestion_"] = asdict(self.suggestion_)
+        suggestion: Suggestion | None = getattr(self, "suggestion_", None)
+        if suggestion is not None:
+            small["suggestion_"] = asdict(suggestion)
         return small
 
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:

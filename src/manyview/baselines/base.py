@@ -20,7 +20,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from manyview.baselines.memory import refuse_if_too_large
-from manyview.sources import is_source
 from manyview.views import Block, Views, as_views
 
 __all__ = [
