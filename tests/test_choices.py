@@ -111,8 +111,9 @@ class TestNumberOfClusters:
         assert 1 <= LMVSC("auto", random_state=0).fit(X).n_clusters_ <= n
 
     def test_settings_that_leave_no_anchor_seeds_to_compare(self, views):
-        model = LMVSC("auto", random_state=0, n_repeats=1, n_components=4).fit(views)
-        assert model.n_clusters_ == 3
+        model = LMVSC("auto", random_state=0, n_repeats=1, n_components=3).fit(views)
+        assert 2 <= model.n_clusters_ <= 4
+        assert model.suggestion_.stability > 0.9
 
     def test_does_not_depend_on_threads_or_blocks(self, views):
         one, two = (

@@ -194,7 +194,7 @@ class TestInside:
 
     def test_training_rows_are_not_inside(self, blobs, tmp_path):
         X = blobs(n=3000)
-        fit(X, n_anchors=10).save(tmp_path / "m.mv")
+        fit(X, n_anchors=10, n_repeats=1, scaling="standard").save(tmp_path / "m.mv")
         # 3000 labels of four bytes and a few small arrays; the rows would be 240 kB.
         assert (tmp_path / "m.mv").stat().st_size < 60_000
 

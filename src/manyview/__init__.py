@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manyview import baselines, datasets, engines, metrics
+    from manyview import baselines, datasets, engines, metrics, select
     from manyview.estimator import LMVSC, load
     from manyview.views import Views
 
-__all__ = ["LMVSC", "Views", "baselines", "datasets", "engines", "load", "metrics"]
+__all__ = ["LMVSC", "Views", "baselines", "datasets", "engines", "load", "metrics", "select"]
 
-_MODULES = {"baselines", "datasets", "engines", "metrics"}
+_MODULES = {"baselines", "datasets", "engines", "metrics", "select"}
 _NAMES = {
     "LMVSC": "manyview.estimator",
     "Views": "manyview.views",

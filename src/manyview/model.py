@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
+from manyview.stages.fusion import column_scales
 from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile, stack_tiles
 from manyview.stages.labels import label_rows
 from manyview.stages.scaling import Array, Scaler
@@ -52,6 +55,18 @@ class FittedModel:
     def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
         """Give the labels of a tile of raw rows."""
         return label_rows(self.embed(tile, first_row), self.centers)
+
+    def fused_graphs(self, arrays: Sequence[Any]) -> list[sparse.csr_array]:
+        """Give each repeat's fused graph (n, M) of a few raw rows, columns scaled by their sums."""
+        tile = self._build(list(arrays), 0)
+        fused = []
+        for repeat, Z in enumerate(tile.parts):
+            graphs = [graph for graph in self.graphs if graph.repeat == repeat]
+            sizes, weights = [len(g.anchors) for g in graphs], [g.weight for g in graphs]
+            sums = np.asarray(Z.sum(axis=0)).ravel()
+            scales = column_scales(sums, sizes, weights, degree_norm=True)
+            fused.append(sparse.csr_array(Z * scales[None, :]))
+        return fused
 
     def anchors_in_units(self, graph: AnchorGraph) -> Array:
         """Give a graph's anchors in its views' own units; scaled if a scaling is not linear."""

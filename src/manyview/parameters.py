@@ -150,7 +150,7 @@ def _anchors(estimator: Any, views: Views, k: int | None) -> tuple[Any, tuple[in
             )
         return given, (max(sizes),)
     _choice("anchor_method", method, _ANCHOR_METHODS)
-    auto = max(k or 2, min(_AUTO_ANCHORS, n // 3))
+    auto = max(k or min(2, n), min(_AUTO_ANCHORS, n // 3))
     counts = _numbers("n_anchors", estimator.n_anchors, _integer, auto=auto)
     for m in counts:
         if m > n:

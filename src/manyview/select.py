@@ -1,0 +1,260 @@
+"""Settings tried and compared without labels; a number of clusters with its evidence.
+
+``LMVSC`` chooses by itself; this is the same machinery in plain sight, for those who want to see what
+other settings would give, and by which criteria one is better.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from manyview.estimator import LMVSC
+from manyview.stages.n_clusters import Suggestion
+from manyview.views import Views, as_views
+
+__all__ = ["Selection", "Trial", "compare", "suggest_n_clusters"]
+
+SETTINGS: tuple[Mapping[str, Any], ...] = (
+    {},
+    *(
+        {"scaling": scaling, "locality": locality}
+        for scaling, locality in product(
+            ("standard", "normal-scores", "hellinger", "unit"), (0.0, 0.03, 0.1)
+        )
+    ),
+)
+"""What :func:`compare` tries by default: everything on "auto", then scalings and localities."""
+
+LARGEST_SHARE = 0.8
+"""A clustering with a larger cluster has collapsed, however good its other figures."""
+
+_SILHOUETTE_ROWS = 3000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of settings and what it gave.
+
+    Attributes
+    ----------
+    settings : dict
+        Parameters of LMVSC, besides the number of clusters.
+    excess_cut : float
+        How much more of the graph the labels cut, per cluster, than the best that any k vectors
+        could: the criterion that picks the best settings, small is good.
+    silhouette : float
+        Of the labels in the embedding; comparable between settings only with care.
+    stability : float
+        Adjusted Rand index between two seeds.
+    largest_share : float
+        Share of the rows in the largest cluster.
+    seconds : float
+        Of one fit.
+    labels : ndarray of shape (n,)
+        Of the rows that were used.
+    """
+
+    settings: dict[str, Any]
+    excess_cut: float
+    silhouette: float
+    stability: float
+    largest_share: float
+    seconds: float
+    labels: npt.NDArray[np.int32]
+
+    @property
+    def has_collapsed(self) -> bool:
+        """Whether one cluster holds nearly everything."""
+        return self.largest_share > LARGEST_SHARE
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Trials, the best first.
+
+    Attributes
+    ----------
+    trials : list of Trial
+        Those that did not collapse, by their excess cut; then those that did.
+    rows : ndarray of int
+        Numbers of the rows that were used.
+    """
+
+    trials: list[Trial]
+    rows: npt.NDArray[np.int64]
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """Settings of the best trial, to be passed to LMVSC."""
+        return self.trials[0].settings
+
+    def table(self) -> list[dict[str, Any]]:
+        """Give one row a trial, as plain numbers; ``pandas.DataFrame(...)`` takes it as it is."""
+        names = ("excess_cut", "silhouette", "stability", "largest_share", "seconds")
+        return [
+            {"settings": t.settings, **{name: getattr(t, name) for name in names}}
+            for t in self.trials
+        ]
+
+    def __str__(self) -> str:
+        lines = ["excess cut  silhouette  stability  largest  seconds  settings"]
+        for t in self.trials:
+            text = ", ".join(f"{name}={value!r}" for name, value in t.settings.items()) or "auto"
+            mark = "  (collapsed)" if t.has_collapsed else ""
+            lines.append(
+                f"{t.excess_cut:10.3f}  {t.silhouette:10.3f}  {t.stability:9.3f}  "
+                f"{t.largest_share:7.0%}  {t.seconds:7.2f}  {text}{mark}"
+            )
+        return "\n".join(lines)
+
+
+def compare(
+    X: Any,
+    n_clusters: int,
+    settings: Sequence[Mapping[str, Any]] = SETTINGS,
+    *,
+    max_rows: int = 5000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Selection:
+    """Fit some rows with each of several settings, and order them without labels.
+
+    Settings are ordered by their excess cut, those with one dominant cluster last. On data with
+    known labels this choice was .04 NMI short of the best in the mean, where the eigengap or the
+    inertia of k-means were .12 and .22 short; the fixed defaults were better still. So trust it to
+    warn of bad settings rather than to improve on good ones.
+
+    Parameters
+    ----------
+    X : array, table, list or dict of them, or Views
+        The views.
+    n_clusters : int
+        Number of clusters.
+    settings : sequence of mapping
+        Parameters of LMVSC to try; what they do not name stays on its default.
+    max_rows : int, default=5000
+        Rows used, at equal distances; all if there are fewer.
+    random_state : int, default=0
+        Seed; the next one is used to judge stability.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Examples
+    --------
+    >>> from manyview import datasets, select
+    >>> views = datasets.make_views(300, 3, (5, 8), random_state=0)
+    >>> found = select.compare(views, 3, [{"n_repeats": 1}, {"n_repeats": 1, "alpha": 10.0}])
+    >>> len(found.table()), sorted(found.best)
+    (2, ['n_repeats'])
+    """
+    if not settings:
+        raise ValueError("settings is empty: give at least one mapping of parameters to try.")
+    views = as_views(X)
+    n_rows = min(max(int(max_rows), n_clusters), views.n_rows)
+    rows = np.unique(np.linspace(0, views.n_rows - 1, n_rows).astype(np.int64))
+    some: Views = views[rows]
+    trials = [
+        _try(some, n_clusters, dict(each), random_state=random_state, n_jobs=n_jobs)
+        for each in settings
+    ]
+    trials.sort(key=lambda trial: (trial.has_collapsed, trial.excess_cut))
+    return Selection(trials, rows)
+
+
+def suggest_n_clusters(
+    X: Any,
+    *,
+    max_rows: int = 10_000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> Suggestion:
+    """Suggest a number of clusters, with the curves behind it and the runners-up.
+
+    Parameters
+    ----------
+    X : array, table, list or dict of them, or Views
+        The views.
+    max_rows : int, default=10000
+        Rows used, at equal distances; all if there are fewer.
+    random_state : int, default=0
+        Seed.
+    n_jobs : int or None, default=None
+        Threads.
+    **settings
+        Other parameters of LMVSC.
+
+    Examples
+    --------
+    >>> from manyview import datasets, select
+    >>> views = datasets.make_views(300, 3, (5, 8), random_state=0)
+    >>> select.suggest_n_clusters(views, n_repeats=2).n_clusters
+    3
+    """
+    views = as_views(X)
+    n_rows = min(int(max_rows), views.n_rows)
+    rows = np.unique(np.linspace(0, views.n_rows - 1, n_rows).astype(np.int64))
+    model = LMVSC("auto", random_state=random_state, n_jobs=n_jobs, **settings).fit(views[rows])
+    suggestion = model.suggestion_
+    assert suggestion is not None
+    return suggestion
+
+
+def _try(
+    views: Views,
+    n_clusters: int,
+    settings: dict[str, Any],
+    *,
+    random_state: int,
+    n_jobs: int | None,
+) -> Trial:
+    """Fit twice, with two seeds, and judge the first."""
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a bad setting shows in its figures
+        model, again = (
+            LMVSC(n_clusters, random_state=seed, n_jobs=n_jobs, **settings).fit(views)
+            for seed in (random_state, random_state + 1)
+        )
+    seconds = (time.perf_counter() - started) / 2
+    labels = model.labels_
+    shown = slice(None, None, max(1, len(labels) // _SILHOUETTE_ROWS))
+    n_found = len(np.unique(labels[shown]))
+    silhouette = 0.0
+    if 1 < n_found < len(labels[shown]):
+        silhouette = float(silhouette_score(model.embedding_[shown], labels[shown]))
+    return Trial(
+        settings,
+        float(np.mean(list(_excess_cuts(model, views, n_clusters)))),
+        silhouette,
+        float(adjusted_rand_score(labels, again.labels_)),
+        float(np.bincount(labels).max() / len(labels)),
+        seconds,
+        labels,
+    )
+
+
+def _excess_cuts(model: LMVSC, views: Views, n_clusters: int) -> Iterator[float]:
+    """For each anchor seed, (sum of the k largest eigenvalues - what labels keep) / k."""
+    from scipy import linalg, sparse
+
+    labels = model.labels_
+    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    members = sparse.csr_array(
+        (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels))
+    )
+    for graph in model._model.fused_graphs(views.arrays):
+        gram = (graph.T @ graph).toarray()
+        size = min(n_clusters, len(gram))
+        bound = linalg.eigvalsh(gram, subset_by_index=(len(gram) - size, len(gram) - 1)).sum()
+        inside = np.asarray((members @ graph).power(2).sum(axis=1)).ravel()
+        yield float(bound - (inside / np.maximum(counts, 1.0)).sum()) / n_clusters

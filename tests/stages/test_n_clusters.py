@@ -1,0 +1,79 @@
+"""The number of clusters: candidates, modularity, and what is suggested for made embeddings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.stages.n_clusters import candidate_numbers, modularity, suggest_n_clusters
+
+
+@pytest.mark.parametrize(
+    ("n", "most", "last"),
+    [(1, 150, None), (15, 150, None), (16, 150, 2), (160, 150, 20), (9999, 30, 28)],
+)
+def test_candidates_leave_eight_rows_a_cluster(n, most, last):
+    numbers = candidate_numbers(n, most=most)
+    assert (numbers[-1] if numbers else None) == last
+    assert numbers == sorted(set(numbers))
+
+
+def test_candidates_end_at_150():
+    assert 130 < candidate_numbers(10**6)[-1] <= 150
+
+
+def dense_modularity(W, labels):
+    """Newman's definition on a whole graph."""
+    degrees, total = W.sum(axis=1), W.sum()
+    same = labels[:, None] == labels
+    return ((W - np.outer(degrees, degrees) / total) * same).sum() / total
+
+
+def test_modularity_is_that_of_the_whole_graph():
+    rng = np.random.default_rng(0)
+    Z = rng.dirichlet(np.full(6, 0.3), size=40)
+    B = Z / np.sqrt(Z.sum(axis=0))  # rows of B B' sum to one
+    labels = rng.integers(0, 3, 40)
+    expected = dense_modularity(B @ B.T, labels)
+    assert modularity(sparse.csr_array(B), labels) == pytest.approx(expected, abs=1e-12)
+
+
+def made(k, n=240, spread=0.05, seeds=3):
+    """Embeddings of k tight groups from several seeds, and a graph that knows them."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(n) % k
+    centres = np.eye(k)
+    parts = [centres[groups] + spread * rng.normal(size=(n, k)) for _ in range(seeds)]
+    B = sparse.csr_array(np.eye(k)[groups] / np.sqrt(n / k))
+    return parts, B
+
+
+@pytest.mark.parametrize("k", [2, 5, 12])
+def test_tight_groups_are_counted(k):
+    parts, graph = made(k)
+    suggestion = suggest_n_clusters(lambda _: parts, [graph], range(2, 20), seed=0)
+    assert suggestion.n_clusters == k
+    assert suggestion.stability == pytest.approx(1.0)
+
+
+def test_what_is_not_found_twice_is_one_cluster():
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(200, 8)) for _ in range(3)]  # unrelated from seed to seed
+    graph = made(2, n=200)[1]
+    suggestion = suggest_n_clusters(lambda _: parts, [graph], range(2, 9), seed=0)
+    assert suggestion.n_clusters == 1
+    assert "twice" in suggestion.why()
+
+
+def test_no_candidates_is_one_cluster():
+    suggestion = suggest_n_clusters(lambda _: [], [], [], seed=0)
+    assert suggestion.n_clusters == 1
+    assert "too few rows" in suggestion.why()
+
+
+def test_runners_up_are_peaks_first():
+    parts, graph = made(4)
+    suggestion = suggest_n_clusters(lambda _: parts, [graph], [2, 3, 4, 5, 6], seed=0)
+    assert 4 not in suggestion.runners_up()
+    assert len(suggestion.runners_up(2)) == 2
