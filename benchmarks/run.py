@@ -18,6 +18,7 @@ NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "publis
 ALONE = (
     "baselines_handwritten",
     "baselines_scale",
+    "quality",
     "out_of_core",
     "dask_cluster",
     "cost_model",
