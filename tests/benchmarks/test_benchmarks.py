@@ -158,7 +158,7 @@ def test_out_of_core_is_measured_and_cleaned_up(report, monkeypatch, tmp_path):
     lines = {line["case"]: line for line in read_lines(report)}
     differing = [line["figure"] for case, line in lines.items() if "labels that differ" in case]
     assert differing == [0, 0, 0]
-    assert len(lines) == 9
+    assert len(lines) == 13
     assert not list(tmp_path.glob("manyview-bench-*"))
 
 
