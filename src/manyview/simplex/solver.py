@@ -73,9 +73,9 @@ def product_rows(n_features: int, n_anchors: int) -> int:
     Examples
     --------
     >>> product_rows(54, 50), product_rows(784, 300)
-    (2048, 128)
+    (2048, 256)
     """
-    return rows_within(_PRODUCT_BYTES, 8 * max(n_features, n_anchors), least=64)
+    return rows_within(_PRODUCT_BYTES, 8 * max(n_features, n_anchors), least=256)
 
 
 def rows_within(n_bytes: int, bytes_per_row: int, *, least: int) -> int:

@@ -109,9 +109,11 @@ def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> lis
     step = product_rows(width, solver.problem.n_anchors)
     solutions = []
     for start in range(0, len(views[0]), step):
-        B = offset
-        for rows, W in zip(views, weights, strict=True):
-            B = B + rows.matrix[start : start + step] @ W
+        part = slice(start, start + step)
+        B = views[0].matrix[part] @ weights[0]
+        for rows, W in zip(views[1:], weights[1:], strict=True):
+            B += rows.matrix[part] @ W
+        B += offset
         solutions.append(solver.solve(B))
     return solutions
 
