@@ -40,8 +40,8 @@ class FatalLMVSC(LMVSC):
 
     watcher = SilentProgress()
 
-    def _run(self, n_rows, *, is_lazy=False):
-        return replace(super()._run(n_rows, is_lazy=is_lazy), progress=self.watcher)
+    def _run(self, *arguments, **options):
+        return replace(super()._run(*arguments, **options), progress=self.watcher)
 
 
 def make_block(first_row, n_rows):
