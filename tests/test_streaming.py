@@ -28,6 +28,7 @@ def in_batches(model, views, size):
 class TestOnePass:
     def test_the_basis_is_that_of_a_fit_with_the_same_anchors(self, views):
         fixed = {"scaling": None, "fusion": "late", "random_state": 0, "n_components": 5}
+        fixed |= {"n_repeats": 1, "locality": 0.0, "view_weights": "equal"}
         stream = LMVSC(5, n_anchors=40, alpha=0.5, **fixed)
         in_batches(stream, views, 4321).predict(views[:10])
         whole = LMVSC(5, anchor_method=stream.anchors_, alpha=0.5, **fixed).fit(views)

@@ -243,12 +243,12 @@ class Intake:
 
     def __init__(self, estimator: Any, views: Views) -> None:
         _refuse_settings(estimator)
-        settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
+        self._settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
         self._params = repr(estimator.get_params())
         self._names = views.names
         seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
         self._rng = np.random.default_rng(seed)
-        self._n_wanted = pipeline.count_sample_rows(settings)
+        self._n_wanted = pipeline.count_sample_rows(self._settings)
         self._gathered: list[tuple[Any, ...]] = []
         self._stream: Stream | None = None
 
@@ -295,10 +295,13 @@ class Intake:
     def _start(self, estimator: Any) -> None:
         views = Views(stack_rows(self._gathered), names=self._names)
         first = views[: self._n_wanted]  # so many, however they came in batches
+        settings = self._settings
+        if first.n_rows < max(settings.n_anchors):  # asked for an answer before enough was seen
+            settings = resolve(estimator, first)
         stream = Stream(
             first.arrays,
             first.names,
-            resolve(estimator, first),
+            settings,
             engine=Memory(),
             run=estimator._run(first.n_rows),
             rng=self._rng,
@@ -330,6 +333,11 @@ def _refuse_settings(estimator: Any) -> None:
 
 def _many_rows_like(views: Views) -> Any:
     """What settings depend on, for a stream that is longer than its first batch."""
+    n_rows = 1 << 62
     return SimpleNamespace(
-        n_rows=1 << 62, n_views=views.n_views, n_features=views.n_features, names=views.names
+        n_rows=n_rows,
+        n_views=views.n_views,
+        n_features=views.n_features,
+        names=views.names,
+        shape=(n_rows, views.shape[1]),
     )

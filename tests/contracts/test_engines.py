@@ -43,8 +43,8 @@ ENGINES = {
     "disk": (Disk, {}, in_files),
     "disk, arrays": (Disk, {"n_jobs": 2}, as_they_are),
     "disk, mixed": (Disk, {"n_jobs": 2, "block_rows": 5001}, one_in_a_file),
-    "disk, little memory": (partial(Disk, "6 MB"), {"n_jobs": 1}, in_files),
-    "disk, two threads": (partial(Disk, "8 MB"), {"n_jobs": 2, "block_rows": 99_999}, in_files),
+    "disk, little memory": (partial(Disk, "9 MB"), {"n_jobs": 1}, in_files),
+    "disk, two threads": (partial(Disk, "10 MB"), {"n_jobs": 2, "block_rows": 99_999}, in_files),
     "dask": (Dask, {}, as_they_are),
 }
 N_ROWS = 3 * TILE_ROWS + 701

@@ -57,11 +57,11 @@ def main(folder, n_kills):
     state = folder / "checkpoint"
 
     def fit(engine, name):
-        model = LMVSC(4, n_anchors=20, random_state=0, engine=engine).fit(paths)
+        model = LMVSC(4, n_anchors=20, n_repeats=1, random_state=0, engine=engine).fit(paths)
         np.savez(folder / name, labels=model.labels_, embedding=np.asarray(model.embedding_))
 
     def fit_on():
-        fit(Disk("5 MB", checkpoint=state), "disk.npz")
+        fit(Disk("16 MB", checkpoint=state), "disk.npz")
 
     assert ended_well(start(lambda: fit("memory", "memory.npz")))
     started = time.monotonic()

@@ -378,10 +378,10 @@ class TestEstimator:
         paths = [tmp_path / "dense.npy", tmp_path / "sparse.npz"]
         model = LMVSC(3, **{"n_anchors": 12, "random_state": 0, **params})
         expected = model.set_params(engine="memory").fit(views).labels_
-        assert np.array_equal(model.set_params(engine=Disk("4 MB")).fit(paths).labels_, expected)
+        assert np.array_equal(model.set_params(engine=Disk("8 MB")).fit(paths).labels_, expected)
 
     def test_a_fitted_model_can_be_saved(self, path, tmp_path, X):
-        model = LMVSC(3, n_anchors=12, random_state=0, engine=Disk("5 MB")).fit(path)
+        model = LMVSC(3, n_anchors=12, random_state=0, engine=Disk("12 MB")).fit(path)
         assert isinstance(model.embedding_, np.memmap)
         model.save(tmp_path / "m.mv")
         from manyview import load

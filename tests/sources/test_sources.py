@@ -124,7 +124,7 @@ class TestMemoryMaps:
         np.save(tmp_path / "x.npy", X)
         mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
         assert len(baselines.KMeans(2, random_state=0).fit(mapped).labels_) == 20
-        with pytest.raises(TypeError, match=r"needs all rows in memory.*\[:\]"):
+        with pytest.raises(TypeError, match=r"needed in memory.*\[:\]"):
             baselines.KMeans(2).fit(tmp_path / "x.npy")
 
 

@@ -157,7 +157,7 @@ class DiskRows(TiledRows):
             raise ValueError(
                 f"memory_limit={in_words(self._session.limit)} is too small: a sample of {len(rows)} "
                 f"rows takes {in_words(size)}, and at most a quarter of the limit is for it. Set "
-                f"Disk(memory_limit=...) to at least {in_words(size / _SAMPLE)}, or n_anchors to less."
+                f"Disk(memory_limit=...) to at least {in_words(size / _SAMPLE)}."
             )
         arrays = self._log.recall(
             "sample",
