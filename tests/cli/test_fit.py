@@ -156,6 +156,15 @@ def test_the_same_labels_from_disk_and_from_memory(files, run):
     assert not (files / "disk" / "checkpoint").exists()
 
 
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_folder_of_the_user_called_checkpoint_is_left_alone(files, run, engine):
+    (files / "out" / "checkpoint").mkdir(parents=True)
+    (files / "out" / "checkpoint" / "mine.txt").write_text("mine")
+    result = run("fit", "plain.npy", "-k", "3", "-o", "out", "--no-report", "--engine", engine)
+    assert result.exit_code == (0 if engine == "memory" else 2), result.stderr
+    assert (files / "out" / "checkpoint" / "mine.txt").read_text() == "mine"
+
+
 def test_names_from_users_are_only_names(files, run):
     odd = "<script>alert(1)<script>"
     result = run("fit", f"{odd}=plain.npy", "-k", "3", "-o", "out")

@@ -141,6 +141,7 @@ class _Kept:
         self._folder = folder
         self.written: list[str] = []
         self.is_writing = False
+        self.uses_checkpoint = False
 
     @property
     def checkpoint(self) -> Path:
@@ -157,7 +158,7 @@ class _Kept:
                 + (f" 'manyview report {self._folder}' makes the report."
                    if "model.mv" in self.written else "")
             )  # fmt: skip
-        if self.checkpoint.exists() and any(self.checkpoint.iterdir()):
+        if self.uses_checkpoint and self.checkpoint.exists() and any(self.checkpoint.iterdir()):
             return (
                 f"Kept: what was computed so far, in {self.checkpoint}; the same command goes on from "
                 "there."
@@ -187,7 +188,8 @@ def _run(plan: _Plan, kept: _Kept, started: float) -> Fitted:
         fitted.write(plan.folder, kept.written)
         with bars.step("report"):
             fitted.write_summary(plan.folder, kept.written, report=plan.report)
-    _remove_checkpoint(kept.checkpoint)
+    if kept.uses_checkpoint:  # otherwise a folder of that name is the user's
+        _remove_checkpoint(kept.checkpoint)
     return fitted
 
 
@@ -200,8 +202,11 @@ def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:
     from manyview import LMVSC
     from manyview.cli.display import Watched
 
+    from manyview.errors import CheckpointError
+
     engine: Any = plan.engine
     if not data.views.is_in_memory or engine == "disk":
+        kept.uses_checkpoint = True
         engine = _disk_engine(plan, kept.checkpoint)
         say(
             "Views are read from disk block by block, within "
@@ -215,6 +220,9 @@ def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:
     )
     try:
         model.fit(data.views)
+    except CheckpointError:
+        kept.uses_checkpoint = False
+        raise
     except TypeError as error:
         # The library's word for a parameter of the wrong kind.
         raise ValueError(str(error)) from error
