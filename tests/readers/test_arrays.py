@@ -274,6 +274,14 @@ class TestSingleCell:
         assert found.ids.tolist() == list("wxyz")
         assert found.labels.tolist() == ["t", "b", "t", "b"]
 
+    @pytest.mark.parametrize("key", ["X", "layers/raw"])
+    def test_genes_come_in_the_order_wanted(self, paths, key):
+        found = read_view(f"{paths / 'a.h5ad'}::{key}", features=("2", "0"))
+        assert np.array_equal(dense(found.views[0]), (A + (key != "X"))[:, [2, 0]])
+        assert found.views[0].columns == ("2", "0")
+        with pytest.raises(ReadError, match="lacks 1 column that the model was fitted to: 'CD4'"):
+            read_view(str(paths / "a.h5ad"), features=("2", "CD4"))
+
     def test_modalities_are_views(self, paths):
         found = read_view(str(paths / "same.h5mu"))
         assert shapes(found) == [("rna", (4, 3)), ("protein", (4, 5))]

@@ -102,6 +102,8 @@ def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[Rea
         data = _read_sparse(item, request)
     if columns is not None and len(columns) != data.shape[1]:
         columns = None
+    if columns is not None and request.features is not None:
+        data, columns = _arrange(data, columns, tuple(request.features), request)
     note = (
         f"{where}, {count(data.shape[0], 'row')}, one cell each, {count(data.shape[1], 'column')}"
     )
