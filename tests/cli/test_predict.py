@@ -129,3 +129,36 @@ def test_svmlight_files_that_use_fewer_columns(files, run):
     result = run("predict", "s", "b.svm", "-q")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("\n") == 61
+
+
+@pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in memory", "on disk"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, monkeypatch):
+    monkeypatch.setattr("manyview.cli.predict.memory_for_views", lambda: memory)
+    rng = np.random.default_rng(0)
+    table = {f"{v}{j}": 5.0 * j * (np.arange(N) % 3 == j) + rng.normal(size=N) for v in "ab" for j in range(3)}
+    save_table(files / f"t.{kind}", table)
+    save_table(files / f"turned.{kind}", dict(reversed(table.items())))
+    save_table(files / f"short.{kind}", {n: v for n, v in table.items() if n != "a1"})
+    for name, views in (
+        ("split", ["--columns", "a=a*", "--columns", "b=b*"]),
+        ("keys", None),
+    ):
+        def texts(file, views=views):
+            return [file, *views] if views else [f"{file}::a*", f"{file}::b*"]
+
+        assert run("fit", *texts(f"t.{kind}"), "-k", 3, "-o", name, "--no-report").exit_code == 0
+        result = run("predict", name, *texts(f"turned.{kind}"), "-q")
+        assert result.exit_code == 0, result.stderr
+        assert result.stdout == (files / name / "labels.csv").read_text()
+        result = run("predict", name, *texts(f"short.{kind}"), "-q")
+        assert result.exit_code == 2
+        assert "view 'a" in result.stderr and "lacks 1 column" in result.stderr
+
+
+def save_table(path, columns):
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
+    write(pa.table(columns), path)

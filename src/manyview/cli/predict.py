@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from manyview.cli.shared import current, say, shared_options
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
     from manyview.cli.inputs import Inputs
-    from manyview.readers import Assembled
+    from manyview.readers import Assembled, Request
 
 
 @click.command(name="predict")
@@ -44,11 +45,12 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
         _check_ending(output)
         claim_file(output, force=force)
     estimator, facts = _load(model)
-    inputs = take_inputs(options)
+    inputs = _as_fitted(take_inputs(options), facts)
     with stage_bars(quiet=current().quiet) as bars:
         with bars.step("reading"):
             data = _read(inputs, estimator, facts)
             views = _in_order(data, estimator, is_named=_is_named(inputs))
+            views = _align_columns(views, facts)
         estimator.engine = Watched("auto", bars)
         labels = estimator.predict(views)
     _write(output, labels, data, inputs)
@@ -74,18 +76,21 @@ def _load(path: Path) -> tuple[LMVSC, dict[str, Any]]:
     return estimator, facts if isinstance(facts, dict) else {}
 
 
-def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
-    from dataclasses import replace
+def _as_fitted(inputs: Inputs, facts: dict[str, Any]) -> Inputs:
+    """Read new files as those of the fit were read, where nothing else is asked for."""
+    fitted = facts.get("inputs", {})
+    if inputs.columns is None and len(inputs.texts) == 1 and fitted.get("columns"):
+        inputs = replace(inputs, columns=fitted["columns"])
+    return inputs
 
+
+def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
     from manyview.readers import Request, assemble, parse, read_file
 
     if not inputs.texts:
         raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
-    fitted = facts.get("inputs", {})
-    if inputs.columns is None and len(inputs.texts) == 1 and fitted.get("columns"):
-        inputs = replace(inputs, columns=fitted["columns"])
-    columns = _known_columns(facts, inputs)
     parsed = [parse(text) for text in inputs.texts]
+    known = {} if inputs.columns else facts.get("columns", {})
     parts = []
     for place, found in enumerate(parsed):
         request = Request(
@@ -95,9 +100,14 @@ def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
             inputs.label_column,
             inputs.columns or {},
             inputs.drop,
-            _width(place, len(parsed), estimator),
-            columns.get(found.name or "", columns.get(str(place))),
         )
+        number = _fitted_view(request, found.name, place, len(parsed), estimator)
+        if number is not None:
+            request = replace(
+                request,
+                n_features=int(estimator.n_features_per_view_[number]),
+                features=known.get(estimator.view_names_[number]),
+            )
         contents = read_file(request)
         parts.append(contents if found.name is None else contents.under(found.name))
     data = assemble(
@@ -112,19 +122,15 @@ def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
     return data
 
 
-def _known_columns(facts: dict[str, Any], inputs: Inputs) -> dict[str, list[str]]:
-    """Give the columns that each view had when it was fitted, by its name and by its place."""
-    known = facts.get("columns", {})
-    names = [view["name"] for view in facts.get("views", [])]
-    if inputs.columns or len(names) != len(inputs.texts):
-        return {}
-    by_place = {str(i): known[name] for i, name in enumerate(names) if name in known}
-    return {**known, **by_place}
-
-
-def _width(place: int, n_files: int, estimator: LMVSC) -> int | None:
-    widths = estimator.n_features_per_view_
-    return int(widths[place]) if n_files == len(widths) else None
+def _fitted_view(
+    request: Request, name: str | None, place: int, n_files: int, estimator: LMVSC
+) -> int | None:
+    """Give which fitted view a file is: the one with its name, else the one at its place."""
+    names = list(estimator.view_names_)
+    own = name or request.key or request.stem
+    if own in names:
+        return names.index(own)
+    return place if n_files == len(names) else None
 
 
 def _is_named(inputs: Inputs) -> bool:
@@ -149,7 +155,36 @@ def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
         )
     pairs = ", ".join(f"{new} as {old}" for new, old in zip(views.names, fitted, strict=True))
     say(f"Views are taken in the model's order: {pairs}.")
-    return Views(list(views.arrays), names=fitted)
+    renamed = Views(list(views.arrays), names=fitted)
+    renamed.feature_names = views.feature_names
+    return renamed
+
+
+def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
+    """Give the columns of every view, where they have names, in the order that was fitted."""
+    from manyview import Views
+    from manyview.readers.contents import count, first_few
+    from manyview.readers.reordered import select_columns
+
+    known, arrays, names = facts.get("columns", {}), [], []
+    for (name, array), found in zip(views.items(), views.feature_names, strict=True):
+        wanted = None if found is None or name not in known else tuple(known[name])
+        arrays.append(array)
+        names.append(found if wanted is None else wanted)
+        if found is None or wanted is None or wanted == found:
+            continue
+        places = {column: place for place, column in enumerate(found)}
+        missing = [column for column in wanted if column not in places]
+        if missing:
+            raise Failure(
+                f"view {name!r} lacks {count(len(missing), 'column')} that the model was fitted to: "
+                f"{first_few(missing)}.",
+                is_bad_input=True,
+            )
+        arrays[-1] = select_columns(array, [places[column] for column in wanted])
+    aligned = Views(arrays, names=views.names)
+    aligned.feature_names = tuple(names)
+    return aligned
 
 
 def _write(output: Path | None, labels: Any, data: Assembled, inputs: Inputs) -> None:

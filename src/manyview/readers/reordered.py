@@ -1,7 +1,8 @@
-"""Rows in another order than their file has them."""
+"""Rows and columns in another order than their file has them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ def select_rows(data: Any, rows: npt.NDArray[np.int64] | None) -> Any:
     if rows is None:
         return data
     return ReorderedSource(data, rows) if is_source(data) else data[rows]
+
+
+def select_columns(data: Any, columns: Sequence[int]) -> Any:
+    """Give some columns of a view, in this order; of a source without reading them now."""
+    return SelectedColumns(data, columns) if is_source(data) else data[:, list(columns)]
 
 
 def turned(data: Any) -> Any:
@@ -65,3 +71,35 @@ class ReorderedSource:
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         return self._source.take(rows[order])[back]
+
+
+class SelectedColumns:
+    """Columns of another source, in the order of their numbers.
+
+    Parameters
+    ----------
+    source : Source
+        Where they are.
+    columns : sequence of int
+        Numbers of the columns, in the order wanted.
+    """
+
+    def __init__(self, source: Any, columns: Sequence[int]) -> None:
+        self._source, self._columns = source, list(columns)
+        self.shape = (source.shape[0], len(self._columns))
+        self.dtype, self.is_sparse, self.where = source.dtype, source.is_sparse, source.where
+        self.row_bytes, self.band_rows = source.row_bytes, source.band_rows
+        names = source.feature_names
+        self.feature_names = None if names is None else tuple(names[c] for c in self._columns)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Rows from ``start`` up to ``stop``."""
+        return self._source.read(start, stop)[:, self._columns]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Rows with these numbers."""
+        return self._source.take(rows)[:, self._columns]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the source, and of the columns."""
+        return {**self._source.fingerprint(), "selected": self._columns}
