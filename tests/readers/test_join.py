@@ -122,6 +122,16 @@ def test_labels_that_do_not_fit(here, tmp_path):
         read_views(["a.csv", "b.parquet"], id_column="id", labels="y.npy")
 
 
+def test_labels_with_ids_need_views_with_ids(here, tmp_path):
+    with pytest.raises(ReadError, match="labels have ids, but the views have none"):
+        read_views(["d.npy"], labels="y.csv")
+    by_place = read_views(["d.npy"], labels="y.csv", join="order")
+    assert len(by_place.views.target) == N
+    (tmp_path / "rows.csv").write_text("row,label\n" + "".join(f"{i},{i % 2}\n" for i in range(N)))
+    counted = read_views(["d.npy"], labels="rows.csv")
+    assert counted.views.target.tolist() == [i % 2 for i in range(N)]
+
+
 def test_transposed_views(here, tmp_path):
     np.save(tmp_path / "side.npy", here[2].T)
     found = read_views(["side.npy"], transpose=["side"])

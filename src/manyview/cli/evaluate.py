@@ -82,7 +82,7 @@ def _match(
             f"{len(clusters.labels)}, and there are no ids on both sides to match them by.",
             is_bad_input=True,
         )
-    if any(have_ids) and join != "order" and not _are_places(classes, clusters):
+    if any(have_ids) and join != "order" and not (classes.are_places and clusters.are_places):
         raise Failure(
             f"only {names[0] if have_ids[0] else names[1]} has ids. If both files have their rows in "
             "the same order, say --join order.",
@@ -90,11 +90,3 @@ def _match(
         )
     say("Rows are matched by their place in the files.")
     return classes.labels, clusters.labels
-
-
-def _are_places(*files: LabelFile) -> bool:
-    """Whether ids, where there are any, just count the rows from 0."""
-    return all(
-        file.ids is None or file.ids.tolist() == [str(i) for i in range(len(file.labels))]
-        for file in files
-    )

@@ -38,6 +38,12 @@ class LabelFile:
     note: str
 
 
+    @property
+    def are_places(self) -> bool:
+        """Whether ids, where there are any, just count the rows from 0."""
+        return self.ids is None or self.ids.tolist() == [str(i) for i in range(len(self.labels))]
+
+
 def read_labels(
     text: str, *, id_column: str | None = None, folder: Path | None = None
 ) -> LabelFile:
