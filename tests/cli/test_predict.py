@@ -61,6 +61,36 @@ def test_a_column_that_is_missing_is_named(files, known, run):
     assert "lacks 1 column that the model was fitted to: 'green'" in result.stderr
 
 
+def test_rows_are_joined_by_the_ids_of_the_fit(known, run):
+    result = run("predict", "out", *VIEWS)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("id,cluster\n")
+    assert labels_of(result.stdout) == known
+
+
+def test_an_id_column_that_no_file_has_is_refused(fitted, run):
+    result = run("predict", "out", *VIEWS, "--id-column", "nothere")
+    assert result.exit_code == 2
+    assert "No file has a column 'nothere' to identify rows by" in result.stderr
+
+
+def test_the_same_files_in_another_order(known, run):
+    result = run("predict", "out", *VIEWS[::-1], "--id-column", "id", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert labels_of(result.stdout) == known
+
+
+def test_names_that_are_numbers_are_names(files, run):
+    texts = ("1=colour.csv", "0=shape.parquet")
+    fit = run("fit", *texts, "--id-column", "id", "-k", 3, "-o", "n", "--no-report")
+    assert fit.exit_code == 0, fit.stderr
+    expected = labels_of((files / "n" / "labels.csv").read_text())
+    for order in (texts, texts[::-1], ("colour.csv", "shape.parquet")):
+        result = run("predict", "n", *order, "-q")
+        assert result.exit_code == 0, result.stderr
+        assert labels_of(result.stdout) == expected
+
+
 def test_views_by_name_in_any_order(known, run):
     result = run(
         "predict", "out", "words=words.npz", "shape=shape.parquet", "colour=colour.csv",

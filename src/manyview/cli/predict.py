@@ -45,10 +45,11 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
         _check_ending(output)
         claim_file(output, force=force)
     estimator, facts = _load(model)
-    inputs = _as_fitted(take_inputs(options), facts)
+    given = take_inputs(options)
+    inputs = _as_fitted(given, facts)
     with stage_bars(quiet=current().quiet) as bars:
         with bars.step("reading"):
-            data = _read(inputs, estimator, facts)
+            data = _read(inputs, estimator, facts, needs_ids=given.id_column is not None)
             views = _in_order(data, estimator, is_named=_is_named(inputs))
             views = _align_columns(views, facts)
         estimator.engine = Watched("auto", bars)
@@ -81,11 +82,16 @@ def _as_fitted(inputs: Inputs, facts: dict[str, Any]) -> Inputs:
     fitted = facts.get("inputs", {})
     if inputs.columns is None and len(inputs.texts) == 1 and fitted.get("columns"):
         inputs = replace(inputs, columns=fitted["columns"])
+    if inputs.id_column is None and inputs.join != "order":
+        inputs = replace(inputs, id_column=fitted.get("id_column"))
     return inputs
 
 
-def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
+def _read(
+    inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids: bool
+) -> Assembled:
     from manyview.readers import Request, assemble, parse, read_file
+    from manyview.readers.assemble import check_ids_found
 
     if not inputs.texts:
         raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
@@ -110,6 +116,8 @@ def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any]) -> Assembled:
             )
         contents = read_file(request)
         parts.append(contents if found.name is None else contents.under(found.name))
+    if needs_ids:
+        check_ids_found(parts, inputs.id_column)
     data = assemble(
         parts,
         parsed,

@@ -142,11 +142,16 @@ def assemble(
     return Assembled(made, ids, tuple(notes + words + more), files)
 
 
+def check_ids_found(parts: Sequence[Contents], id_column: str | None) -> None:
+    """Raise ReadError if a column of ids was asked for, and no file has it."""
+    if id_column is not None and all(part.ids is None for part in parts):
+        raise ReadError(f"No file has a column {id_column!r} to identify rows by.")
+
+
 def _check_columns_found(
     parts: Sequence[Contents], id_column: str | None, label_column: str | None, has_labels: bool
 ) -> None:
-    if id_column is not None and all(part.ids is None for part in parts):
-        raise ReadError(f"No file has a column {id_column!r} to identify rows by.")
+    check_ids_found(parts, id_column)
     if label_column is not None and all(part.labels is None for part in parts):
         raise ReadError(f"No file has a column {label_column!r} of labels.")
     if label_column is not None and has_labels:
@@ -240,5 +245,10 @@ def _find_target(
     if any(order is not None for order in rows):
         raise ReadError(
             "The labels have no ids, but the files' rows are in different order. Give labels with ids."
+        )
+    if join != "order" and not labels.are_places:
+        raise ReadError(
+            "The labels have ids, but the views have none. Name their column with --id-column, or, if "
+            "all rows are in the same order, say --join order."
         )
     return labels.labels, ["Labels are matched by their place."]
