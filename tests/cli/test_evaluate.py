@@ -85,6 +85,27 @@ def test_by_place_if_asked(here, run):
     assert run("evaluate", "true.csv", "found.npy", "--join", "order").exit_code == 0
 
 
+@pytest.mark.parametrize("values", [["a", "a", "b", "b", "", ""], [0, 0, 1, 1, np.nan, np.nan]])
+def test_rows_without_a_label_are_left_out(here, run, values):
+    if isinstance(values[0], str):
+        write(here / "some.csv", "label", zip("abcdef", values, strict=True))
+        result = run("evaluate", "some.csv", "found.csv", "--json")
+    else:
+        np.save("some.npy", np.array(values))
+        result = run("evaluate", "some.npy", "found.npy", "--json")
+    assert json.loads(result.stdout) == {
+        "n_rows": 4, "n_classes": 2, "n_clusters": 2, **metrics.scores(values[:4], FOUND[:4]),
+    }  # fmt: skip
+    assert "2 rows without a label" in result.stderr
+
+
+def test_no_label_at_all_is_refused(here, run):
+    np.save("none.npy", np.full(6, np.nan))
+    result = run("evaluate", "none.npy", "found.npy")
+    assert result.exit_code == 2
+    assert "No row has a label" in result.stderr
+
+
 def test_clusters_of_a_fit_are_scored(fitted, run):
     result = run("evaluate", "labels.csv", "out/labels.csv", "--json", "-q")
     assert json.loads(result.stdout)["accuracy"] == 1.0

@@ -201,3 +201,18 @@ def test_verbose_logs_to_stderr(files, run):
     result = run(*FIT, "-o", "out", "--no-report", "-v", "--json")
     assert "info: fitting" in result.stderr
     json.loads(result.stdout)
+
+
+def test_rows_without_a_label_are_left_out_of_scores_and_report(files, run):
+    lines = (files / "labels.csv").read_text().splitlines()
+    lines[1:31] = [line.partition(",")[0] + "," for line in lines[1:31]]
+    (files / "some.csv").write_text("\n".join(lines))
+    result = run(*FIT, "--labels", "some.csv", "-o", "out")
+    assert result.exit_code == 0, result.stderr
+    assert "30 rows without a label" in result.stderr
+    facts = json.loads((files / "out" / "summary.json").read_text())
+    assert facts["fit"]["scores"]["accuracy"] == 1.0
+    (files / "none.csv").write_text("id,label\n" + "".join(f"s{i:02d},\n" for i in range(N)))
+    result = run(*FIT, "--labels", "none.csv", "-o", "none")
+    assert result.exit_code == 2
+    assert "No row has a label" in result.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manyview.cli.failure import Failure
-from manyview.cli.results import SCORES
+from manyview.cli.results import SCORES, known_rows, say_unlabelled
 from manyview.cli.shared import current, say, shared_options
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     for file in (classes, clusters):
         say(file.note)
     y_true, y_pred = _match(classes, clusters, (true, predicted), join)
+    known = known_rows(y_true) & known_rows(y_pred)
+    say_unlabelled(known)
+    y_true, y_pred = y_true[known], y_pred[known]
     scores = metrics.scores(y_true, y_pred)
     counts = {
         "n_rows": len(y_true),

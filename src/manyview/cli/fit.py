@@ -14,7 +14,7 @@ import click
 from manyview.cli.config import use_run_file
 from manyview.cli.inputs import Inputs, input_options, memory_for_views, take_inputs
 from manyview.cli.parameters import parameter_options, take_parameters
-from manyview.cli.results import FILES, Fitted
+from manyview.cli.results import FILES, Fitted, known_rows, say_unlabelled
 from manyview.cli.shared import current, remarks, say, shared_options
 from manyview.cli.values import Numbers, Size, describe_bytes
 
@@ -195,7 +195,10 @@ def _run(plan: _Plan, kept: _Kept, started: float) -> Fitted:
 
 def _read(plan: _Plan) -> Assembled:
     limit = 1 << 62 if plan.engine == "memory" else plan.memory_limit
-    return plan.inputs.read(memory_limit=None if plan.engine == "disk" else limit)
+    data = plan.inputs.read(memory_limit=None if plan.engine == "disk" else limit)
+    if data.views.target is not None:
+        say_unlabelled(known_rows(data.views.target))
+    return data
 
 
 def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:

@@ -106,7 +106,10 @@ class Fitted:
         from manyview import metrics
 
         target = self.data.views.target
-        return None if target is None else metrics.scores(target, self.model.labels_)
+        if target is None:
+            return None
+        known = known_rows(target)
+        return metrics.scores(target[known], self.model.labels_[known])
 
     def sizes(self) -> list[int]:
         """Give the number of rows of each cluster."""
@@ -183,6 +186,30 @@ class Fitted:
             click.echo(f"against the true labels: {', '.join(words)}")
         if not current().quiet:
             print_files(folder)
+
+
+def known_rows(labels: Any) -> Any:
+    """Give which rows have a label, as a mask; ``None``, NaN and empty text are none.
+
+    Raises
+    ------
+    ValueError
+        If no row has one.
+    """
+    from manyview.report.classes import encode_classes
+
+    known = encode_classes(labels, len(labels)).codes >= 0
+    if not known.any():
+        raise ValueError("No row has a label: all of them are empty or NaN.")
+    return known
+
+
+def say_unlabelled(known: Any) -> None:
+    """Tell how many rows have no label, if there are any."""
+    from manyview.readers.contents import count
+
+    if not known.all():
+        say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")
 
 
 def print_files(folder: Path) -> None:
