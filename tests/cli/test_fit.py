@@ -216,3 +216,27 @@ def test_rows_without_a_label_are_left_out_of_scores_and_report(files, run):
     result = run(*FIT, "--labels", "none.csv", "-o", "none")
     assert result.exit_code == 2
     assert "No row has a label" in result.stderr
+
+
+def test_a_run_that_replaces_another_leaves_nothing_of_it(fitted, run):
+    (fitted / "report.html").write_text("of an earlier run")
+    (fitted / "mine.txt").write_text("mine")
+    result = run(*FIT, "-o", "out", "--no-report", "--force")
+    assert result.exit_code == 0, result.stderr
+    assert not (fitted / "report.html").exists()
+    assert "report.html" not in result.stdout
+    assert (fitted / "mine.txt").read_text() == "mine"
+
+
+def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("manyview.cli.results._report_facts", stop)
+        result = run(*FIT, "-o", "out")
+    assert result.exit_code == 130
+    assert "'manyview report out' makes the report" in result.stderr
+    assert "missing: report.html." in result.stderr
+    assert run("report", "out").exit_code == 0
+    assert (files / "out" / "report.html").exists()

@@ -53,3 +53,9 @@ def test_views_that_moved_are_named(fitted, files, run):
     result = run("report", "out")
     assert result.exit_code == 2
     assert "There is no file" in result.stderr and "colour.csv" in result.stderr
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path, run):
+    result = run("report", tmp_path / "nosuch")
+    assert result.exit_code == 2
+    assert not (tmp_path / "nosuch").exists()

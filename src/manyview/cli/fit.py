@@ -156,7 +156,7 @@ class _Kept:
                 f"Kept in {self._folder}: {', '.join(self.written) or 'nothing'}; missing: "
                 f"{', '.join(missing)}."
                 + (f" 'manyview report {self._folder}' makes the report."
-                   if "model.mv" in self.written else "")
+                   if "summary.json" in self.written else "")
             )  # fmt: skip
         if self.uses_checkpoint and self.checkpoint.exists() and any(self.checkpoint.iterdir()):
             return (
@@ -185,9 +185,10 @@ def _run(plan: _Plan, kept: _Kept, started: float) -> Fitted:
             warnings=warnings,
         )
         kept.is_writing = True
-        fitted.write(plan.folder, kept.written)
-        with bars.step("report"):
-            fitted.write_summary(plan.folder, kept.written, report=plan.report)
+        facts = fitted.write(plan.folder, kept.written)
+        if plan.report:
+            with bars.step("report"):
+                fitted.write_report(plan.folder, facts, kept.written)
     if kept.uses_checkpoint:  # otherwise a folder of that name is the user's
         _remove_checkpoint(kept.checkpoint)
     return fitted

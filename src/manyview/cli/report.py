@@ -35,8 +35,8 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
 
     record = folder / "summary.json"
     path = output or folder / "report.html"
-    claim_file(path, force=force)
     facts = _read_facts(record)
+    claim_file(path, force=force)
     if "map" not in facts:
         facts = _build_facts(folder, facts)
         write_record(record, facts)

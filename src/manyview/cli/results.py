@@ -69,10 +69,17 @@ class Fitted:
     seconds: float
     warnings: list[str]
 
-    def write(self, folder: Path, done: list[str]) -> None:
-        """Write labels, embedding and model; note in ``done`` what is written."""
+    def write(self, folder: Path, done: list[str]) -> dict[str, Any]:
+        """Write labels, embedding, model and facts; note in ``done`` what is written.
+
+        What an earlier run left is removed first, so that nothing in the folder is of another run.
+        """
         import numpy as np
 
+        from manyview.cli.folder import write_record
+
+        for name in FILES:
+            (folder / name).unlink(missing_ok=True)
         with written(folder / "labels.csv") as path:
             write_labels(path, self.model.labels_, self.data.ids, self.inputs.id_column)
         done.append("labels.csv")
@@ -86,19 +93,18 @@ class Fitted:
         with written(folder / "model.mv") as path:
             self.model.save(path)
         done.append("model.mv")
+        facts = {"fit": self._facts()}
+        write_record(folder / "summary.json", facts)  # all that 'manyview report' needs
+        done.append("summary.json")
+        return facts
 
-    def write_summary(self, folder: Path, done: list[str], *, report: bool) -> None:
-        """Write the facts, and the page made of them."""
+    def write_report(self, folder: Path, facts: dict[str, Any], done: list[str]) -> None:
+        """Add what a report shows to the facts, and write the page made of them."""
         from manyview.cli.folder import write_record
 
-        own = self._facts()
-        if report:
-            own = {**_report_facts(self.model, self.data, self.command, self.seed), "fit": own}
-        else:
-            own = {"fit": own}
-        write_record(folder / "summary.json", own)
-        done.append("summary.json")
-        if report and draw_report(own, folder / "report.html", force=True):
+        facts = {**_report_facts(self.model, self.data, self.command, self.seed), **facts}
+        write_record(folder / "summary.json", facts)
+        if draw_report(facts, folder / "report.html", force=True):
             done.append("report.html")
 
     def scores(self) -> dict[str, float] | None:
