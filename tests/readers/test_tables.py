@@ -28,6 +28,31 @@ def test_a_table_without_names_is_numbered_and_says_so(tmp_path):
     assert "no line of names" in found.note
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "names"),
+    [
+        ("0,1,2", "5,6,7", ("0", "1", "2")),
+        ("0,1", "0.5,1.5", ("0", "1")),
+        (",0,1", "0,0.5,1.5", ("unnamed_0", "0", "1")),
+    ],
+)
+def test_a_first_line_that_numbers_the_columns_is_no_row(tmp_path, head, row, names):
+    contents = read_view(put(tmp_path, f"{head}\n{row}\n{row}\n"))
+    assert contents.views[0].columns == names
+    assert values(contents) == [[float(v) for v in row.split(",")]] * 2
+    assert "the first line numbers the columns" in contents.note
+
+
+@pytest.mark.parametrize("text", ["0,1\n1,0\n", "0\n1\n", "0,1,3\n4,5,6\n", "0.0,1.0,2.0\n1,2,3\n"])
+def test_a_first_row_of_numbers_is_a_row(tmp_path, text):
+    assert len(values(read_view(put(tmp_path, text)))) == 2
+
+
+def test_a_row_of_empty_fields_is_a_row(tmp_path):
+    contents = read_view(put(tmp_path, "a\tb\tc\n1\t2\t3\n\t\t\n4\t5\t6\n\n", "t.tsv"))
+    assert np.isnan(np.array(values(contents))).sum(axis=1).tolist() == [0, 3, 0]
+
+
 def test_missing_values_in_any_spelling(tmp_path):
     found = read_view(put(tmp_path, "a,b\n1,NA\n,2\nnull, nan \n?,N/A\n"))
     assert np.isnan(found.views[0].data).tolist() == [

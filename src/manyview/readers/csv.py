@@ -24,6 +24,7 @@ MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
 """Texts that stand for a missing value."""
 
 _BATCH_ROWS = 20_000
+_BLANK = " \r\n"  # not tabs: a line of them is a row of empty fields
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
 
@@ -32,10 +33,13 @@ class _Layout:
     separator: str
     names: list[str]
     has_names: bool
+    has_numbers_as_names: bool = False
 
     @property
     def words(self) -> str:
         words = f"separated by {_SEPARATORS[self.separator]}"
+        if self.has_numbers_as_names:
+            words += "; the first line numbers the columns"
         return words if self.has_names else f"{words}; no line of names, so columns are numbered"
 
 
@@ -73,23 +77,46 @@ def _read_table(
 
 
 def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
-    line = text.readline()
-    while line and not line.strip():
-        line = text.readline()
+    line = _next_line(text)
     if not line:
         raise ReadError(f"{path} is empty.")
     if "\0" in line:
         raise ReadError(f"{path} is not a text file.")
     separator = _find_separator(line, path)
     fields = [field.strip() for field in next(csv.reader([line], delimiter=separator))]
-    has_names = not all(is_number(field) or field in MISSING for field in fields)
-    if has_names:
+    counts = _count_columns(fields, text, separator)
+    if counts or not all(is_number(field) or field in MISSING for field in fields):
         # A table written with its index has no name for the first column.
         names = [field or f"unnamed_{i}" for i, field in enumerate(fields)]
         _refuse_repeated(names, path)
-        return _Layout(separator, names, has_names)
+        return _Layout(separator, names, has_names=True, has_numbers_as_names=counts)
     text.seek(0)
-    return _Layout(separator, [f"column_{i}" for i in range(len(fields))], has_names)
+    return _Layout(separator, [f"column_{i}" for i in range(len(fields))], has_names=False)
+
+
+def _next_line(text: io.TextIOWrapper) -> str:
+    """Give the next line that is not blank; nothing at the end."""
+    line = text.readline()
+    while line and not line.strip(_BLANK):
+        line = text.readline()
+    return line
+
+
+def _count_columns(fields: list[str], text: io.TextIOWrapper, separator: str) -> bool:
+    """Whether the first line numbers the columns from 0, as pandas does where they have no names.
+
+    ``0,1`` may as well be a row of whole numbers: two columns are numbered only if the next line
+    holds anything else.
+    """
+    numbered = fields[1:] if fields[0] == "" else fields  # a table written with its index
+    if len(fields) < 2 or numbered != [str(i) for i in range(len(numbered))]:
+        return False
+    if len(fields) > 2 or len(numbered) < len(fields):
+        return True
+    following = _next_line(text).strip(_BLANK).split(separator)
+    text.seek(0)
+    _next_line(text)
+    return not all(field.strip().isdecimal() for field in following)
 
 
 def _refuse_repeated(names: list[str], path: Path) -> None:
@@ -112,7 +139,7 @@ def _read_columns(
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
     first = 2 if layout.has_names else 1
     for batch in _batches(text, layout.separator):
-        whole = [row for row in batch if row and (isinstance(row, list) or row.strip())]
+        whole = [row for row in batch if row and (isinstance(row, list) or row.strip(_BLANK))]
         _refuse_ragged(batch, layout.separator, width, path, first)
         first += len(batch)
         if whole:
@@ -138,7 +165,7 @@ def _batches(text: io.TextIOWrapper, separator: str) -> Iterator[list[Any]]:
 def _refuse_ragged(batch: list[Any], separator: str, width: int, path: Path, first: int) -> None:
     for i, row in enumerate(batch):
         n_fields = len(row) if isinstance(row, list) else row.count(separator) + 1
-        if n_fields != width and (row if isinstance(row, list) else row.strip()):
+        if n_fields != width and (row if isinstance(row, list) else row.strip(_BLANK)):
             raise ReadError(
                 f"{path} is ragged: line {first + i} has {n_fields} fields, but the first has {width}."
             )
