@@ -139,6 +139,20 @@ def test_transposed_views(here, tmp_path):
     assert "exchanged, as asked" in found.notes[0]
 
 
+def test_ids_and_names_of_columns_are_exchanged_with_rows_and_columns(here, tmp_path):
+    order = np.random.default_rng(2).permutation(N)
+    rows = [f"g{j}," + ",".join(map(repr, here[2][order, j].tolist())) for j in range(4)]
+    header = "id," + ",".join(f"s{i}" for i in order)
+    (tmp_path / "genes.csv").write_text("\n".join([header, *rows]))
+    found = read_views(
+        ["a.csv", "genes.csv"], id_column="id", transpose=["genes"], labels="y.csv"
+    )
+    assert np.array_equal(found.views["genes"], here[2])
+    assert found.views.feature_names[1] == ("g0", "g1", "g2", "g3")
+    assert found.ids.tolist() == [f"s{i}" for i in range(N)]
+    assert found.views.target.tolist() == [i % 3 for i in range(N)]
+
+
 def test_column_names_reach_the_views(here):
     found = read_views(["a.csv", "c.npz"], id_column="id")
     assert found.views.feature_names == (("a0", "a1"), None)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.contents import Contents, ReadView, Request, count, first_few
+from manyview.readers.contents import Contents, ReadView, Request, as_ids, count, first_few
 from manyview.readers.formats import read_file
 from manyview.readers.join import JOINS, match_rows, places, refuse_repeated
 from manyview.readers.labels import LabelFile, read_labels
@@ -164,22 +164,33 @@ def _turn(parts: Sequence[Contents], names: Sequence[str]) -> list[Contents]:
     for name in names:
         if name not in known:
             raise ReadError(f"There is no view {name!r} to transpose; the views are {known}.")
-    return [
-        replace(
-            part,
-            views=tuple(
-                ReadView(view.name, turned(view.data)) if view.name in names else view
-                for view in part.views
-            ),
-            note=part.note
-            + "".join(
-                f" Rows and columns of {view.name!r} are exchanged, as asked."
-                for view in part.views
-                if view.name in names
-            ),
-        )
-        for part in parts
-    ]
+    return [_turn_part(part, names) for part in parts]
+
+
+def _turn_part(part: Contents, names: Sequence[str]) -> Contents:
+    """Exchange rows and columns of some views of a file, and with them ids and names of columns."""
+    asked = [view for view in part.views if view.name in names]
+    if not asked:
+        return part
+    old_ids, first = part.ids, asked[0]
+    # The ids of a file of which only some views lie on their side are those of the samples.
+    columns = None
+    if old_ids is not None and len(asked) == len(part.views):
+        columns = tuple(old_ids.tolist()) if len(old_ids) == first.data.shape[0] else None
+    views = tuple(
+        ReadView(view.name, turned(view.data), columns) if view in asked else view
+        for view in part.views
+    )
+    ids = old_ids
+    if columns is not None:
+        ids = None if first.columns is None else as_ids(first.columns)
+    labels, words = part.labels, ""
+    for view in asked:
+        words += f" Rows and columns of {view.name!r} are exchanged, as asked."
+    if labels is not None and len(labels) != views[0].data.shape[0]:
+        labels = None
+        words += " Its labels are not those of the samples, and are left out."
+    return Contents(views, part.note + words, ids, labels)
 
 
 def _load(parts: Sequence[Contents], limit: int) -> list[Contents]:
