@@ -117,6 +117,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--columns", "a"), "not NAME=COLUMN"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--memory-limit", "9 xB"), "not a size"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--memory-limit", "-5MB"), "not a size"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--labels", "no.csv"), "no file no.csv"),
         (("fit", "plain.npy", "-k", "3", "-o", "colour.csv"), "is a file"),
     ],

@@ -31,6 +31,15 @@ _KEYS = {
 }
 """What a run file may hold, and the option it stands for."""
 
+_KINDS = {
+    "text": ("output", "labels", "id_column", "label_column", "join", "engine"),
+    "a whole number": ("seed", "n_init", "max_iter", "n_jobs"),
+    "true or false": ("report", "degree_norm", "row_norm"),
+    "text, or a list of texts": ("drop", "transpose"),
+    "a table": ("columns", "parameters"),
+}
+"""What the values must be that click would take as something else, or not at all."""
+
 
 def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
     """Take what a run file says as defaults of the options."""
@@ -44,8 +53,10 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Failure(f"{path} is not TOML: {error}.", is_bad_input=True) from error
     _check_keys(content, _KEYS, path)
+    _check_kinds(content, path)
     parameters = content.pop("parameters", {})
     _check_keys(parameters, NAMES, path)
+    _check_kinds(parameters, path)
     options = {_KEYS[key]: value for key, value in content.items()}
     if "scaling" in parameters and parameters["scaling"] is False:
         parameters["scaling"] = "none"
@@ -64,6 +75,33 @@ def _check_keys(content: Any, known: Any, path: Path) -> None:
             )
 
 
+def _check_kinds(content: dict[str, Any], path: Path) -> None:
+    for kind, keys in _KINDS.items():
+        for key in keys:
+            if key in content and not _is_kind(content[key], kind):
+                raise Failure(
+                    f"{path}: {key} must be {kind}; got {content[key]!r}.", is_bad_input=True
+                )
+    for view, columns in content.get("columns", {}).items():
+        if not _is_kind(columns, "text, or a list of texts"):
+            raise Failure(
+                f"{path}: columns of {view!r} must be text, or a list of texts; got {columns!r}.",
+                is_bad_input=True,
+            )
+
+
+def _is_kind(value: Any, kind: str) -> bool:
+    if kind == "true or false":
+        return isinstance(value, bool)
+    if kind == "a whole number":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "a table":
+        return isinstance(value, dict)
+    if kind == "text, or a list of texts" and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, str)
+
+
 def _resolve(options: dict[str, Any], path: Path) -> dict[str, Any]:
     """Make paths whole, which start at the run file's folder, and tables into options."""
     folder = path.parent
@@ -74,8 +112,6 @@ def _resolve(options: dict[str, Any], path: Path) -> dict[str, Any]:
     if "folder" in options:
         options["folder"] = str(folder / options["folder"])
     if "columns" in options:
-        if not isinstance(options["columns"], dict):
-            raise Failure(f"{path}: columns must be a table.", is_bad_input=True)
         options["columns"] = [
             f"{name}={column}"
             for name, columns in options["columns"].items()
@@ -90,7 +126,7 @@ def _resolve(options: dict[str, Any], path: Path) -> dict[str, Any]:
 def _views(views: Any, path: Path) -> list[str]:
     from manyview.readers import parse
 
-    if isinstance(views, dict):
+    if isinstance(views, dict) and all(isinstance(text, str) for text in views.values()):
         texts = [f"{name}={text}" for name, text in views.items()]
     elif isinstance(views, list) and all(isinstance(text, str) for text in views):
         texts = views

@@ -43,14 +43,14 @@ class Numbers(_Kind):
         parts = value if isinstance(value, list) else str(value).split(",")
         try:
             numbers = [self._number(part) for part in parts]
-        except ValueError:
+        except (ValueError, TypeError):
             numbers = []
         if not numbers or (len(numbers) > 1 and not self._several):
             self.fail(f"{value!r} is not {self._describe()}.", param, ctx)
         return numbers[0] if len(numbers) == 1 and not isinstance(value, list) else numbers
 
     def _number(self, part: Any) -> Any:
-        if isinstance(part, bool):
+        if isinstance(part, bool) or (self._kind is int and isinstance(part, float)):
             raise ValueError
         return self._kind(part.strip() if isinstance(part, str) else part)
 
@@ -89,9 +89,12 @@ class Size(_Kind):
         text = str(value).strip().lower().replace(" ", "")
         digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
         try:
-            return int(float(digits) * _UNITS[text[len(digits) :]])
-        except (ValueError, KeyError):
+            size = int(float(digits) * _UNITS[text[len(digits) :]])
+        except (ValueError, KeyError, OverflowError):
+            size = 0
+        if size <= 0:
             self.fail(f"{value!r} is not a size such as 500MB or 4GB.", param, ctx)
+        return size
 
 
 def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
