@@ -88,3 +88,12 @@ def test_a_sample_stands_for_many_rows():
     table = np.random.default_rng(0).normal(size=(30_000, 2))
     facts = describe_view("v", table, None)
     assert (facts["n_rows"], facts["sampled_rows"]) == (30_000, 20_000)
+
+
+def test_a_fit_that_chooses_the_number_of_clusters(files, run):
+    result = run("inspect", "plain.npy", "-k", "auto", "--json", "-q")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["problem"] is None
+    assert facts["plan"]["n_clusters"] == "auto"
+    assert facts["cost"]["total_seconds"] > 0

@@ -121,6 +121,7 @@ def test_views_by_name_in_any_order(known, run):
         ),
         (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
         (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv exists"),
+        (("predict", "out", *VIEWS, "-o", "colour.csv/x.csv"), "cannot make the folder colour.csv"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(fitted, run, arguments, message):

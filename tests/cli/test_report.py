@@ -38,7 +38,14 @@ def test_a_page_is_not_replaced_without_force(fitted, run):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "has no summary.json"), ("{", "is damaged"), ("{}", "not written by 'manyview fit'")],
+    [
+        (None, "has no summary.json"),
+        ("{", "is damaged"),
+        ("{}", "not written by 'manyview fit'"),
+        ('{"fit": 3}', "not written by 'manyview fit'"),
+        ('{"fit": {}}', "is damaged: it lacks 'inputs'"),
+        ('{"fit": {}, "map": {}}', "is damaged: it lacks"),
+    ],
 )
 def test_other_folders_are_refused(tmp_path, run, content, message):
     if content is not None:

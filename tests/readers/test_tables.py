@@ -145,6 +145,12 @@ def test_other_tables_are_refused(tmp_path, text, message):
         read_view(put(tmp_path, text), id_column="id")
 
 
+@pytest.mark.parametrize("text", ["1 2 3\n4 5 6\n", "a b c\n1.5  2.5  3\n"])
+def test_numbers_with_spaces_between_are_refused_as_such(tmp_path, text):
+    with pytest.raises(ReadError, match="separated by spaces"):
+        read_view(put(tmp_path, text, "t.txt"))
+
+
 def test_other_encodings_are_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes("größe\n1\n".encode("latin1"))
     with pytest.raises(ReadError, match="not text in UTF-8"):

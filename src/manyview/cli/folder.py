@@ -29,12 +29,7 @@ def claim_folder(folder: Path, files: Sequence[str], *, record: str | None, forc
     force : bool
         Replace them whoever wrote them.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Failure(
-            f"cannot make the folder {folder}: {error.strerror}.", is_bad_input=True
-        ) from error
+    _make_folder(folder)
     found = [name for name in files if (folder / name).exists()]
     if found and not force and not (record is not None and _wrote(folder / record)):
         whose = ", not written by this command" if record is not None else ""
@@ -63,7 +58,18 @@ def claim_file(path: Path, *, force: bool) -> None:
             f"{path} exists. Choose another file with -o, or replace it with --force.",
             is_bad_input=True,
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(
+            f"cannot make the folder {folder}: {error.strerror}.", is_bad_input=True
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise Failure(f"cannot write to the folder {folder}.", is_bad_input=True)
 
 
 def write_record(path: Path, content: dict[str, Any]) -> None:

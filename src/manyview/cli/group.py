@@ -82,7 +82,9 @@ def _as_failure(error: Exception) -> Failure:
     if isinstance(error, ImportError) and "pip install" in str(error):
         return Failure(str(error), is_bad_input=True)
     if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
-        return Failure(str(error), is_bad_input=True)
+        # The library names the parameter; here it is an option.
+        text = str(error).replace("pass impute='mean'", "fit with --impute mean")
+        return Failure(text, is_bad_input=True)
     if isinstance(error, MemoryError):
         return Failure(f"out of memory: {error or 'no more can be had'}")
     if isinstance(error, OSError):

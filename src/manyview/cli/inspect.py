@@ -17,8 +17,8 @@ from manyview.cli.values import Numbers, describe_bytes
 @click.option(
     "-k",
     "--n-clusters",
-    type=Numbers(int),
-    metavar="K",
+    type=Numbers(int, words=["auto"]),
+    metavar="K|auto",
     default=10,
     show_default=True,
     help="Number of clusters of the fit that is planned.",
@@ -27,7 +27,7 @@ from manyview.cli.values import Numbers, describe_bytes
     "--cost/--no-cost", default=True, help="Time a fit of a few rows, to foretell the whole one."
 )
 @shared_options("quiet", "verbose", "as_json")
-def command(n_clusters: int, cost: bool, **options: Any) -> None:
+def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
     """Show what files hold, likely problems, and what a fit would do and cost.
 
     VIEW is as in fit. Facts about values are from at most 20 000 rows, spread over the file.
@@ -56,7 +56,7 @@ def command(n_clusters: int, cost: bool, **options: Any) -> None:
         _print(facts)
 
 
-def _plan(views: Any, n_clusters: int) -> tuple[dict[str, Any] | None, str | None]:
+def _plan(views: Any, n_clusters: int | str) -> tuple[dict[str, Any] | None, str | None]:
     from manyview.cli.cost import plan_fit
 
     try:
@@ -65,7 +65,7 @@ def _plan(views: Any, n_clusters: int) -> tuple[dict[str, Any] | None, str | Non
         return None, str(error)
 
 
-def _measure(views: Any, n_clusters: int) -> dict[str, Any]:
+def _measure(views: Any, n_clusters: int | str) -> dict[str, Any]:
     from manyview.cli.cost import measure_cost
 
     try:

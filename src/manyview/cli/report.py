@@ -40,7 +40,10 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
     if "map" not in facts:
         facts = _build_facts(folder, facts)
         write_record(record, facts)
-    write_report(facts, path, static=static, force=True)
+    try:
+        write_report(facts, path, static=static, force=True)
+    except KeyError as error:
+        raise Failure(f"{record} is damaged: it lacks {error}.", is_bad_input=True) from error
     if current().as_json:
         click.echo(json.dumps({"report": str(path), "bytes": path.stat().st_size}))
     else:
@@ -57,7 +60,7 @@ def _read_facts(record: Path) -> dict[str, Any]:
         ) from error
     except ValueError as error:
         raise Failure(f"{record} is damaged: {error}.", is_bad_input=True) from error
-    if not isinstance(facts, dict) or "fit" not in facts:
+    if not isinstance(facts, dict) or not isinstance(facts.get("fit"), dict):
         raise Failure(f"{record} was not written by 'manyview fit'.", is_bad_input=True)
     return facts
 
@@ -71,6 +74,11 @@ def _build_facts(folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
     from manyview.report import build_summary
 
     fit = facts["fit"]
+    lacking = [name for name in ("inputs", "command", "seed") if name not in fit]
+    if lacking:
+        raise Failure(
+            f"{folder / 'summary.json'} is damaged: it lacks {lacking[0]!r}.", is_bad_input=True
+        )
     say("The fit left no facts for a report: reading its views again.")
     model = load(folder / "model.mv")
     model.embedding_ = np.load(folder / "embedding.npy", mmap_mode="r")

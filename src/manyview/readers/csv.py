@@ -82,6 +82,8 @@ def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
         raise ReadError(f"{path} is empty.")
     if "\0" in line:
         raise ReadError(f"{path} is not a text file.")
+    if not any(separator in line for separator in _SEPARATORS):
+        _refuse_spaces(line, text, path)
     separator = _find_separator(line, path)
     fields = [field.strip() for field in next(csv.reader([line], delimiter=separator))]
     counts = _count_columns(fields, text, separator)
@@ -117,6 +119,18 @@ def _count_columns(fields: list[str], text: io.TextIOWrapper, separator: str) ->
     text.seek(0)
     _next_line(text)
     return not all(field.strip().isdecimal() for field in following)
+
+
+def _refuse_spaces(line: str, text: io.TextIOWrapper, path: Path) -> None:
+    """Refuse a table whose first or second line is several numbers with spaces between."""
+    for found in (line.split(), _next_line(text).split()):
+        if len(found) > 1 and all(map(is_number, found)):
+            raise ReadError(
+                f"{path} has its numbers separated by spaces. Separate them by commas, tabs or "
+                "semicolons (numpy.savetxt does with delimiter=',')."
+            )
+    text.seek(0)
+    _next_line(text)
 
 
 def _refuse_repeated(names: list[str], path: Path) -> None:
