@@ -167,7 +167,11 @@ def test_svmlight_files_that_use_fewer_columns(files, run):
 def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, monkeypatch):
     monkeypatch.setattr("manyview.cli.predict.memory_for_views", lambda: memory)
     rng = np.random.default_rng(0)
-    table = {f"{v}{j}": 5.0 * j * (np.arange(N) % 3 == j) + rng.normal(size=N) for v in "ab" for j in range(3)}
+    table = {
+        f"{v}{j}": 5.0 * j * (np.arange(N) % 3 == j) + rng.normal(size=N)
+        for v in "ab"
+        for j in range(3)
+    }
     save_table(files / f"t.{kind}", table)
     save_table(files / f"turned.{kind}", dict(reversed(table.items())))
     save_table(files / f"short.{kind}", {n: v for n, v in table.items() if n != "a1"})
@@ -175,6 +179,7 @@ def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, mo
         ("split", ["--columns", "a=a*", "--columns", "b=b*"]),
         ("keys", None),
     ):
+
         def texts(file, views=views):
             return [file, *views] if views else [f"{file}::a*", f"{file}::b*"]
 

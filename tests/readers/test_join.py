@@ -132,6 +132,13 @@ def test_labels_with_ids_need_views_with_ids(here, tmp_path):
     assert counted.views.target.tolist() == [i % 2 for i in range(N)]
 
 
+def test_a_column_to_drop_need_be_in_one_file_only(here):
+    found = read_views(["a.csv", "b.parquet"], id_column="id", drop=["a1", "b0", "b1"])
+    assert found.views.feature_names == (("a0",), ("b2",))
+    with pytest.raises(ReadError, match="No file has a column 'c9' to drop"):
+        read_views(["a.csv", "b.parquet"], id_column="id", drop=["c9"])
+
+
 def test_transposed_views(here, tmp_path):
     np.save(tmp_path / "side.npy", here[2].T)
     found = read_views(["side.npy"], transpose=["side"])
@@ -144,9 +151,7 @@ def test_ids_and_names_of_columns_are_exchanged_with_rows_and_columns(here, tmp_
     rows = [f"g{j}," + ",".join(map(repr, here[2][order, j].tolist())) for j in range(4)]
     header = "id," + ",".join(f"s{i}" for i in order)
     (tmp_path / "genes.csv").write_text("\n".join([header, *rows]))
-    found = read_views(
-        ["a.csv", "genes.csv"], id_column="id", transpose=["genes"], labels="y.csv"
-    )
+    found = read_views(["a.csv", "genes.csv"], id_column="id", transpose=["genes"], labels="y.csv")
     assert np.array_equal(found.views["genes"], here[2])
     assert found.views.feature_names[1] == ("g0", "g1", "g2", "g3")
     assert found.ids.tolist() == [f"s{i}" for i in range(N)]

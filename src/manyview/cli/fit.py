@@ -205,7 +205,6 @@ def _read(plan: _Plan) -> Assembled:
 def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:
     from manyview import LMVSC
     from manyview.cli.display import Watched
-
     from manyview.errors import CheckpointError
 
     engine: Any = plan.engine

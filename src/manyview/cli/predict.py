@@ -87,9 +87,7 @@ def _as_fitted(inputs: Inputs, facts: dict[str, Any]) -> Inputs:
     return inputs
 
 
-def _read(
-    inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids: bool
-) -> Assembled:
+def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids: bool) -> Assembled:
     from manyview.readers import Request, assemble, parse, read_file
     from manyview.readers.assemble import check_ids_found
 

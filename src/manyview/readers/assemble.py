@@ -69,7 +69,7 @@ def read_views(
     columns : mapping of str to sequence of str, optional
         Views to make of the columns of the only file, a table.
     drop : sequence of str
-        Columns of tables that are no features.
+        Columns of tables that are no features; one of the files must have each.
     transpose : sequence of str
         Names of views whose columns are the samples.
     join : {"exact", "inner", "order"}
@@ -108,6 +108,9 @@ def read_views(
         contents = read_file(request)
         parts.append(contents if found.name is None else contents.under(found.name))
     _check_columns_found(parts, id_column, label_column, labels is not None)
+    for pattern in drop:
+        if not any(pattern in part.dropped for part in parts):
+            raise ReadError(f"No file has a column {pattern!r} to drop.")
     file = None if labels is None else read_labels(labels, id_column=id_column, folder=folder)
     return assemble(
         parts, parsed, labels=file, transpose=transpose, join=join, memory_limit=memory_limit
@@ -190,7 +193,7 @@ def _turn_part(part: Contents, names: Sequence[str]) -> Contents:
     if labels is not None and len(labels) != views[0].data.shape[0]:
         labels = None
         words += " Its labels are not those of the samples, and are left out."
-    return Contents(views, part.note + words, ids, labels)
+    return replace(part, views=views, note=part.note + words, ids=ids, labels=labels)
 
 
 def _load(parts: Sequence[Contents], limit: int) -> list[Contents]:

@@ -46,8 +46,9 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
     if request.features is not None:
         return {request.stem: _known_features(names, request.features, request)}
     left_out = {request.id_column, request.label_column}
-    if request.drop:
-        left_out |= set(match_columns(names, request.drop, request))
+    dropped = found_drops(names, request)
+    if dropped:
+        left_out |= set(match_columns(names, dropped, request))
     kept = [name for name in names if name not in left_out]
     if not kept:
         raise ReadError(
@@ -55,6 +56,15 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
             f"{first_few(names)}."
         )
     return {request.stem: kept}
+
+
+def found_drops(names: Sequence[str], request: Request) -> tuple[str, ...]:
+    """Give what the request drops that these columns have; another file may have the rest."""
+    return tuple(
+        pattern
+        for pattern in request.drop
+        if pattern in names or any(fnmatchcase(name, pattern) for name in names)
+    )
 
 
 def _known_features(names: Sequence[str], features: Sequence[str], request: Request) -> list[str]:
@@ -110,7 +120,8 @@ def table_contents(
     n_rows = int(views[0].data.shape[0])
     if n_rows == 0:
         raise ReadError(f"{request.path} has columns but no rows.")
-    return Contents(views, table_note(views, request, kind=kind, how=how, ids=ids), ids, labels)
+    note = table_note(views, request, kind=kind, how=how, ids=ids)
+    return Contents(views, note, ids, labels, found_drops(list(columns), request))
 
 
 def table_note(

@@ -87,12 +87,15 @@ class Contents:
         What identifies the rows.
     labels : ndarray of shape (n,), or None
         True labels.
+    dropped : tuple of str
+        What of ``Request.drop`` the file has.
     """
 
     views: tuple[ReadView, ...]
     note: str
     ids: npt.NDArray[np.str_] | None = None
     labels: npt.NDArray[Any] | None = None
+    dropped: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:

@@ -37,7 +37,6 @@ class LabelFile:
     ids: npt.NDArray[np.str_] | None
     note: str
 
-
     @property
     def are_places(self) -> bool:
         """Whether ids, where there are any, just count the rows from 0."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.arrow import INDEX, arrow_contents, arrow_vectors, as_array, need_pyarrow
-from manyview.readers.columns import split_columns, table_note, take_ids, take_labels
+from manyview.readers.columns import found_drops, split_columns, table_note, take_ids, take_labels
 from manyview.readers.contents import Contents, ReadView, Request
 
 
@@ -43,7 +43,7 @@ def read(request: Request) -> Contents:
     }
     ids, labels = take_ids(aside, request), take_labels(aside, request)
     note = table_note(views, request, kind="Parquet", how="", ids=ids)
-    return Contents(tuple(views), note, ids, labels)
+    return Contents(tuple(views), note, ids, labels, found_drops(schema.names, request))
 
 
 def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
