@@ -75,7 +75,7 @@ def test_an_id_column_that_no_file_has_is_refused(fitted, run):
 
 
 def test_the_same_files_in_another_order(known, run):
-    result = run("predict", "out", *VIEWS[::-1], "--id-column", "id", "-q")
+    result = run("predict", "out", VIEWS[1], VIEWS[2], VIEWS[0], "--id-column", "id", "-q")
     assert result.exit_code == 0, result.stderr
     assert labels_of(result.stdout) == known
 
@@ -190,6 +190,20 @@ def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, mo
         result = run("predict", name, *texts(f"short.{kind}"), "-q")
         assert result.exit_code == 2
         assert "view 'a" in result.stderr and "lacks 1 column" in result.stderr
+
+
+def test_a_table_with_samples_as_columns(files, run):
+    table = np.load("plain.npy")
+    head = "id," + ",".join(f"s{i}" for i in range(N))
+    lines = [f"g{j}," + ",".join(map(repr, table[:, j].tolist())) for j in range(4)]
+    (files / "genes.csv").write_text("\n".join([head, *lines]))
+    (files / "new.csv").write_text("\n".join([head, *lines[::-1]]))
+    options = ("--id-column", "id", "--transpose")
+    fit = run("fit", "genes.csv", *options, "genes", "-k", 3, "-o", "g", "--no-report")
+    assert fit.exit_code == 0, fit.stderr
+    result = run("predict", "g", "new.csv", *options, "new", "-q")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == (files / "g" / "labels.csv").read_text()
 
 
 def save_table(path, columns):

@@ -36,7 +36,8 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     """Give new rows to the clusters of a fitted model.
 
     MODEL is model.mv, or the folder that 'manyview fit' wrote. VIEW is as in fit: the same views,
-    by name, or in the same order. Columns of tables are found by their names.
+    by name, or in the same order. Columns of tables are found by their names, rows by the ids of
+    the fit.
     """
     from manyview.cli.display import Watched, stage_bars
     from manyview.cli.folder import claim_file
@@ -106,7 +107,8 @@ def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids:
             inputs.drop,
         )
         number = _fitted_view(request, found.name, place, len(parsed), estimator)
-        if number is not None:
+        is_turned = (found.name or request.key or request.stem) in inputs.transpose
+        if number is not None and not is_turned:  # its columns are known once it is turned
             request = replace(
                 request,
                 n_features=int(estimator.n_features_per_view_[number]),
