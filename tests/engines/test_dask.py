@@ -330,6 +330,17 @@ class TestNothingIsLeft:
         assert str(on_cluster.value) == str(in_memory.value)
         assert "row 12345, column 2" in str(on_cluster.value)
 
+    def test_but_what_the_user_holds_survives_a_failure(self, client, views):
+        mine = client.persist(da.ones((6000, 3), chunks=(1000, 3)))
+        X = views[0].copy()
+        X[2 * TILE_ROWS + 5, 3] = np.nan
+        rows = Dask().open([as_chunks(X, TILE_ROWS)], Run(1, TILE_ROWS, SilentProgress()))
+        with pytest.raises(ValueError, match="^row"):
+            rows.derive(_double_finite).map_reduce(_sum, stage="sums")
+        assert mine.sum().compute() == 18_000.0
+        del mine, rows
+        gc.collect()
+
     def test_when_it_is_interrupted(self, cluster, client, chunked):
         class Interrupt(SilentProgress):
             def advance(self, steps=1):

@@ -200,8 +200,10 @@ class _BlockRows:
 
     def _drop(self, futures: list[Any]) -> None:
         """Leave nothing of a stage that failed, nor of what was kept for it, on the cluster."""
-        if self._client.status == "running":
-            self._client.cancel(futures)
+        # Released, not cancelled: cancelling what nobody wants any more may make the scheduler forget
+        # everything else of this client, too.
+        for future in futures:
+            future.release()
 
 
 class DaskRows(_BlockRows):
