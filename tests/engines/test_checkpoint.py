@@ -148,6 +148,38 @@ class TestFolder:
         with pytest.raises(CheckpointError, match=f"{name}' is damaged"), Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
 
+    @pytest.mark.usefixtures("save_always")
+    @pytest.mark.parametrize(
+        ("harm", "is_whole"),
+        [("cut", True), ("empty", True), ("cut", False), ("empty", False), ("gone", False)]
+        + [("other shape", False), ("other type", False)],
+    )
+    def test_damaged_rows_are_named(self, path, harm, is_whole):
+        with pytest.raises(StoppedError), Session(path) as session:
+            stop_at = None if is_whole else 7
+            session.rows.map_rows(session.counting(doubled, stop_at=stop_at), stage="rows")
+            raise StoppedError
+        (rows,) = (path.parent / "checkpoint").glob("*rows.npy*")
+        if harm == "gone":
+            rows.unlink()
+        elif harm in ("cut", "empty"):
+            os.truncate(rows, rows.stat().st_size // 2 if harm == "cut" else 0)
+        else:
+            other = np.zeros((N_ROWS, 3), "f4") if harm == "other type" else np.zeros((N_ROWS, 4))
+            with rows.open("wb") as file:
+                np.save(file, other)
+        message = rf"{rows.name}' is damaged \(.*Remove the folder to start again"
+        with pytest.raises(CheckpointError, match=message), Session(path) as session:
+            session.rows.map_rows(doubled, stage="rows")
+
+    def test_a_start_that_was_cut_short_is_made_again(self, path):
+        (path.parent / "checkpoint").mkdir()
+        (path.parent / "checkpoint" / ".fit.json.part").write_text('{"format')
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        left = {file.name for file in (path.parent / "checkpoint").iterdir()}
+        assert left == {"fit.json", "lock", "0000.done"}
+
     def test_calls_in_another_order_are_refused(self, path):
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from manyview.engines.budget import in_words
 from manyview.engines.packing import from_bytes, to_bytes
-from manyview.errors import ReadError, WriteError
+from manyview.errors import CheckpointError, ReadError, WriteError
 
 
 @contextmanager
@@ -113,6 +113,8 @@ class FileOutput:
         self._sync, self._load, self._owns_folder = sync or keep, load, owns_folder
         self._row_bytes = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
         self._lock = threading.Lock()
+        if resume:
+            check_rows(self._part, shape, dtype)
         with writing(path, f"{shape[0]} rows"):
             self._file = self._part.open("r+b" if resume else "w+b", buffering=0)
             try:
@@ -171,6 +173,31 @@ class FileOutput:
             self._part.unlink(missing_ok=True)
         if self._owns_folder:
             shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+def check_rows(
+    path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
+) -> None:
+    """Refuse a file of a checkpoint that does not hold all the rows that it should, or says it does."""
+    try:
+        with path.open("rb") as file:
+            np.lib.format.read_magic(file)
+            found, _, kind = np.lib.format.read_array_header_1_0(file)
+            size = file.tell() + int(np.prod(found, dtype=np.int64)) * kind.itemsize
+        if (found, kind) != (shape or found, dtype or kind):
+            raise ValueError(f"it holds {kind} of shape {found}, not {dtype} of shape {shape}")
+        if path.stat().st_size != size:
+            raise ValueError(f"it has {path.stat().st_size} bytes, not {size}")
+    except (OSError, ValueError, EOFError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> CheckpointError:
+    """Give the error that names a file of a checkpoint which cannot be gone on from."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return CheckpointError(
+        f"{str(path)!r} is damaged ({reason}). Remove the folder to start again."
+    )
 
 
 def _write_all(file: Any, content: memoryview) -> None:
