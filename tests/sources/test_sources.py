@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import pickle
+import zipfile
 from pathlib import Path
 
 import h5py
@@ -285,9 +286,28 @@ class TestCsr:
 
     def test_a_place_that_cannot_be_written(self, tmp_path, rows):
         sparse.save_npz(tmp_path / "x.npz", rows)
-        blocked = tmp_path / f".x.npz.{os.getpid()}.part"
-        blocked.write_text("in the way")
+        (tmp_path / "x.npz.rows").write_text("in the way")
         with pytest.raises(WriteError, match=r"Could not write the rows of '.*x.npz'"):
+            open_source(tmp_path / "x.npz")
+        assert {p.name for p in tmp_path.iterdir()} == {"x.npz", "x.npz.rows"}
+
+    def test_what_a_killed_conversion_left_is_not_in_the_way(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        (tmp_path / f".x.npz.{os.getpid()}.part").mkdir()
+        assert open_source(tmp_path / "x.npz").read(0, 5000).nnz == rows.nnz
+        mode = (tmp_path / "x.npz.rows").stat().st_mode
+        (tmp_path / "usual").mkdir()
+        assert mode == (tmp_path / "usual").stat().st_mode  # who reads the file reads this, too
+
+    @pytest.mark.parametrize("member", ["format", "shape", "indptr", "indices", "data"])
+    def test_damage_inside_the_archive_is_named(self, tmp_path, rows, member):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+            info = archive.getinfo(f"{member}.npy")
+        with (tmp_path / "x.npz").open("r+b") as file:
+            file.seek(info.header_offset + 30 + len(info.filename) + 20 + 4)
+            file.write(b"\xff" * (info.compress_size // 2))
+        with pytest.raises(ReadError, match=r"Could not read rows .*x.npz'"):
             open_source(tmp_path / "x.npz")
 
     def test_damaged_rows_are_noticed(self, tmp_path, rows):
