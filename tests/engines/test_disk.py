@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -304,6 +305,20 @@ class TestFaults:
             open_rows(path, "3 MB").map_rows(count, stage="rows")
         assert seen == [0]
 
+    @pytest.mark.parametrize("in_folder", [True, False])
+    def test_a_first_write_that_fails_leaves_nothing_behind(
+        self, path, tmp_path, monkeypatch, in_folder
+    ):
+        folder = tmp_path / "results"
+        folder.mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        # Others may fill the disk between the look at what is free and the first write.
+        monkeypatch.setattr("manyview.engines.files._write_all", _find_no_room)
+        rows = open_rows(path, "3 MB", folder=folder if in_folder else None)
+        with pytest.raises(WriteError, match="No space left"):
+            rows.map_rows(first_rows, stage="rows")
+        assert list(folder.iterdir()) == []
+
     @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
     def test_a_full_file_system(self, path, tmp_path):
         small = tmp_path / "small"
@@ -326,6 +341,10 @@ class TestFaults:
             assert [file.name for file in small.iterdir()] == ["taken"]
         finally:
             subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def _find_no_room(file, content):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class TestEstimator:
