@@ -32,6 +32,7 @@ from manyview.engines.base import (
     one_thread_per_product,
     thread_pool,
 )
+from manyview.engines.dask_layers import is_dask
 from manyview.engines.memory import Memory
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
@@ -266,6 +267,11 @@ class Intake:
 
     def add(self, estimator: Any, views: Views) -> None:
         """Add a batch."""
+        if any(map(is_dask, views.arrays)):
+            raise TypeError(
+                "partial_fit takes batches that fit in memory, and loads no Dask array silently: give "
+                "it array.compute(), a part at a time; or fit the whole array."
+            )
         if repr(estimator.get_params()) != self._params:
             raise ValueError(
                 "Parameters were changed after the first partial_fit. Set them back, or start anew "
