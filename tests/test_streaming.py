@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -79,6 +81,12 @@ class TestAnyTime:
         again = load(tmp_path / "stream.mv")
         assert np.array_equal(again.predict(views), model.predict(views))
         assert again.n_samples_seen_ == 3000
+        assert again.partial_fit(views[:500]).n_samples_seen_ == 500  # sums are not saved
+
+    def test_a_copy_goes_on_whatever_the_seed_is(self, views):
+        model = LMVSC(5, n_anchors=20, random_state=np.random.RandomState(0))
+        again = copy.deepcopy(model.partial_fit(views[:500]))
+        assert again.partial_fit(views[500:900]).n_samples_seen_ == 900
 
     def test_fit_starts_anew_and_so_does_a_stream(self, views):
         model = LMVSC(5, n_anchors=20, random_state=0).fit(views[:2000])

@@ -45,7 +45,6 @@ from manyview.stages.labels import MIN_START_ROWS, START_ROWS_PER_CLUSTER, start
 from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
 from manyview.views import Views
 
-
 _MOST_TILES = 256  # of a reservoir: small ones take more memory than their rows
 
 
@@ -250,7 +249,7 @@ class Intake:
     def __init__(self, estimator: Any, views: Views) -> None:
         _refuse_settings(estimator)
         self._settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
-        self._params = repr(estimator.get_params())
+        self._params = _params(estimator)
         self._names = views.names
         # A start that fails is tried again with more rows, and must draw the same numbers.
         self._seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
@@ -272,7 +271,7 @@ class Intake:
                 "partial_fit takes batches that fit in memory, and loads no Dask array silently: give "
                 "it array.compute(), a part at a time; or fit the whole array."
             )
-        if repr(estimator.get_params()) != self._params:
+        if _params(estimator) != self._params:
             raise ValueError(
                 "Parameters were changed after the first partial_fit. Set them back, or start anew "
                 "with a clone of this estimator."
@@ -324,6 +323,12 @@ class Intake:
         if views.n_rows > first.n_rows:
             stream.add(views[first.n_rows :].arrays)
         self._stream, self._gathered = stream, []
+
+
+def _params(estimator: Any) -> str:
+    """What must stay the same; not the seed, which is drawn once and may be a generator."""
+    params = estimator.get_params()
+    return repr({name: params[name] for name in params if name != "random_state"})
 
 
 def _without_missing(array: Any) -> Any:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +248,18 @@ class TestResults:
         gc.collect()
         assert sorted(file.name for file in folder.iterdir()) == ["rows-2.npy", "rows.npy"]
         assert np.array_equal(np.load(folder / "rows.npy"), X)
+
+    def test_fits_at_the_same_time_do_not_share_a_file(self, path, X, tmp_path):
+        folder = tmp_path / "results"
+        folder.mkdir()
+        sessions = [open_rows(path, "3 MB", folder=folder)._session for _ in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            outputs = list(pool.map(lambda s: s.new_output(N_ROWS, X[:1], "rows"), sessions))
+        names = {output.path.name for output in outputs}
+        for output in outputs:
+            output.abandon()
+        assert names == {"rows.npy", *(f"rows-{number}.npy" for number in range(2, 9))}
+        assert list(folder.iterdir()) == []
 
     def test_a_folder_must_exist(self, path, tmp_path):
         with pytest.raises(ValueError, match="no such folder"):

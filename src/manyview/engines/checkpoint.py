@@ -79,7 +79,7 @@ class Checkpoint(Log):
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
         self.folder, self._small = folder, small
-        with writing(folder / "fit.json", "a checkpoint"):
+        with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
         try:

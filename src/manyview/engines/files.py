@@ -8,7 +8,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,16 +21,21 @@ from manyview.errors import CheckpointError, ReadError, WriteError
 
 
 @contextmanager
-def writing(path: Path, what: str) -> Iterator[None]:
+def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[None]:
     """Turn a failure to write into one error that names the file, and says what would help."""
     try:
         yield
     except WriteError:
         raise
     except OSError as error:
+        advice = (
+            "Make room there and call it again to go on, or give another folder: Disk(checkpoint=...)."
+            if for_checkpoint
+            else "Make room there, or give another folder: Disk(folder=...)."
+        )
         raise WriteError(
             f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
-            f"{_free_space(path)}Make room there, or give another folder: Disk(folder=...)."
+            f"{_free_space(path)}{advice}"
         ) from error
 
 
@@ -44,7 +49,7 @@ def _free_space(path: Path) -> str:
 def write_whole(path: Path, content: list[bytes | memoryview]) -> None:
     """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
     temporary = path.with_name(f".{path.name}.part")
-    with writing(path, "a checkpoint"):
+    with writing(path, "a checkpoint", for_checkpoint=True):
         try:
             with temporary.open("wb") as file:
                 for piece in content:
@@ -115,13 +120,16 @@ class FileOutput:
         self._lock = threading.Lock()
         if resume:
             check_rows(self._part, shape, dtype)
-        with writing(path, f"{shape[0]} rows"):
+        with self._writing(f"{shape[0]} rows"):
             self._file = self._part.open("r+b" if resume else "w+b", buffering=0)
             try:
                 self._start(resume=resume)
             except BaseException:
                 self.abandon()
                 raise
+
+    def _writing(self, what: str) -> AbstractContextManager[None]:
+        return writing(self.path, what, for_checkpoint=self._keep)
 
     def _start(self, *, resume: bool) -> None:
         fortran = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(self.dtype)}
@@ -142,18 +150,18 @@ class FileOutput:
         """Put rows where they belong."""
         content = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
         place = self._offset + start * self._row_bytes
-        with writing(self.path, f"rows {start} to {start + len(rows) - 1}"), self._lock:
+        with self._writing(f"rows {start} to {start + len(rows) - 1}"), self._lock:
             self._file.seek(place)
             _write_all(self._file, content)
 
     def sync(self) -> None:
         """Wait until the rows written so far are on the disk."""
-        with writing(self.path, "rows"):
+        with self._writing("rows"):
             sync(self._file)
 
     def close(self) -> npt.NDArray[Any]:
         """Give the file its name, and the array as a read-only memory map."""
-        with writing(self.path, f"{self.shape[0]} rows"):
+        with self._writing(f"{self.shape[0]} rows"):
             if self._sync:
                 sync(self._file)
             self._file.close()
