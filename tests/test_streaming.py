@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -79,6 +81,12 @@ class TestAnyTime:
         again = load(tmp_path / "stream.mv")
         assert np.array_equal(again.predict(views), model.predict(views))
         assert again.n_samples_seen_ == 3000
+        assert again.partial_fit(views[:500]).n_samples_seen_ == 500  # sums are not saved
+
+    def test_a_copy_goes_on_whatever_the_seed_is(self, views):
+        model = LMVSC(5, n_anchors=20, random_state=np.random.RandomState(0))
+        again = copy.deepcopy(model.partial_fit(views[:500]))
+        assert again.partial_fit(views[500:900]).n_samples_seen_ == 900
 
     def test_fit_starts_anew_and_so_does_a_stream(self, views):
         model = LMVSC(5, n_anchors=20, random_state=0).fit(views[:2000])
@@ -103,6 +111,17 @@ class TestMemory:
         assert np.all(np.diff(kept) > 0)
         # The mean of 500 of 50 000 numbers is within four standard errors of theirs.
         assert abs(kept.mean() - 25_000) < 4 * 50_000 / np.sqrt(12 * 500)
+
+    def test_the_reservoir_holds_few_tiles_however_small(self):
+        reservoir = Reservoir(10, np.random.default_rng(0))
+        for _ in range(3000):
+            reservoir.add(GraphTile((sparse.csr_array(np.ones((1, 1))),), 0))
+        assert len(reservoir._tiles) <= 30
+        reservoir = Reservoir(5000, np.random.default_rng(0))
+        for _ in range(3000):
+            reservoir.add(GraphTile((sparse.csr_array(np.ones((1, 1))),), 0))
+        assert len(reservoir._tiles) <= 257
+        assert reservoir.rows().parts[0].shape == (3000, 1)
 
     def test_which_rows_are_kept_does_not_depend_on_the_batches(self):
         kept = []
@@ -165,3 +184,32 @@ class TestRefused:
         assert model.n_samples_seen_ == n_before
         assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
         assert np.isfinite(model.transform(views[:50])).all()
+
+    @pytest.mark.parametrize("n_rows", [50, 12_000])
+    def test_a_batch_with_infinity_is_not_added_even_where_missing_values_are_filled(
+        self, views, n_rows
+    ):
+        params = {"n_anchors": 20, "random_state": 0, "impute": "mean"}
+        model = LMVSC(5, **params).partial_fit(views[:100])
+        broken = [array[:n_rows].copy() for array in views.arrays]
+        broken[0][7, 2] = np.inf
+        broken[1][8, 1] = np.nan
+        with pytest.raises(ValueError, match="row 107, column 2"):
+            model.partial_fit(broken)
+        assert model.n_samples_seen_ == 100
+        model.partial_fit(views[100:13_000])
+        expected = LMVSC(5, **params).partial_fit(views[:100]).partial_fit(views[100:13_000])
+        assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))
+
+    def test_a_batch_that_no_stream_can_start_with_is_not_added(self, views):
+        params = {"n_anchors": 20, "random_state": 0, "impute": "mean", "scaling": None}
+        model = LMVSC(5, **params)
+        empty = [array[:12_000].copy() for array in views.arrays]
+        empty[1][:, 3] = np.nan
+        with pytest.raises(ValueError, match="no value"):
+            model.partial_fit([array[:50] for array in empty]).partial_fit(empty)
+        assert model.n_samples_seen_ == 50
+        model.partial_fit(views[:12_000])
+        expected = LMVSC(5, **params).partial_fit([array[:50] for array in empty])
+        expected.partial_fit(views[:12_000])
+        assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))

@@ -304,7 +304,8 @@ view, default="auto"
         there is when the model is first asked for anything. Later rows are added to sums, and some
         of them kept in a reservoir of bounded size, on which centres are found. ``predict`` and
         ``transform`` work at any time and bring the fitted attributes up to date; there are no
-        ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts anew.
+        ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts anew, and so does
+        ``partial_fit`` of a model that was loaded from a file: sums are not saved.
 
         Parameters
         ----------

@@ -32,6 +32,7 @@ from manyview.engines.base import (
     one_thread_per_product,
     thread_pool,
 )
+from manyview.engines.dask_layers import is_dask
 from manyview.engines.memory import Memory
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
@@ -43,6 +44,8 @@ from manyview.stages.kmeans import assign
 from manyview.stages.labels import MIN_START_ROWS, START_ROWS_PER_CLUSTER, start_centers
 from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
 from manyview.views import Views
+
+_MOST_TILES = 256  # of a reservoir: small ones take more memory than their rows
 
 
 class Reservoir:
@@ -70,8 +73,10 @@ class Reservoir:
         """Let graph rows enter."""
         keys = self._rng.random(tile.parts[0].shape[0])
         self.n_seen += len(keys)
-        self._append(tile, keys, np.flatnonzero(keys < self._limit))
-        if sum(map(len, self._keys)) > 2 * self._size:
+        kept = np.flatnonzero(keys < self._limit)
+        if len(kept):
+            self._append(tile, keys, kept)
+        if sum(map(len, self._keys)) > 2 * self._size or len(self._keys) > _MOST_TILES:
             self._shrink()
 
     def rows(self) -> GraphTile:
@@ -244,10 +249,10 @@ class Intake:
     def __init__(self, estimator: Any, views: Views) -> None:
         _refuse_settings(estimator)
         self._settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
-        self._params = repr(estimator.get_params())
+        self._params = _params(estimator)
         self._names = views.names
-        seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
-        self._rng = np.random.default_rng(seed)
+        # A start that fails is tried again with more rows, and must draw the same numbers.
+        self._seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
         self._n_wanted = pipeline.count_sample_rows(self._settings)
         self._gathered: list[tuple[Any, ...]] = []
         self._stream: Stream | None = None
@@ -261,7 +266,12 @@ class Intake:
 
     def add(self, estimator: Any, views: Views) -> None:
         """Add a batch."""
-        if repr(estimator.get_params()) != self._params:
+        if any(map(is_dask, views.arrays)):
+            raise TypeError(
+                "partial_fit takes batches that fit in memory, and loads no Dask array silently: give "
+                "it array.compute(), a part at a time; or fit the whole array."
+            )
+        if _params(estimator) != self._params:
             raise ValueError(
                 "Parameters were changed after the first partial_fit. Set them back, or start anew "
                 "with a clone of this estimator."
@@ -272,16 +282,20 @@ class Intake:
             self._check(estimator, views)
             # Copies: whoever reads a stream may use one buffer for all batches.
             self._gathered.append(tuple(array.copy() for array in views.arrays))
-            if self.n_seen >= self._n_wanted:
-                self._start(estimator)
+            try:
+                if self.n_seen >= self._n_wanted:
+                    self._start(estimator)
+            except BaseException:
+                del self._gathered[-1]  # a batch that is refused is not added
+                raise
         self.is_settled = False
 
     def _check(self, estimator: Any, views: Views) -> None:
-        """Refuse missing values now: later, it would not be known which batch they came with."""
-        if estimator.impute is None:
-            numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
-            for name, array in views.items():
-                fit_scaler(array, name=name, kind=None, numbers=numbers)
+        """Refuse what is not finite now: later, it would not be known which batch it came with."""
+        numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
+        for name, array in views.items():
+            present = array if estimator.impute is None else _without_missing(array)
+            fit_scaler(present, name=name, kind=None, numbers=numbers)
 
     def settle(self, estimator: Any) -> StreamResult:
         """Give the model of the rows seen so far."""
@@ -304,11 +318,25 @@ class Intake:
             settings,
             engine=Memory(),
             run=estimator._run(first.n_rows),
-            rng=self._rng,
+            rng=np.random.default_rng(self._seed),
         )
         if views.n_rows > first.n_rows:
             stream.add(views[first.n_rows :].arrays)
         self._stream, self._gathered = stream, []
+
+
+def _params(estimator: Any) -> str:
+    """What must stay the same; not the seed, which is drawn once and may be a generator."""
+    params = estimator.get_params()
+    return repr({name: params[name] for name in params if name != "random_state"})
+
+
+def _without_missing(array: Any) -> Any:
+    """Give an array with zero for NaN; infinities stay."""
+    if sparse.issparse(array):
+        values = _without_missing(array.data)
+        return sparse.csr_array((values, array.indices, array.indptr), array.shape)
+    return np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def _refuse_settings(estimator: Any) -> None:

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +129,10 @@ class TestCalls:
         assert np.array_equal(expected, again)
 
 
+def _stopping(session):
+    return session.counting(doubled, stop_at=7)
+
+
 class TestFolder:
     def test_nothing_large_is_left_but_results(self, path):
         with Session(path) as session:
@@ -148,6 +154,39 @@ class TestFolder:
         with pytest.raises(CheckpointError, match=f"{name}' is damaged"), Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
 
+    @pytest.mark.usefixtures("save_always")
+    @pytest.mark.parametrize(
+        ("harm", "is_whole"),
+        [
+            *product(["cut", "empty"], [True, False]),
+            *product(["gone", "other shape", "other type"], [False]),
+        ],
+    )
+    def test_damaged_rows_are_named(self, path, harm, is_whole):
+        function = (lambda session: doubled) if is_whole else _stopping
+        with suppress(StoppedError), Session(path) as session:
+            session.rows.map_rows(function(session), stage="rows")
+        (rows,) = (path.parent / "checkpoint").glob("*rows.npy*")
+        if harm == "gone":
+            rows.unlink()
+        elif harm in ("cut", "empty"):
+            os.truncate(rows, rows.stat().st_size // 2 if harm == "cut" else 0)
+        else:
+            other = np.zeros((N_ROWS, 3), "f4") if harm == "other type" else np.zeros((N_ROWS, 4))
+            with rows.open("wb") as file:
+                np.save(file, other)
+        message = rf"{rows.name}' is damaged \(.*Remove the folder to start again"
+        with pytest.raises(CheckpointError, match=message), Session(path) as session:
+            session.rows.map_rows(doubled, stage="rows")
+
+    def test_a_start_that_was_cut_short_is_made_again(self, path):
+        (path.parent / "checkpoint").mkdir()
+        (path.parent / "checkpoint" / ".fit.json.part").write_text('{"format')
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        left = {file.name for file in (path.parent / "checkpoint").iterdir()}
+        assert left == {"fit.json", "lock", "0000.done"}
+
     def test_calls_in_another_order_are_refused(self, path):
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
@@ -163,7 +202,7 @@ class TestFolder:
 
     def test_a_file_in_its_place_is_refused(self, path):
         (path.parent / "checkpoint").touch()
-        with pytest.raises(WriteError, match="Could not write a checkpoint"):
+        with pytest.raises(WriteError, match=r"Could not write a checkpoint.*Disk\(checkpoint="):
             Session(path)
 
     def test_not_with_a_folder_for_results(self, path, tmp_path):

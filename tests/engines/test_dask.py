@@ -207,9 +207,22 @@ class TestRefused:
         with pytest.raises(RuntimeError, match="closed, not running"):
             make_model(engine=Dask(client=other)).fit(da.zeros((100, 3)))
 
-    def test_by_the_memory_engine(self):
-        with pytest.raises(TypeError, match="does not load a dask array silently"):
-            make_model(engine="memory").fit(da.zeros((100, 3)))
+    @pytest.mark.parametrize("engine", ["memory", "disk"])
+    def test_by_engines_of_one_machine(self, engine):
+        message = f"The {engine} engine does not load a dask array silently"
+        with pytest.raises(TypeError, match=message):
+            make_model(engine=engine).fit(da.zeros((100, 3)))
+
+    def test_by_streams(self):
+        with pytest.raises(TypeError, match="loads no Dask array silently"):
+            make_model().partial_fit(da.zeros((100, 3)))
+
+    def test_files_beside_dask_arrays_with_the_call_that_mends_it(self, tmp_path):
+        np.save(tmp_path / "x.npy", np.zeros((100, 2)))
+        run = Run(1, TILE_ROWS, SilentProgress(), is_lazy=True)
+        views = Views([da.zeros((100, 3)), tmp_path / "x.npy"])
+        with pytest.raises(TypeError, match=r"does not read '.*x.npy'.*dask.array.from_array"):
+            Dask().open(views.arrays, run)
 
     def test_by_rivals(self):
         with pytest.raises(TypeError, match="not loaded into memory silently"):
@@ -217,6 +230,14 @@ class TestRefused:
 
 
 class TestEngine:
+    def test_takes_memory_maps_as_arrays(self, tmp_path):
+        X = np.arange(300.0).reshape(100, 3)
+        np.save(tmp_path / "x.npy", X)
+        views = Views([da.zeros((100, 2)), np.load(tmp_path / "x.npy", mmap_mode="r")])
+        rows = Dask().open(views.arrays, Run(1, TILE_ROWS, SilentProgress(), is_lazy=True))
+        found = rows.map_rows(lambda tile, first: 2 * tile[1], stage="rows")
+        assert np.array_equal(found.compute(scheduler="synchronous"), 2 * X)
+
     def test_is_chosen_for_dask_arrays(self):
         assert isinstance(choose_engine("auto", (np.eye(2), da.zeros((2, 2)))), Dask)
         assert isinstance(choose_engine("auto", (np.eye(2),)), Memory)
@@ -329,6 +350,17 @@ class TestNothingIsLeft:
             make_model().fit(as_chunks(X, 5000))
         assert str(on_cluster.value) == str(in_memory.value)
         assert "row 12345, column 2" in str(on_cluster.value)
+
+    def test_but_what_the_user_holds_survives_a_failure(self, client, views):
+        mine = client.persist(da.ones((6000, 3), chunks=(1000, 3)))
+        X = views[0].copy()
+        X[2 * TILE_ROWS + 5, 3] = np.nan
+        rows = Dask().open([as_chunks(X, TILE_ROWS)], Run(1, TILE_ROWS, SilentProgress()))
+        with pytest.raises(ValueError, match=r"^row \d+$"):
+            rows.derive(_double_finite).map_reduce(_sum, stage="sums")
+        assert mine.sum().compute() == 18_000.0
+        del mine, rows
+        gc.collect()
 
     def test_when_it_is_interrupted(self, cluster, client, chunked):
         class Interrupt(SilentProgress):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +249,18 @@ class TestResults:
         assert sorted(file.name for file in folder.iterdir()) == ["rows-2.npy", "rows.npy"]
         assert np.array_equal(np.load(folder / "rows.npy"), X)
 
+    def test_fits_at_the_same_time_do_not_share_a_file(self, path, X, tmp_path):
+        folder = tmp_path / "results"
+        folder.mkdir()
+        sessions = [open_rows(path, "3 MB", folder=folder)._session for _ in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            outputs = list(pool.map(lambda s: s.new_output(N_ROWS, X[:1], "rows"), sessions))
+        names = {output.path.name for output in outputs}
+        for output in outputs:
+            output.abandon()
+        assert names == {"rows.npy", *(f"rows-{number}.npy" for number in range(2, 9))}
+        assert list(folder.iterdir()) == []
+
     def test_a_folder_must_exist(self, path, tmp_path):
         with pytest.raises(ValueError, match="no such folder"):
             open_rows(path, folder=tmp_path / "nowhere")
@@ -304,6 +318,20 @@ class TestFaults:
             open_rows(path, "3 MB").map_rows(count, stage="rows")
         assert seen == [0]
 
+    @pytest.mark.parametrize("in_folder", [True, False])
+    def test_a_first_write_that_fails_leaves_nothing_behind(
+        self, path, tmp_path, monkeypatch, in_folder
+    ):
+        folder = tmp_path / "results"
+        folder.mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        # Others may fill the disk between the look at what is free and the first write.
+        monkeypatch.setattr("manyview.engines.files._write_all", _find_no_room)
+        rows = open_rows(path, "3 MB", folder=folder if in_folder else None)
+        with pytest.raises(WriteError, match="No space left"):
+            rows.map_rows(first_rows, stage="rows")
+        assert list(folder.iterdir()) == []
+
     @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
     def test_a_full_file_system(self, path, tmp_path):
         small = tmp_path / "small"
@@ -326,6 +354,10 @@ class TestFaults:
             assert [file.name for file in small.iterdir()] == ["taken"]
         finally:
             subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def _find_no_room(file, content):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class TestEstimator:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pickle
+import zipfile
 from pathlib import Path
 
 import h5py
@@ -144,6 +146,30 @@ class TestHdf5:
         with pytest.raises(ValueError, match=r"has no dataset 'b'; it has 'a', 'b/c'"):
             open_source(tmp_path / "x.h5", "b")
 
+    @pytest.mark.parametrize("mode", ["r", "r+"])
+    @pytest.mark.parametrize("row", [0, 3])  # of these, one is among the few that are hashed
+    def test_the_fingerprint_tells_of_any_change(self, tmp_path, mode, row):
+        wide = np.zeros((20, 100))
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            file["x"] = wide
+        with h5py.File(tmp_path / "x.h5", mode) as file:
+            before = as_source(file["x"]).fingerprint()
+        with h5py.File(tmp_path / "x.h5", "r+") as file:
+            file["x"][row, 99] = 1.0
+        with h5py.File(tmp_path / "x.h5", mode) as file:
+            after = as_source(file["x"])
+            assert after.fingerprint() != before
+            assert after.fingerprint() == after.fingerprint()
+
+    def test_a_dataset_without_chunks_costs_no_memory_a_row(self, tmp_path):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            file.create_dataset("x", (50_000_000, 3), np.float64)  # nothing of it is written
+        source = open_source(tmp_path / "x.h5")
+        assert len(pickle.dumps(source)) < 10_000
+        assert source.band_rows == 1
+        rows = np.array([0, 5, 70, 49_999_999])
+        assert source.take(rows).shape == source.read(30_000_000, 30_000_004).shape
+
     def test_a_closed_dataset_is_an_error_with_rows(self, tmp_path):
         with h5py.File(tmp_path / "x.h5", "w") as file:
             source = as_source(file.create_dataset("x", data=X))
@@ -170,6 +196,14 @@ class TestZarr:
         zarr.create_array(tmp_path / "x.zarr", data=X)
         with pytest.raises(ValueError, match="is one array; it has no key 'a'"):
             open_source(tmp_path / "x.zarr", "a")
+
+    def test_the_fingerprint_tells_of_any_change(self, tmp_path):
+        array = zarr.create_array(tmp_path / "x.zarr", data=np.ones((1000, 3)), chunks=(10, 3))
+        sources = [open_source(tmp_path / "x.zarr"), as_source(array)]
+        before = [source.fingerprint() for source in sources]
+        assert [source.fingerprint() for source in sources] == before
+        array[555] = 2.0  # not among the few rows that are hashed
+        assert all(new.fingerprint() != old for new, old in zip(sources, before, strict=True))
 
     def test_an_array_in_memory_is_read_too(self):
         assert np.array_equal(as_source(zarr.array(X)).read(2, 5), X[2:5])
@@ -252,9 +286,28 @@ class TestCsr:
 
     def test_a_place_that_cannot_be_written(self, tmp_path, rows):
         sparse.save_npz(tmp_path / "x.npz", rows)
-        blocked = tmp_path / f".x.npz.{os.getpid()}.part"
-        blocked.write_text("in the way")
+        (tmp_path / "x.npz.rows").write_text("in the way")
         with pytest.raises(WriteError, match=r"Could not write the rows of '.*x.npz'"):
+            open_source(tmp_path / "x.npz")
+        assert {p.name for p in tmp_path.iterdir()} == {"x.npz", "x.npz.rows"}
+
+    def test_what_a_killed_conversion_left_is_not_in_the_way(self, tmp_path, rows):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        (tmp_path / f".x.npz.{os.getpid()}.part").mkdir()
+        assert open_source(tmp_path / "x.npz").read(0, 5000).nnz == rows.nnz
+        mode = (tmp_path / "x.npz.rows").stat().st_mode
+        (tmp_path / "usual").mkdir()
+        assert mode == (tmp_path / "usual").stat().st_mode  # who reads the file reads this, too
+
+    @pytest.mark.parametrize("member", ["format", "shape", "indptr", "indices", "data"])
+    def test_damage_inside_the_archive_is_named(self, tmp_path, rows, member):
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+            info = archive.getinfo(f"{member}.npy")
+        with (tmp_path / "x.npz").open("r+b") as file:
+            file.seek(info.header_offset + 30 + len(info.filename) + 20 + 4)
+            file.write(b"\xff" * (info.compress_size // 2))
+        with pytest.raises(ReadError, match=r"Could not read rows .*x.npz'"):
             open_source(tmp_path / "x.npz")
 
     def test_damaged_rows_are_noticed(self, tmp_path, rows):

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import TreeSum
-from manyview.engines.files import FileOutput, TileFile, write_whole, writing
+from manyview.engines.files import FileOutput, TileFile, check_rows, damaged, write_whole, writing
 from manyview.engines.packing import digest, from_bytes, to_bytes
 from manyview.engines.tiles import Call, Log
 from manyview.errors import CheckpointError
@@ -79,7 +79,7 @@ class Checkpoint(Log):
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
         self.folder, self._small = folder, small
-        with writing(folder / "fit.json", "a checkpoint"):
+        with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
         try:
@@ -95,7 +95,9 @@ class Checkpoint(Log):
     def _check(self, description: dict[str, Any]) -> None:
         path = self.folder / "fit.json"
         if not path.exists():
-            others = [file for file in self.folder.iterdir() if file.name != "lock"]
+            # A start that was cut short leaves half of a description.
+            ours = ("lock", f".{path.name}.part")
+            others = [file for file in self.folder.iterdir() if file.name not in ours]
             if others:
                 raise CheckpointError(
                     f"{str(self.folder)!r} is not a checkpoint, but holds {others[0].name!r}. Give an "
@@ -107,9 +109,7 @@ class Checkpoint(Log):
             found = json.loads(path.read_text())
             differences = _differences(found, json.loads(json.dumps(description)))
         except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise CheckpointError(
-                f"{str(path)!r} is damaged ({error}). Remove the folder to start again."
-            ) from error
+            raise damaged(path, error) from error
         if differences:
             raise CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} was made with other "
@@ -148,6 +148,7 @@ class Checkpoint(Log):
 
     def read_rows(self, path: Path) -> npt.NDArray[Any]:
         """Give mapped rows of an earlier run."""
+        check_rows(path)
         rows: npt.NDArray[Any] = np.load(path, mmap_mode="r")
         return np.load(path) if rows.nbytes <= self._small else rows
 
@@ -229,9 +230,7 @@ class StoredCall(Call):
                 raise ValueError(f"it belongs to stage {stage!r}, not {self._stage!r}")
             return value
         except Exception as error:  # damage may show in any way
-            raise CheckpointError(
-                f"{str(path)!r} is damaged ({error}). Remove the folder to start again."
-            ) from error
+            raise damaged(path, error) from error
 
     def advance(self, n_done: int) -> None:
         """All tiles before this one are done."""
@@ -271,9 +270,7 @@ class _StoredTiles:
             try:
                 places = from_bytes(np.fromfile(self._index, np.uint8))
             except (ValueError, KeyError) as error:
-                raise CheckpointError(
-                    f"{str(self._index)!r} is damaged ({error}). Remove the folder to start again."
-                ) from error
+                raise damaged(self._index, error) from error
         self.file = TileFile(lambda: path, n_tiles, places=places)
         self._n_saved = self.file.n_stored
 

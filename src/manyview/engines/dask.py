@@ -26,6 +26,7 @@ from manyview.engines.dask_layers import (
 )
 from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
+from manyview.sources import is_source
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")
@@ -59,6 +60,7 @@ class Dask:
     def open(self, arrays: Sequence[Any], run: Run) -> DaskRows:
         """Give the rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
         _check_installed()
+        arrays = [_in_memory(array) if is_source(array) else array for array in arrays]
         return DaskRows(arrays, None if run.is_lazy else _find_client(self.client), run)
 
     def __repr__(self) -> str:
@@ -73,6 +75,17 @@ class Dask:
 
     def __reduce__(self) -> tuple[type[Dask], tuple[()]]:
         return Dask, ()
+
+
+def _in_memory(source: Any) -> npt.NDArray[Any]:
+    """Give the memory map that a source was made from; refuse other files."""
+    mapped = getattr(source, "memory_map", None)
+    if mapped is None:
+        raise TypeError(
+            f"The Dask engine does not read {source.where}. Give it as a Dask array, with "
+            "dask.array.from_array or dask.array.from_zarr; or load it if it fits in memory."
+        )
+    return np.asarray(mapped)
 
 
 def _check_installed() -> None:
@@ -180,7 +193,7 @@ class _BlockRows:
         failed = len(futures)
         self._run.progress.start(stage, sum(sizes))
         try:
-            for future in as_completed(futures):
+            for future in as_completed(futures, loop=self._client.loop):
                 number = numbers[future.key]
                 waiting.discard(number)
                 if future.status != "finished":
@@ -200,8 +213,10 @@ class _BlockRows:
 
     def _drop(self, futures: list[Any]) -> None:
         """Leave nothing of a stage that failed, nor of what was kept for it, on the cluster."""
-        if self._client.status == "running":
-            self._client.cancel(futures)
+        # Released, not cancelled: cancelling what nobody wants any more may make the scheduler forget
+        # everything else of this client, too.
+        for future in futures:
+            future.release()
 
 
 class DaskRows(_BlockRows):
@@ -241,7 +256,7 @@ class DaskRows(_BlockRows):
         each = [future for of_array in futures for future in of_array]
         self._run.progress.start("sample", len(each))
         try:
-            for _ in as_completed(each):
+            for _ in as_completed(each, loop=self._client.loop):
                 self._run.progress.advance()
             return [join_rows(self._client.gather(of_array)) for of_array in futures]
         finally:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
 from manyview.engines.budget import in_words, memory_limit
 from manyview.engines.files import TileFile
-from manyview.engines.memory import MemoryRows
+from manyview.engines.memory import MemoryRows, refuse_foreign
 from manyview.engines.session import Session
 from manyview.engines.tiles import Loaded, Output, TiledRows
 from manyview.sources import as_source, is_source
@@ -73,6 +73,7 @@ class Disk:
     def open(self, arrays: Sequence[Any], run: Run) -> DiskRows:
         """Give the rows of sources and arrays, side by side."""
         columns = [array if (source := as_source(array)) is None else source for array in arrays]
+        refuse_foreign([column for column in columns if not is_source(column)], self.name)
         session = run.notes.get(self.name)
         if session is None:
             session = Session(

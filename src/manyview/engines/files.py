@@ -8,7 +8,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,20 +17,25 @@ import numpy.typing as npt
 
 from manyview.engines.budget import in_words
 from manyview.engines.packing import from_bytes, to_bytes
-from manyview.errors import ReadError, WriteError
+from manyview.errors import CheckpointError, ReadError, WriteError
 
 
 @contextmanager
-def writing(path: Path, what: str) -> Iterator[None]:
+def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[None]:
     """Turn a failure to write into one error that names the file, and says what would help."""
     try:
         yield
     except WriteError:
         raise
     except OSError as error:
+        advice = (
+            "Make room there and call it again to go on, or give another folder: Disk(checkpoint=...)."
+            if for_checkpoint
+            else "Make room there, or give another folder: Disk(folder=...)."
+        )
         raise WriteError(
             f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
-            f"{_free_space(path)}Make room there, or give another folder: Disk(folder=...)."
+            f"{_free_space(path)}{advice}"
         ) from error
 
 
@@ -44,7 +49,7 @@ def _free_space(path: Path) -> str:
 def write_whole(path: Path, content: list[bytes | memoryview]) -> None:
     """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
     temporary = path.with_name(f".{path.name}.part")
-    with writing(path, "a checkpoint"):
+    with writing(path, "a checkpoint", for_checkpoint=True):
         try:
             with temporary.open("wb") as file:
                 for piece in content:
@@ -113,13 +118,18 @@ class FileOutput:
         self._sync, self._load, self._owns_folder = sync or keep, load, owns_folder
         self._row_bytes = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
         self._lock = threading.Lock()
-        with writing(path, f"{shape[0]} rows"):
+        if resume:
+            check_rows(self._part, shape, dtype)
+        with self._writing(f"{shape[0]} rows"):
             self._file = self._part.open("r+b" if resume else "w+b", buffering=0)
             try:
                 self._start(resume=resume)
             except BaseException:
                 self.abandon()
                 raise
+
+    def _writing(self, what: str) -> AbstractContextManager[None]:
+        return writing(self.path, what, for_checkpoint=self._keep)
 
     def _start(self, *, resume: bool) -> None:
         fortran = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(self.dtype)}
@@ -140,18 +150,18 @@ class FileOutput:
         """Put rows where they belong."""
         content = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
         place = self._offset + start * self._row_bytes
-        with writing(self.path, f"rows {start} to {start + len(rows) - 1}"), self._lock:
+        with self._writing(f"rows {start} to {start + len(rows) - 1}"), self._lock:
             self._file.seek(place)
             _write_all(self._file, content)
 
     def sync(self) -> None:
         """Wait until the rows written so far are on the disk."""
-        with writing(self.path, "rows"):
+        with self._writing("rows"):
             sync(self._file)
 
     def close(self) -> npt.NDArray[Any]:
         """Give the file its name, and the array as a read-only memory map."""
-        with writing(self.path, f"{self.shape[0]} rows"):
+        with self._writing(f"{self.shape[0]} rows"):
             if self._sync:
                 sync(self._file)
             self._file.close()
@@ -171,6 +181,31 @@ class FileOutput:
             self._part.unlink(missing_ok=True)
         if self._owns_folder:
             shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+def check_rows(
+    path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
+) -> None:
+    """Refuse a file of a checkpoint that does not hold all the rows that it should, or says it does."""
+    try:
+        with path.open("rb") as file:
+            np.lib.format.read_magic(file)
+            found, _, kind = np.lib.format.read_array_header_1_0(file)
+            size = file.tell() + int(np.prod(found, dtype=np.int64)) * kind.itemsize
+        if (found, kind) != (shape or found, dtype or kind):
+            raise ValueError(f"it holds {kind} of shape {found}, not {dtype} of shape {shape}")
+        if path.stat().st_size != size:
+            raise ValueError(f"it has {path.stat().st_size} bytes, not {size}")
+    except (OSError, ValueError, EOFError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> CheckpointError:
+    """Give the error that names a file of a checkpoint which cannot be gone on from."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return CheckpointError(
+        f"{str(path)!r} is damaged ({reason}). Remove the folder to start again."
+    )
 
 
 def _write_all(file: Any, content: memoryview) -> None:

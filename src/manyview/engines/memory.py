@@ -34,17 +34,22 @@ class Memory:
     def open(self, arrays: Sequence[Any], run: Run) -> MemoryRows:
         """Give the rows of ndarrays or CSR arrays, side by side."""
         loaded = [a.read(0, a.shape[0]) if is_source(a) else a for a in arrays]
-        for array in loaded:
-            if not isinstance(array, np.ndarray) and not sparse.issparse(array):
-                raise TypeError(
-                    f"The memory engine does not load a {type(array).__module__.split('.')[0]} array "
-                    "silently. Leave engine on 'auto', or load the array yourself if it fits in "
-                    "memory."
-                )
+        refuse_foreign(loaded, self.name)
         return MemoryRows(loaded, run)
 
     def __repr__(self) -> str:
         return "Memory()"
+
+
+def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
+    """Refuse what is no array of this process's memory, such as a Dask array."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray) and not sparse.issparse(array):
+            raise TypeError(
+                f"The {engine} engine does not load a {type(array).__module__.split('.')[0]} array "
+                "silently. Leave engine on 'auto', or load the array yourself if it fits in "
+                "memory."
+            )
 
 
 class MemoryRows(TiledRows):

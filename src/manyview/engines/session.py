@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from manyview.engines.base import Run
 from manyview.engines.checkpoint import Checkpoint, describe
-from manyview.engines.files import FileOutput, TileFile
+from manyview.engines.files import FileOutput, TileFile, writing
 from manyview.engines.tiles import ArrayOutput, Log, Output
 
 logger = logging.getLogger("manyview")
@@ -72,7 +73,7 @@ class Session:
         if like[:1].nbytes * n_rows <= self.limit * _RESULT:
             return ArrayOutput(n_rows, like)
         if self._folder is not None:
-            return FileOutput(_unused(self._folder / f"{stage}.npy"), shape, dtype, sync=True)
+            return FileOutput(_claim(self._folder / f"{stage}.npy"), shape, dtype, sync=True)
         folder = Path(tempfile.mkdtemp(prefix="manyview-"))
         return FileOutput(folder / f"{stage}.npy", shape, dtype, owns_folder=True)
 
@@ -109,10 +110,17 @@ class Session:
             self._checkpoint.close(is_complete=kind is None)
 
 
-def _unused(path: Path) -> Path:
-    """A name that no result has yet: results of earlier calls are not written over."""
-    number, free = 2, path
-    while free.exists() or free.with_name(f"{free.name}.part").exists():
-        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
-        number += 1
-    return free
+def _claim(path: Path) -> Path:
+    """Make a ``.part`` file whose name no result has, of this fit or another; give the name."""
+    for number in count(1):
+        free = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        part = free.with_name(f"{free.name}.part")
+        with writing(free, "a result"):
+            try:
+                part.open("xb").close()
+            except FileExistsError:
+                continue
+            if not free.exists():
+                return free
+            part.unlink()
+    raise AssertionError  # numbers do not end

@@ -132,12 +132,10 @@ class TiledRows:
         call = self._log.open_call(stage)
         if call.is_done:
             return call.result
-        first = call.n_done
+        rows = None
         if call.output is None:  # the first tile tells the shape and type
             rows = function(self._tile(0, self._load(range(1))), 0)
             call.output = self._output(rows, stage)
-            call.output.write(0, rows)
-            first = 1
         output = call.output
 
         def fill(tiles: range, loaded: Loaded) -> None:
@@ -146,6 +144,9 @@ class TiledRows:
                 output.write(start, function(self._tile(number, loaded), start))
 
         try:
+            if rows is not None:
+                output.write(0, rows)
+            first = call.n_done if rows is None else 1
             for tiles, _ in self._each_block(fill, stage, first=first):
                 call.advance(tiles.stop)
             result = output.close()

@@ -24,6 +24,7 @@ Rows = Any
 """Rows that were read: an ndarray or a csr_array of shape (n, d)."""
 
 _SAMPLED_BYTES = 4096
+_SAMPLED_ROWS = 8
 _FEW_ROWS = 64
 
 
@@ -120,6 +121,12 @@ def _stamp(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def hash_of_few(source: Source) -> str:
+    """Give a hash of a few rows, from the first to the last."""
+    few = np.unique(np.linspace(0, source.shape[0] - 1, _SAMPLED_ROWS).astype(np.int64))
+    return hashlib.blake2b(source.take(few).tobytes(), digest_size=16).hexdigest()
+
+
 class Bands:
     """Rows of a store that decodes whole bands of rows; the last one is kept.
 
@@ -168,12 +175,8 @@ class Bands:
         """Rows with these numbers, ascending."""
         bands = np.searchsorted(self._edges, rows, "right") - 1
         if len(self._edges) > 1 and (self._edges[1] - self._edges[0]) < _FEW_ROWS:
-            bands = rows // _FEW_ROWS  # any row can be read by itself, but a call a row is slow
-        parts = []
-        for group in np.split(rows, np.flatnonzero(np.diff(bands)) + 1):
-            start, stop = int(group[0]), int(group[-1]) + 1
-            parts.append(self.read(start, stop)[group - start])
-        return np.concatenate(parts)
+            bands = rows // _FEW_ROWS  # a call for every few rows is slow
+        return _take_runs(self.read, rows, bands)
 
     def _part(self, band: int, start: int, stop: int) -> npt.NDArray[Any]:
         edge = int(self._edges[band])
@@ -181,6 +184,36 @@ class Bands:
             self._kept = None  # free it before the next is decoded
             self._kept = band, self._decode(edge, int(self._edges[band + 1]))
         return self._kept[1][start - edge : stop - edge]
+
+
+class SingleRows:
+    """Rows of a store that can read any of them by itself.
+
+    Parameters
+    ----------
+    decode : callable
+        Gives the rows from a start up to a stop.
+    """
+
+    def __init__(self, decode: Callable[[int, int], npt.NDArray[Any]]) -> None:
+        self.read = decode
+
+    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Rows with these numbers, ascending."""
+        return _take_runs(self.read, rows, rows // _FEW_ROWS)  # a call a row would be slow
+
+
+def _take_runs(
+    read: Callable[[int, int], npt.NDArray[Any]],
+    rows: npt.NDArray[np.int64],
+    runs: npt.NDArray[np.int64],
+) -> npt.NDArray[Any]:
+    """Give rows by number, read in one go where they have the same run."""
+    parts = []
+    for group in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
+        start, stop = int(group[0]), int(group[-1]) + 1
+        parts.append(read(start, stop)[group - start])
+    return np.concatenate(parts)
 
 
 def even_edges(n_rows: int, band_rows: int) -> npt.NDArray[np.int64]:

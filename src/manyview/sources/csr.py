@@ -13,6 +13,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -107,14 +108,16 @@ def open_npz(path: Path) -> CsrSource:
             "rows cannot be read from %s one by one: writing them to %s once, and using that from now "
             "on.", path, folder,
         )  # fmt: skip
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        temporary = None
         try:
-            temporary.mkdir()
-            shape = _write_rows(path, temporary)
-            (temporary / "rows.json").write_text(json.dumps({**stamp, "shape": shape}))
+            temporary = Path(mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+            rows = temporary / "rows"  # others may read it, unlike what mkdtemp makes
+            rows.mkdir()
+            shape = _write_rows(path, rows)
+            (rows / "rows.json").write_text(json.dumps({**stamp, "shape": shape}))
             if _reusable(folder, stamp) is None:  # or another process was faster
                 shutil.rmtree(folder, ignore_errors=True)
-                os.replace(temporary, folder)
+                os.replace(rows, folder)
         except OSError as error:
             if isinstance(error, ReadError):
                 raise
@@ -123,7 +126,8 @@ def open_npz(path: Path) -> CsrSource:
                 "file to where there is room and leave to write."
             ) from error
         finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
     return CsrSource(folder, (shape[0], shape[1]), path)
 
 
@@ -139,39 +143,46 @@ def _reusable(folder: Path, stamp: dict[str, Any]) -> list[int] | None:
 
 def _write_rows(path: Path, folder: Path) -> list[int]:
     """Copy the rows, few at a time; entries in the order of their columns, each once."""
-    with reading(repr(str(path)), 0, 1):
+    where = repr(str(path))
+    with reading(where, 0, 1):
         archive = zipfile.ZipFile(path)
     with archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
         if not {"format", "shape", *_PARTS} <= names:
             raise ValueError(
-                f"{str(path)!r} does not hold a CSR array of scipy.sparse.save_npz, but "
+                f"{where} does not hold a CSR array of scipy.sparse.save_npz, but "
                 f"{sorted(names)[:5]}. Save dense arrays as one .npy file each."
             )
-        with archive.open("format.npy") as member:
-            kind = np.lib.format.read_array(member).item()
+        kind, sizes = (_read_member(archive, name, where) for name in ("format", "shape"))
+        kind = kind.item()
         if kind not in (b"csr", "csr"):
             raise ValueError(
-                f"{str(path)!r} holds a {kind.decode() if isinstance(kind, bytes) else kind} array. "
+                f"{where} holds a {kind.decode() if isinstance(kind, bytes) else kind} array. "
                 "Save its rows: scipy.sparse.save_npz(path, array.tocsr())."
             )
-        with archive.open("shape.npy") as member:
-            shape = [int(size) for size in np.lib.format.read_array(member)]
+        shape = [int(size) for size in sizes]
         if len(shape) != 2:
-            raise ValueError(f"{str(path)!r} holds an array of shape {tuple(shape)}, not 2-D rows.")
-        _copy_entries(archive, shape, folder, repr(str(path)))
+            raise ValueError(f"{where} holds an array of shape {tuple(shape)}, not 2-D rows.")
+        _copy_entries(archive, shape, folder, where)
     return shape
 
 
+def _read_member(archive: zipfile.ZipFile, name: str, where: str) -> npt.NDArray[Any]:
+    with reading(where, 0, 1), archive.open(f"{name}.npy") as member:
+        return np.lib.format.read_array(member)
+
+
 def _copy_entries(archive: zipfile.ZipFile, shape: list[int], folder: Path, where: str) -> None:
-    readers = {name: _Member(archive, name) for name in _PARTS}
+    with reading(where, 0, 1):
+        readers = {name: _Member(archive, name) for name in _PARTS}
     writers = {
         "indptr": NpyWriter(folder / "indptr.npy", np.dtype(np.int64)),
         "indices": NpyWriter(folder / "indices.npy", readers["indices"].dtype),
         "data": NpyWriter(folder / "data.npy", readers["data"].dtype),
     }
     try:
-        first = readers["indptr"].read(1).astype(np.int64)
+        with reading(where, 0, 1):
+            first = readers["indptr"].read(1).astype(np.int64)
         writers["indptr"].write(np.zeros(1, np.int64))
         written = 0
         for start in range(0, shape[0], _ROWS):

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources.base import Bands, WatchedFile, even_edges, native, reading
+from manyview.sources.base import (
+    Bands,
+    SingleRows,
+    WatchedFile,
+    even_edges,
+    hash_of_few,
+    native,
+    reading,
+)
 
 
 class Hdf5Source:
@@ -32,12 +40,16 @@ class Hdf5Source:
         self.shape, self.dtype = tuple(dataset.shape), native(dataset.dtype)
         self.where = f"{str(dataset.file.filename)!r}, dataset {dataset.name!r}"
         name = Path(dataset.file.filename)
+        self._on_disk = name if name.is_file() else None
         # A file open for writing, or one that is not on a disk, may well change.
         self._file = WatchedFile(name) if dataset.file.mode == "r" and name.is_file() else None
         # A dataset that is not in chunks can be read row by row.
         self.band_rows = int(dataset.chunks[0]) if dataset.chunks else 1
-        edges = even_edges(self.shape[0] if self.shape else 0, self.band_rows)
-        self._bands = Bands(self._decode, edges)
+        self._rows = (
+            Bands(self._decode, even_edges(self.shape[0], self.band_rows))
+            if dataset.chunks
+            else SingleRows(self._decode)
+        )
 
     @property
     def row_bytes(self) -> float:
@@ -48,22 +60,29 @@ class Hdf5Source:
         """Rows from ``start`` up to ``stop``."""
         with reading(self.where, start, stop):
             self._check()
-            return self._bands.read(start, stop)
+            return self._rows.read(start, stop)
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Rows with these numbers, ascending."""
         with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
             self._check()
-            return self._bands.take(rows)
+            return self._rows.take(rows)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the dataset's name and a few rows."""
-        few = np.unique(np.linspace(0, self.shape[0] - 1, 8).astype(np.int64))
         return {
             "kind": "hdf5", "key": self._key, "shape": list(self.shape), "dtype": self.dtype.str,
-            "rows": self.take(few).tobytes().hex()[:512],
-            **({} if self._file is None else self._file.fingerprint()),
+            "rows": hash_of_few(self), **self._file_fingerprint(),
         }  # fmt: skip
+
+    def _file_fingerprint(self) -> dict[str, Any]:
+        if self._file is not None:
+            return self._file.fingerprint()
+        if self._on_disk is None:
+            return {}
+        with reading(self.where, 0, self.shape[0]):
+            self._dataset.file.flush()  # it is open for writing
+        return WatchedFile(self._on_disk).fingerprint()
 
     def _check(self) -> None:
         if self._file is not None:
