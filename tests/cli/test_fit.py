@@ -60,7 +60,7 @@ def test_shared_options_stand_before_or_after_the_command(files, run, place):
     facts = json.loads(result.stdout)
     assert facts["seed"] == facts["parameters"]["random_state"] == 7
     assert facts["views"][1] == {
-        "name": "shape", "file": "shape.parquet", "n_features": 5, "scaling": "standard",
+        "name": "shape", "file": "shape.parquet", "n_features": 5, "scaling": "normal-scores",
         "weight": pytest.approx(1 / 3),
     }  # fmt: skip
     assert facts["columns"] == {
