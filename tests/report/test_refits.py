@@ -12,7 +12,7 @@ from manyview.report import refits
 def test_a_view_alone_is_fitted_with_the_models_settings(fitted):
     views, _, model = fitted
     labels = refits.refit(model, views, seed=3, view=1)
-    alone = LMVSC(4, random_state=3, scaling="standard").fit({"shape": views["shape"]})
+    alone = LMVSC(4, random_state=3, scaling=model.scaling_[1]).fit({"shape": views["shape"]})
     np.testing.assert_array_equal(labels, alone.labels_)
 
 
