@@ -53,7 +53,7 @@ def sample_quantiles(sample: Block) -> Quantiles:
     --------
     >>> table = sample_quantiles(np.array([[3.0], [1.0], [1.0], [2.0]]))
     >>> table.scores_of(np.array([[1.0], [2.5], [9.0]])).ravel().round(2).tolist()
-    [-0.59, 0.73, 1.15]
+    [-0.59, 0.62, 0.97]
     """
     n, d = sample.shape
     q = min(n, _N_QUANTILES)
