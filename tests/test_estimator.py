@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import resource
+import sys
 import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -309,6 +311,14 @@ class TestAttributes:
             "sample", "anchors", "graph", "spectrum", "embedding", "labels",
         ]  # fmt: skip
         assert all(seconds >= 0 for seconds in model.stage_seconds_.values())
+
+    def test_memory_of_every_stage(self, model):
+        if sys.platform != "linux":
+            assert model.stage_memory_ == {}
+            return
+        assert model.stage_memory_.keys() == model.stage_seconds_.keys()
+        most = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert all(10e6 < held <= most for held in model.stage_memory_.values())
 
     def test_solver_report(self, model):
         report = model.solver_report_

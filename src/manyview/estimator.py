@@ -139,6 +139,9 @@ view, default="auto"
         What was fitted.
     stage_seconds_ : dict
         Seconds spent in each stage.
+    stage_memory_ : dict
+        Most bytes that this process held during each stage, its input included; empty where the
+        system does not tell. Workers of a cluster are not counted.
     solver_report_ : dict
         Rows solved, mean number of anchors a row uses in each graph, rows not solved to tolerance.
 
@@ -385,6 +388,7 @@ view, default="auto"
         self.view_weights_ = result.view_weights
         self.singular_values_ = result.bases[0].singular_values
         self.stage_seconds_ = result.stage_seconds
+        self.stage_memory_ = result.stage_memory
         self.solver_report_ = _solver_report(views, result)
         self._set_from_model()
         if result.n_failed:
@@ -513,8 +517,8 @@ view, default="auto"
     def _small(self) -> dict[str, Any]:
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
-            "stage_seconds_", "solver_report_", "choices_", "n_clusters_", "n_samples_seen_",
-            "feature_names_in_",
+            "stage_seconds_", "stage_memory_", "solver_report_", "choices_", "n_clusters_",
+            "n_samples_seen_", "feature_names_in_",
         )  # fmt: skip
         small = {name: getattr(self, name) for name in names if hasattr(self, name)}
         suggestion: Suggestion | None = getattr(self, "suggestion_", None)

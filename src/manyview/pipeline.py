@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -45,6 +43,7 @@ from manyview.stages.labels import (
 )
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler, unit_rows
+from manyview.stopwatch import Stopwatch
 
 _MIN_SAMPLE_ROWS = 10_000
 _SUGGESTING_ROWS = 2_000
@@ -67,6 +66,7 @@ class Result:
     n_clusters: int
     suggestion: Suggestion | None
     stage_seconds: dict[str, float]
+    stage_memory: dict[str, int]
 
 
 def fit(
@@ -79,10 +79,10 @@ def fit(
     rng: np.random.Generator,
 ) -> Result:
     """Fit the whole pipeline to row-aligned arrays."""
-    seconds: dict[str, float] = {}
+    watch = Stopwatch()
     sample_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
     with one_thread_per_product():
-        with _timed(seconds, "sample"):
+        with watch.stage("sample"):
             rows = engine.open(arrays, run)
             numbers = _sample_numbers(rows.n_rows, settings, sample_rng)
             sample = rows.sample_rows(numbers)
@@ -90,23 +90,23 @@ def fit(
                 fit_scaler(array, name=name, kind=kind, impute=settings.impute, numbers=numbers)
                 for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
             )
-        with _timed(seconds, "anchors"):
+        with watch.stage("anchors"):
             graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
         suggestion = None
         if settings.n_clusters is None:
-            with _timed(seconds, "number of clusters"):
+            with watch.stage("number of clusters"):
                 suggestion = _suggest(sample, scalers, graphs, settings, run, label_rng)
                 settings = replace(settings, n_clusters=suggestion.n_clusters)
-        with _timed(seconds, "graph"):
+        with watch.stage("graph"):
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
-        with _timed(seconds, "spectrum"):
+        with watch.stage("spectrum"):
             bases, rank = find_bases(moments, graph, graphs, settings)
             transforms = tuple(basis.transform for basis in bases)
-        with _timed(seconds, "embedding"):
+        with watch.stage("embedding"):
             embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
             embedding = graph.map_rows(embed, stage="embedding")
-        with _timed(seconds, "labels"):
+        with watch.stage("labels"):
             embedded = engine.open([embedding], run)
             with thread_pool(run.n_jobs) as pool:
                 centers, inertia, n_iter = _cluster(embedded, settings, label_rng, pool.map)
@@ -115,7 +115,7 @@ def fit(
     return Result(
         model, embedding, labels, bases, rank, weights, inertia, n_iter,
         np.concatenate(moments.n_entries), moments.n_failed,
-        settings.known_clusters, suggestion, seconds,
+        settings.known_clusters, suggestion, watch.seconds, watch.peak_bytes,
     )  # fmt: skip
 
 
@@ -286,10 +286,3 @@ def _assign(tile: list[Array], first_row: int, *, centers: Array) -> Assignment:
 
 def _label(tile: list[Array], first_row: int, *, centers: Array) -> npt.NDArray[np.int32]:
     return label_rows(tile[0], centers)
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    seconds[stage] = time.perf_counter() - started

@@ -166,6 +166,7 @@ class Fitted:
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
+            "stage_memory": model.stage_memory_,
             "warnings": self.warnings,
             "inputs": self.inputs.record(),
         }

@@ -43,6 +43,7 @@ def describe_run(model: LMVSC, views: Views | None, *, command: str | None) -> d
         "random_state": _show(params["random_state"]),
         "is_repeatable": isinstance(params["random_state"], int | np.integer),
         "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
+        "stage_memory": dict(getattr(model, "stage_memory_", {})),
         "solver": _plain(model.solver_report_),
         "versions": find_versions(),
         "python_code": write_code(model, views, changed),
