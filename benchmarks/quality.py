@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.cluster import KMeans
 
 from benchmarks.record import RESULTS, Report, Target
 from manyview import LMVSC, Views, baselines, datasets, metrics
+from manyview.datasets.loaders import read_npz
 from manyview.stages.scaling import fit_scaler
+from manyview.stages.scaling import side_by_side as join_scaled
 
 SCORES = ("nmi", "accuracy", "ari")
 DEVELOPMENT = (
@@ -119,13 +120,8 @@ METHODS = {
 
 def side_by_side(views: Views, kind: str) -> Any:
     """Give all views scaled, as one matrix. Their centres do not matter to k-means."""
-    parts = []
-    for name, array in views.items():
-        rows = fit_scaler(array, name=name, kind=kind).apply(array)
-        parts.append(rows.matrix)
-    if any(map(sparse.issparse, parts)):
-        return sparse.csr_array(sparse.hstack(parts, "csr"))
-    return np.hstack(parts)
+    scaled = [fit_scaler(array, name=name, kind=kind).apply(array) for name, array in views.items()]
+    return join_scaled(scaled, [1.0] * len(scaled)).matrix
 
 
 def find_sets(folder: Path | None, wanted: Sequence[str] | None) -> Iterator[tuple[str, Views]]:
@@ -159,15 +155,8 @@ def load(name: str, folder: Path | None) -> Views:
     """Give one data set, from the registry or from a file of the same format."""
     if folder is None or name in datasets.names():
         return datasets.load(name, download=False)
-    with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
-        arrays = []
-        while (key := f"view_{len(arrays)}") in file or f"{key}_data" in file:
-            if key in file:
-                arrays.append(file[key])
-            else:
-                parts = tuple(file[f"{key}_{part}"] for part in ("data", "indices", "indptr"))
-                arrays.append(sparse.csr_array(parts, shape=tuple(file[f"{key}_shape"])))
-        return Views(arrays, target=file["labels"])
+    raw = read_npz(folder / f"{name}.npz")
+    return Views(raw.arrays, target=raw.labels)
 
 
 def score(report: Report, name: str, views: Views, method: Method, n_seeds: int) -> dict[str, Any]:

@@ -50,3 +50,4 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
     namespace = {"__name__": "page"}
     for line, code in find_blocks(page.read_text(encoding="utf-8")):
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+    assert len(namespace) > 2, "no block of the page made anything"

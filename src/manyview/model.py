@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
-from manyview.stages.fusion import column_scales
+from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile, stack_tiles
 from manyview.stages.labels import label_rows
 from manyview.stages.scaling import Array, Scaler
@@ -59,14 +59,11 @@ class FittedModel:
     def fused_graphs(self, arrays: Sequence[Any]) -> list[sparse.csr_array]:
         """Give each repeat's fused graph (n, M) of a few raw rows, columns scaled by their sums."""
         tile = self._build(list(arrays), 0)
-        fused = []
-        for repeat, Z in enumerate(tile.parts):
-            graphs = [graph for graph in self.graphs if graph.repeat == repeat]
-            sizes, weights = [len(g.anchors) for g in graphs], [g.weight for g in graphs]
-            sums = np.asarray(Z.sum(axis=0)).ravel()
-            scales = column_scales(sums, sizes, weights, degree_norm=True)
-            fused.append(sparse.csr_array(Z * scales[None, :]))
-        return fused
+        sums = [np.asarray(Z.sum(axis=0)).ravel() for Z in tile.parts]
+        scales = repeat_scales(sums, self.graphs, degree_norm=True)
+        return [
+            sparse.csr_array(Z * each[None, :]) for Z, each in zip(tile.parts, scales, strict=True)
+        ]
 
     def anchors_in_units(self, graph: AnchorGraph) -> Array:
         """Give a graph's anchors in its views' own units; scaled if a scaling is not linear."""

@@ -30,7 +30,7 @@ from manyview.stages.embedding import (
     spectral_basis,
     weigh_vectors,
 )
-from manyview.stages.fusion import column_scales, fused_gram
+from manyview.stages.fusion import fused_gram, repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments
 from manyview.stages.kmeans import Assignment, assign
 from manyview.stages.labels import (
@@ -191,10 +191,8 @@ def _suggest(
         parts = [basis.transform for basis in chosen]
         return [unit_rows(part) for part in parts] if settings.row_norm else parts
 
-    fused = [
-        Z * scales[None, :]
-        for Z, scales in zip(tile.parts, _column_scales(moments, graphs, settings), strict=True)
-    ]
+    scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
+    fused = [Z * each[None, :] for Z, each in zip(tile.parts, scales, strict=True)]
     rank = min(len(basis.singular_values) for basis in bases)
     with thread_pool(run.n_jobs) as pool:
         return suggest_n_clusters(
@@ -210,24 +208,11 @@ def _spectral_bases(
     moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings, wanted: int
 ) -> tuple[Basis, ...]:
     """Give the leading singular vectors of each repeat."""
+    scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
     return tuple(
-        spectral_basis(fused_gram(gram, scales), scales, wanted)
-        for gram, scales in zip(
-            moments.grams, _column_scales(moments, graphs, settings), strict=True
-        )
+        spectral_basis(fused_gram(gram, each), each, wanted)
+        for gram, each in zip(moments.grams, scales, strict=True)
     )
-
-
-def _column_scales(
-    moments: Moments, graphs: Sequence[AnchorGraph], settings: Settings
-) -> list[Array]:
-    """What each repeat's columns are multiplied by in its fused graph."""
-    scales = []
-    for repeat, sums in enumerate(moments.column_sums):
-        fused = [graph for graph in graphs if graph.repeat == repeat]
-        sizes, weights = [len(g.anchors) for g in fused], [g.weight for g in fused]
-        scales.append(column_scales(sums, sizes, weights, degree_norm=settings.degree_norm))
-    return scales
 
 
 def _weigh_vectors(graph: Rows, bases: tuple[Basis, ...], settings: Settings) -> tuple[Basis, ...]:

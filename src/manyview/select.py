@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 
 from manyview.estimator import LMVSC
-from manyview.stages.n_clusters import Suggestion
+from manyview.graphs import spread_evenly
+from manyview.stages.n_clusters import Suggestion, kept_inside, silhouette
 from manyview.views import Views, as_views
 
 __all__ = ["Selection", "Trial", "compare", "suggest_n_clusters"]
@@ -159,8 +160,7 @@ def compare(
     if not settings:
         raise ValueError("settings is empty: give at least one mapping of parameters to try.")
     views = as_views(X)
-    n_rows = min(max(int(max_rows), n_clusters), views.n_rows)
-    rows = np.unique(np.linspace(0, views.n_rows - 1, n_rows).astype(np.int64))
+    rows = spread_evenly(views.n_rows, max(int(max_rows), n_clusters))
     some: Views = views[rows]
     trials = [
         _try(some, n_clusters, dict(each), random_state=random_state, n_jobs=n_jobs)
@@ -201,8 +201,7 @@ def suggest_n_clusters(
     3
     """
     views = as_views(X)
-    n_rows = min(int(max_rows), views.n_rows)
-    rows = np.unique(np.linspace(0, views.n_rows - 1, n_rows).astype(np.int64))
+    rows = spread_evenly(views.n_rows, int(max_rows))
     model = LMVSC("auto", random_state=random_state, n_jobs=n_jobs, **settings).fit(views[rows])
     suggestion = model.suggestion_
     assert suggestion is not None
@@ -228,14 +227,10 @@ def _try(
     seconds = (time.perf_counter() - started) / 2
     labels = model.labels_
     shown = slice(None, None, max(1, len(labels) // _SILHOUETTE_ROWS))
-    n_found = len(np.unique(labels[shown]))
-    silhouette = 0.0
-    if 1 < n_found < len(labels[shown]):
-        silhouette = float(silhouette_score(model.embedding_[shown], labels[shown]))
     return Trial(
         settings,
         float(np.mean(list(_excess_cuts(model, views, n_clusters)))),
-        silhouette,
+        silhouette(model.embedding_[shown], labels[shown]),
         float(adjusted_rand_score(labels, again.labels_)),
         float(np.bincount(labels).max() / len(labels)),
         seconds,
@@ -245,16 +240,13 @@ def _try(
 
 def _excess_cuts(model: LMVSC, views: Views, n_clusters: int) -> Iterator[float]:
     """For each anchor seed, (sum of the k largest eigenvalues - what labels keep) / k."""
-    from scipy import linalg, sparse
+    from scipy import linalg
 
     labels = model.labels_
     counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-    members = sparse.csr_array(
-        (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels))
-    )
     for graph in model._model.fused_graphs(views.arrays):
         gram = (graph.T @ graph).toarray()
         size = min(n_clusters, len(gram))
         bound = linalg.eigvalsh(gram, subset_by_index=(len(gram) - size, len(gram) - 1)).sum()
-        inside = np.asarray((members @ graph).power(2).sum(axis=1)).ravel()
-        yield float(bound - (inside / np.maximum(counts, 1.0)).sum()) / n_clusters
+        kept = kept_inside(graph, labels, n_clusters) / np.maximum(counts, 1.0)
+        yield float(bound - kept.sum()) / n_clusters

@@ -44,8 +44,8 @@ def test_refusal_gives_bytes_needed_bytes_free_and_the_way_out(machine):
 
 
 def test_what_fits_and_what_is_forced_goes_ahead(machine):
-    memory.refuse_if_too_large(10**9, what="", instead="", force=False)
-    memory.refuse_if_too_large(10**19, what="", instead="", force=True)
+    assert memory.refuse_if_too_large(10**9, what="", instead="", force=False) is None
+    assert memory.refuse_if_too_large(10**19, what="", instead="", force=True) is None
 
 
 def test_unknown_memory_refuses_nothing(monkeypatch):

@@ -30,6 +30,7 @@ from manyview.baselines.landmarks import (
 from manyview.baselines.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.scaling import SCALINGS, scale_view
 from manyview.baselines.spectral import label_embedding
+from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views import Block, Views
 
@@ -185,7 +186,7 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.view_weights_ = weights
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
-        self.embedding_ = _unit_rows(F) if self.normalise_rows else F
+        self.embedding_ = unit_rows(F) if self.normalise_rows else F
         self.labels_ = label_embedding(
             self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
@@ -259,8 +260,3 @@ def _anchor_graph(X: Block, n_anchors: int, model: AMGL, rng: np.random.Generato
     sums = np.asarray(Z.sum(axis=0)).ravel()
     used = sums > 0
     return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, sums, 1.0)), 0.0))
-
-
-def _unit_rows(F: FloatArray) -> FloatArray:
-    norms = np.sqrt(np.einsum("ij,ij->i", F, F))[:, None]
-    return np.asarray(F / np.where(norms > 0, norms, 1.0))

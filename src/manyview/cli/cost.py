@@ -9,13 +9,12 @@ from typing import Any
 from manyview import LMVSC, Views
 from manyview.engines.base import TILE_ROWS
 from manyview.parameters import resolve
+from manyview.pipeline import count_sample_rows
 from manyview.settings import Settings
 
 _ENTRY_BYTES = 12  # a value and a column number of a sparse row
 _KEPT_BYTES = 256 << 20  # graph rows that are always kept
 _OWN_BYTES = 300 << 20  # the program and its libraries
-_LEAST_SAMPLE = 10_000
-_SAMPLE_PER_ANCHOR = 256
 _MOST_PROBED = 8 * TILE_ROWS
 
 
@@ -80,9 +79,9 @@ def _stretches(views: Views, n_rows: int) -> Views:
 def _scale(
     measured: dict[str, float], n_rows: int, n_probed: int, settings: Settings
 ) -> dict[str, float]:
-    sample = max(_LEAST_SAMPLE, _SAMPLE_PER_ANCHOR * max(settings.n_anchors))
-    grown = {"anchors": min(n_rows, sample) / n_probed, "sample": min(n_rows, sample) / n_probed}
-    fixed = ("spectrum", "clusters")  # eigenproblems of the anchors
+    sampled = min(n_rows, count_sample_rows(settings)) / n_probed
+    grown = {"anchors": sampled, "sample": sampled}
+    fixed = ("spectrum", "number of clusters")  # of the anchors, and of a small sample
     return {
         stage: seconds * (1.0 if stage in fixed else grown.get(stage, n_rows / n_probed))
         for stage, seconds in measured.items()
@@ -101,7 +100,7 @@ def _count_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     width = model.cluster_centers_.shape[1]
     embedding = n * (8 * width + 4)
     graph_rows = min(n * support * _ENTRY_BYTES, max(_KEPT_BYTES, stored / 4))
-    sample = min(n, max(_LEAST_SAMPLE, _SAMPLE_PER_ANCHOR * max(settings.n_anchors)))
+    sample = min(n, count_sample_rows(settings))
     sampled = sample * sum(views.n_features) * 12  # scaled once, in single precision, and raw
     gram = 3 * 8 * anchors**2
     data = stored if views.is_in_memory else 0

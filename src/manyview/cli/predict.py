@@ -171,7 +171,7 @@ def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
 def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
     """Give the columns of every view, where they have names, in the order that was fitted."""
     from manyview import Views
-    from manyview.readers.contents import count, first_few
+    from manyview.readers.contents import lacks_columns
     from manyview.readers.reordered import select_columns
 
     known, arrays, names = facts.get("columns", {}), [], []
@@ -184,11 +184,7 @@ def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
         places = {column: place for place, column in enumerate(found)}
         missing = [column for column in wanted if column not in places]
         if missing:
-            raise Failure(
-                f"view {name!r} lacks {count(len(missing), 'column')} that the model was fitted to: "
-                f"{first_few(missing)}.",
-                is_bad_input=True,
-            )
+            raise Failure(lacks_columns(f"view {name!r}", missing), is_bad_input=True)
         arrays[-1] = select_columns(array, [places[column] for column in wanted])
     aligned = Views(arrays, names=views.names)
     aligned.feature_names = tuple(names)

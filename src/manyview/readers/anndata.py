@@ -23,6 +23,7 @@ from manyview.readers.contents import (
     as_labels,
     count,
     first_few,
+    lacks_columns,
 )
 from manyview.readers.hdf5 import open_rows, opened
 
@@ -119,10 +120,7 @@ def _arrange(
     places = {name: place for place, name in enumerate(columns)}
     missing = [name for name in wanted if name not in places]
     if missing:
-        raise ReadError(
-            f"{request.path} lacks {count(len(missing), 'column')} that the model was fitted to: "
-            f"{first_few(missing)}."
-        )
+        raise ReadError(lacks_columns(str(request.path), missing))
     rows = data.read(0, data.shape[0]) if hasattr(data, "read") else data
     return rows[:, [places[name] for name in wanted]], wanted
 

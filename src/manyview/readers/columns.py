@@ -20,6 +20,7 @@ from manyview.readers.contents import (
     as_labels,
     count,
     first_few,
+    lacks_columns,
 )
 
 Column = npt.NDArray[Any]
@@ -72,10 +73,7 @@ def _known_features(names: Sequence[str], features: Sequence[str], request: Requ
     wanted = dict.fromkeys(f if f in names else re.sub(r"_\d+$", "", f) for f in features)
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise ReadError(
-            f"{request.path} lacks {count(len(missing), 'column')} that the model was fitted to: "
-            f"{first_few(missing)}."
-        )
+        raise ReadError(lacks_columns(str(request.path), missing))
     return list(wanted)
 
 

@@ -160,6 +160,14 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {plural}".replace(",", " ")
 
 
+def lacks_columns(where: str, missing: Sequence[str]) -> str:
+    """Say which columns of a fitted model are missing."""
+    return (
+        f"{where} lacks {count(len(missing), 'column')} that the model was fitted to: "
+        f"{first_few(missing)}."
+    )
+
+
 def first_few(items: Sequence[Any] | npt.NDArray[Any], n: int = 5) -> str:
     """Give the first of many names, and how many there are beyond.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import manyview
+from manyview.graphs import spread_evenly
 from manyview.model import GraphRows
 from manyview.simplex import certify
 from manyview.stages.scaling import side_by_side
@@ -83,7 +84,7 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
         ``n_rows`` looked at and ``worst``: the largest violation of the optimality conditions, duality
         gap or distance from the simplex, relative to the problem's energy.
     """
-    few = rows[np.unique(np.linspace(0, len(rows) - 1, _CERTIFIED_ROWS).astype(np.int64))]
+    few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
     fitted = model._model
     scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
     tile = GraphRows(fitted.scalers, fitted.graphs)(list(few.arrays), 0)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -25,7 +24,6 @@ Rows = Any
 
 _SAMPLED_BYTES = 4096
 _SAMPLED_ROWS = 8
-_FEW_ROWS = 64
 
 
 @runtime_checkable
@@ -121,104 +119,24 @@ def _stamp(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+class Dense:
+    """What sources of dense rows share."""
+
+    is_sparse = False
+    feature_names: tuple[str, ...] | None = None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+
 def hash_of_few(source: Source) -> str:
     """Give a hash of a few rows, from the first to the last."""
     few = np.unique(np.linspace(0, source.shape[0] - 1, _SAMPLED_ROWS).astype(np.int64))
     return hashlib.blake2b(source.take(few).tobytes(), digest_size=16).hexdigest()
-
-
-class Bands:
-    """Rows of a store that decodes whole bands of rows; the last one is kept.
-
-    Blocks that follow each other and cut a band decode it once that way.
-
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop that are both edges of bands.
-    edges : ndarray of shape (b + 1,)
-        First row of every band, and the number of rows.
-    """
-
-    def __init__(
-        self, decode: Callable[[int, int], npt.NDArray[Any]], edges: npt.NDArray[np.int64]
-    ) -> None:
-        self._decode, self._edges = decode, edges
-        self._lock = threading.Lock()
-        self._kept: tuple[int, npt.NDArray[Any]] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_decode": self._decode, "_edges": self._edges, "_kept": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows from ``start`` up to ``stop``."""
-        edges = self._edges
-        with self._lock:
-            first = int(np.searchsorted(edges, start, "left"))  # the first whole band
-            last = int(np.searchsorted(edges, stop, "right")) - 1  # bands before it are whole
-            if first > last:  # inside one band
-                return self._part(last, start, stop).copy()
-            parts = []
-            if start < edges[first]:
-                parts.append(self._part(first - 1, start, int(edges[first])))
-            if first < last:
-                parts.append(self._decode(int(edges[first]), int(edges[last])))
-            if edges[last] < stop:
-                parts.append(self._part(last, int(edges[last]), stop))
-            return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        bands = np.searchsorted(self._edges, rows, "right") - 1
-        if len(self._edges) > 1 and (self._edges[1] - self._edges[0]) < _FEW_ROWS:
-            bands = rows // _FEW_ROWS  # a call for every few rows is slow
-        return _take_runs(self.read, rows, bands)
-
-    def _part(self, band: int, start: int, stop: int) -> npt.NDArray[Any]:
-        edge = int(self._edges[band])
-        if self._kept is None or self._kept[0] != band:
-            self._kept = None  # free it before the next is decoded
-            self._kept = band, self._decode(edge, int(self._edges[band + 1]))
-        return self._kept[1][start - edge : stop - edge]
-
-
-class SingleRows:
-    """Rows of a store that can read any of them by itself.
-
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop.
-    """
-
-    def __init__(self, decode: Callable[[int, int], npt.NDArray[Any]]) -> None:
-        self.read = decode
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        return _take_runs(self.read, rows, rows // _FEW_ROWS)  # a call a row would be slow
-
-
-def _take_runs(
-    read: Callable[[int, int], npt.NDArray[Any]],
-    rows: npt.NDArray[np.int64],
-    runs: npt.NDArray[np.int64],
-) -> npt.NDArray[Any]:
-    """Give rows by number, read in one go where they have the same run."""
-    parts = []
-    for group in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
-        start, stop = int(group[0]), int(group[-1]) + 1
-        parts.append(read(start, stop)[group - start])
-    return np.concatenate(parts)
-
-
-def even_edges(n_rows: int, band_rows: int) -> npt.NDArray[np.int64]:
-    """First row of bands of equal size, and the number of rows."""
-    return np.append(np.arange(0, n_rows, max(band_rows, 1), dtype=np.int64), n_rows)
 
 
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -8,18 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources.base import (
-    Bands,
-    SingleRows,
-    WatchedFile,
-    even_edges,
-    hash_of_few,
-    native,
-    reading,
-)
+from manyview.sources.bands import Banded, Bands, SingleRows, even_edges
+from manyview.sources.base import WatchedFile, hash_of_few, native, reading
 
 
-class Hdf5Source:
+class Hdf5Source(Banded):
     """Rows of an HDF5 dataset, by an open ``h5py.Dataset`` or by path and key.
 
     Parameters
@@ -30,9 +23,6 @@ class Hdf5Source:
         Open the file for each read, rather than use ``dataset``: then this can be sent to other
         processes, and the file is not kept open.
     """
-
-    is_sparse = False
-    feature_names = None
 
     def __init__(self, dataset: Any, *, path: Path | None = None) -> None:
         self._dataset: Any = dataset if path is None else None
@@ -50,23 +40,6 @@ class Hdf5Source:
             if dataset.chunks
             else SingleRows(self._decode)
         )
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row."""
-        return float(self.shape[1] * self.dtype.itemsize)
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows from ``start`` up to ``stop``."""
-        with reading(self.where, start, stop):
-            self._check()
-            return self._rows.read(start, stop)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
-            self._check()
-            return self._rows.take(rows)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the dataset's name and a few rows."""

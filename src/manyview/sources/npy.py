@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources.base import WatchedFile, native, reading
+from manyview.sources.base import Dense, WatchedFile, native, reading
 
 _GAP_BYTES = 1 << 16  # reading over a gap of this size is cheaper than another call
 
 
-class NpySource:
+class NpySource(Dense):
     """Rows of an array that lies in a file as plain numbers.
 
     Parameters
@@ -39,8 +39,6 @@ class NpySource:
         What must live as long as this, such as the memory map that the file was opened as.
     """
 
-    is_sparse = False
-    feature_names = None
     band_rows = 1
 
     def __init__(
@@ -68,11 +66,6 @@ class NpySource:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_owner": None}  # a copy elsewhere reads the file
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row."""
-        return float(self.shape[1] * self.dtype.itemsize)
 
     @property
     def memory_map(self) -> np.memmap[Any, Any] | None:

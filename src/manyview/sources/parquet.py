@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources.base import Bands, WatchedFile, reading
+from manyview.sources.bands import Banded, Bands
+from manyview.sources.base import WatchedFile, reading
 
 
-class ParquetSource:
+class ParquetSource(Banded):
     """Rows of the row groups of one or more Parquet files, in the order of the files' names.
 
     Parameters
@@ -29,8 +30,6 @@ class ParquetSource:
     columns : sequence of str, optional
         The columns that are features; all by default.
     """
-
-    is_sparse = False
 
     def __init__(
         self, paths: list[Path], where: str, *, columns: Sequence[str] | None = None
@@ -48,7 +47,7 @@ class ParquetSource:
         self._columns = _numeric_columns(_select(schemas[0], columns, where), where)
         is_single = all(str(kind) == "float" for _, _, kind in self._columns)
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
-        self.feature_names = tuple(
+        self.feature_names: tuple[str, ...] = tuple(
             name if width is None else f"{name}_{i}"
             for name, width, _ in self._columns
             for i in range(width or 1)
@@ -64,22 +63,7 @@ class ParquetSource:
         self.shape = int(edges[-1]), len(self.feature_names)
         # A decoded group is held twice for a moment: as columns, and as rows.
         self.band_rows = 2 * int(np.diff(edges).max(initial=1))
-        self._edges, self._bands = edges, Bands(self._decode, edges)
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row."""
-        return float(self.shape[1] * self.dtype.itemsize)
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows from ``start`` up to ``stop``."""
-        with reading(self.where, start, stop):
-            return self._bands.read(start, stop)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
-            return self._bands.take(rows)
+        self._edges, self._rows = edges, Bands(self._decode, edges)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of every file."""

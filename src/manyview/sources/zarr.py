@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources.base import Bands, WatchedFile, even_edges, hash_of_few, native, reading
+from manyview.sources.bands import Banded, Bands, even_edges
+from manyview.sources.base import WatchedFile, hash_of_few, native, reading
 
 
-class ZarrSource:
+class ZarrSource(Banded):
     """Rows of a ``zarr.Array``.
 
     Parameters
@@ -23,9 +24,6 @@ class ZarrSource:
     path : Path, optional
         Its folder, if it has one.
     """
-
-    is_sparse = False
-    feature_names = None
 
     def __init__(self, array: Any, *, path: Path | None = None) -> None:
         self._array = array
@@ -37,24 +35,7 @@ class ZarrSource:
         self._folder = path or _folder_of(array)
         self._meta = [WatchedFile(file) for file in _metadata(self._folder)]
         edges = even_edges(self.shape[0] if self.shape else 0, self.band_rows)
-        self._bands = Bands(self._decode, edges)
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row."""
-        return float(self.shape[1] * self.dtype.itemsize)
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows from ``start`` up to ``stop``."""
-        with reading(self.where, start, stop):
-            self._check()
-            return self._bands.read(start, stop)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
-            self._check()
-            return self._bands.take(rows)
+        self._rows = Bands(self._decode, edges)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of its metadata, the size and time of every file of chunks, and a few rows."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from manyview.stages.scaling import Array
+
+if TYPE_CHECKING:
+    from manyview.stages.graph import AnchorGraph
 
 EARLY_SHARE = 0.5
 """Share of the graph of all views side by side where it is fused with one graph a view."""
@@ -36,6 +40,18 @@ def column_scales(
         used = column_sums > 0  # an anchor no row uses has no say
         scales = np.where(used, 1.0 / np.sqrt(np.where(used, column_sums, 1.0)), 0.0)
     return scales * np.sqrt(np.repeat(np.asarray(weights, dtype=np.float64), sizes))
+
+
+def repeat_scales(
+    column_sums: Sequence[Array], graphs: Sequence[AnchorGraph], *, degree_norm: bool
+) -> list[Array]:
+    """Column scales of each repeat, from the sums of its columns over all rows."""
+    scales = []
+    for repeat, sums in enumerate(column_sums):
+        fused = [graph for graph in graphs if graph.repeat == repeat]
+        sizes, weights = [len(g.anchors) for g in fused], [g.weight for g in fused]
+        scales.append(column_scales(sums, sizes, weights, degree_norm=degree_norm))
+    return scales
 
 
 def fused_gram(gram: Array, scales: Array) -> Array:

@@ -122,7 +122,7 @@ def suggest_n_clusters(
     def judge(k: int) -> tuple[float, float]:
         joined = np.concatenate(embeddings_for(k), axis=1)
         labels = _cluster(joined, joined, k, seed)
-        return _silhouette(joined, labels), float(
+        return silhouette(joined, labels), float(
             np.mean([modularity(graph, labels) for graph in graphs])
         )
 
@@ -153,10 +153,16 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     >>> round(modularity(B, np.array([0, 0, 0, 1, 1, 1])), 6)
     0.5
     """
-    n, k = len(labels), int(labels.max()) + 1
-    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
-    inside = (members @ graph).power(2).sum() / n
-    return float(inside - ((np.bincount(labels) / n) ** 2).sum())
+    n, counts = len(labels), np.bincount(labels)
+    inside = kept_inside(graph, labels, len(counts)).sum() / n
+    return float(inside - ((counts / n) ** 2).sum())
+
+
+def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
+    """Give, for each cluster, the sum of B B' over pairs of its members."""
+    n = len(labels)
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
+    return np.asarray((members @ graph).power(2).sum(axis=1)).ravel()
 
 
 def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
@@ -175,6 +181,7 @@ def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
     return labels
 
 
-def _silhouette(rows: Array, labels: Labels) -> float:
+def silhouette(rows: Array, labels: Labels) -> float:
+    """Mean silhouette; 0 where it is not defined."""
     n_found = len(np.unique(labels))
     return float(silhouette_score(rows, labels)) if 1 < n_found < len(rows) else 0.0
