@@ -1,0 +1,96 @@
+"""The ways to cluster that benchmarks.quality compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from sklearn.cluster import KMeans
+
+from manyview import LMVSC, Views, baselines
+from manyview.stages.scaling import fit_scaler
+from manyview.stages.scaling import side_by_side as join_scaled
+
+SCALINGS = ("standard", "energy", "unit", "hellinger", "normal-scores")
+GRID_ANCHORS = (None, 50, 100)  # None is k
+GRID_ALPHAS = (0.001, 0.01, 0.1, 1.0, 10.0)
+SLOW_ROWS = 12_000
+"""Most rows for grids that are tuned with labels, and for the comparison methods."""
+RIVAL_ROWS = 2_100
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to cluster: settings to try; of several, the best by the labels is kept."""
+
+    name: str
+    tries: Callable[[int], Sequence[tuple[str, Callable[[Views, int], Any]]]]
+    most_rows: int | None = None
+    n_seeds: int | None = None
+
+
+def _default(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
+    return [("auto", lambda views, seed: LMVSC(k, random_state=seed).fit(views).labels_)]
+
+
+def _kmeans(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
+    def fit(views: Views, seed: int, kind: str) -> Any:
+        return KMeans(k, n_init=10, random_state=seed).fit(side_by_side(views, kind)).labels_
+
+    return [(kind, lambda views, seed, kind=kind: fit(views, seed, kind)) for kind in SCALINGS]
+
+
+def _published(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
+    def fit(views: Views, seed: int, m: int, alpha: float) -> Any:
+        m = min(m, len(views))
+        return LMVSC.as_published(k, m, alpha, random_state=seed).fit(views).labels_
+
+    pairs = product(sorted({m or k for m in GRID_ANCHORS}), GRID_ALPHAS)
+    return [
+        (f"m={m} alpha={alpha:g}", lambda views, seed, m=m, alpha=alpha: fit(views, seed, m, alpha))
+        for m, alpha in pairs
+    ]
+
+
+def _tuned(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
+    def fit(views: Views, seed: int, **settings: Any) -> Any:
+        return LMVSC(k, random_state=seed, **settings).fit(views).labels_
+
+    grid = product(("normal-scores", "standard", "hellinger", "unit"), (0.0, 0.03, 0.1))
+    return [
+        (
+            f"{kind} locality={g:g}",
+            lambda views, seed, kind=kind, g=g: fit(views, seed, scaling=kind, locality=g),
+        )
+        for kind, g in grid
+    ]
+
+
+def _baseline(name: str) -> Callable[[int], list[tuple[str, Callable[[Views, int], Any]]]]:
+    def tries(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
+        make = getattr(baselines, name)
+        return [
+            ("defaults", lambda views, seed: make(k, random_state=seed).fit(views).labels_),
+        ]
+
+    return tries
+
+
+METHODS = {
+    "default": Method("LMVSC, defaults", _default),
+    "kmeans": Method("k-means, best of 5 scalings by the labels", _kmeans, n_seeds=1),
+    "published": Method("the paper's LMVSC, tuned with labels", _published, n_seeds=2),
+    "tuned": Method("LMVSC, tuned with labels (a ceiling)", _tuned, SLOW_ROWS, 2),
+    **{
+        name: Method(name, _baseline(name), RIVAL_ROWS, 1)
+        for name in ("LSC", "AMGL", "MLRSSC", "MSCIAS")
+    },
+}
+
+
+def side_by_side(views: Views, kind: str) -> Any:
+    """Give all views scaled, as one matrix. Their centres do not matter to k-means."""
+    scaled = [fit_scaler(array, name=name, kind=kind).apply(array) for name, array in views.items()]
+    return join_scaled(scaled, [1.0] * len(scaled)).matrix
