@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview import presence
 from manyview.sources import as_source, is_source, open_source
 
 Block = Any
-"""One view: a 2-D ndarray, a CSR array or a source; or some rows of it: one of the first two."""
+"""One view: a 2-D ndarray, a CSR array, a partial view of such, or a source; or some rows of it."""
 
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
@@ -45,12 +46,16 @@ class Views:
         A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
     target : array-like of shape (n_rows,), optional
         True labels, where they are known. Never used for fitting.
+    present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
+        Which samples have which views; what stands in the rows of others is never looked at. Without
+        it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
 
     Attributes
     ----------
-    arrays : tuple of (ndarray, csr_array, Source or dask.array.Array)
+    arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
         The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
-        memory are sources or Dask arrays. Selecting rows reads those of sources into memory.
+        memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
+        is known to lack samples is a :class:`~manyview.presence.PartialView`: rows, and whose they are.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
@@ -77,6 +82,7 @@ class Views:
         *,
         names: Sequence[str] | None = None,
         target: npt.ArrayLike | None = None,
+        present: Any = None,
     ) -> None:
         found_names, items = _split(views)
         if isinstance(views, Views) and target is None:
@@ -95,6 +101,9 @@ class Views:
         if isinstance(views, Views):
             self.feature_names = views.feature_names
         self._check_same_rows()
+        if present is not None:
+            masks = _masks(present, self)
+            self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
             raise ValueError(
@@ -131,9 +140,17 @@ class Views:
         return self.n_rows, sum(self.n_features)
 
     @property
+    def present(self) -> npt.NDArray[np.bool_] | None:
+        """Which samples have which views, shape (n_rows, n_views); None if all have all.
+
+        A row of NaN in a file or a Dask array is noticed only when it is read.
+        """
+        return presence.side_by_side(self.arrays)
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether every view is an array here, none a source or a Dask array."""
-        return all(isinstance(a, np.ndarray) or sparse.issparse(a) for a in self.arrays)
+        return all(map(_is_in_memory, self.arrays))
 
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
@@ -189,6 +206,8 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     (2, 1)
     """
     views = data if isinstance(data, Views) else Views(data)
+    if in_memory:
+        _refuse_partial(views)
     if not in_memory or views.is_in_memory:
         return views
     for name, array in views.items():
@@ -208,6 +227,16 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
             )
     loaded: Views = views[:]  # memory maps are arrays already
     return loaded
+
+
+def _refuse_partial(views: Views) -> None:
+    for name, array in views.items():
+        if presence.is_partial(array):
+            n_missing = int((~array.present).sum())
+            raise ValueError(
+                f"{n_missing} of {views.n_rows} samples lack view {name!r}; all views of all samples "
+                "are needed here. Leave those samples out, or fit LMVSC, which does without."
+            )
 
 
 def _split(data: Any) -> tuple[list[str], list[Any]]:
@@ -267,8 +296,31 @@ def _select_rows(array: Block, key: Any) -> Block:
     return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
 
 
+def _is_in_memory(array: Block) -> bool:
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
+
+
 def _is_sparse(array: Block) -> bool:
-    return bool(array.is_sparse) if is_source(array) else bool(sparse.issparse(array))
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
+
+
+def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
+    """Give which samples have which views, from an array or from one mask a name."""
+    n_rows, n_views = views.n_rows, views.n_views
+    if isinstance(present, Mapping):
+        if unknown := sorted(set(map(str, present)) - set(views.names)):
+            raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
+        every = np.ones(n_rows, bool)
+        present = np.stack([np.asarray(present.get(name, every)) for name in views.names], axis=1)
+    masks = np.asarray(present)
+    if masks.shape != (n_rows, n_views) or masks.dtype != bool:
+        raise ValueError(
+            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
+            f"({n_rows}, {n_views}); got {masks.dtype} of shape {masks.shape}."
+        )
+    return masks
 
 
 def _is_two_dimensional(item: Any) -> bool:
@@ -299,8 +351,8 @@ def _as_block(item: Any, name: str) -> Block:
     What is not in memory becomes a source, and no row of it is read.
     """
     source = open_source(item) if isinstance(item, str) else as_source(item)
-    if source is not None:
-        block: Block = source
+    if source is not None or isinstance(item, presence.PartialView):
+        block: Block = item if source is None else source
     elif sparse.issparse(item):
         if item.ndim != 2:
             raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
