@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from manyview.engines.base import TILE_ROWS, Engine, Run
 from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
 from manyview.parameters import resolve
+from manyview.presence import nothing, refuse_samples_without_views
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
 from manyview.stages.n_clusters import Suggestion
@@ -262,7 +264,9 @@ view, default="auto"
         Parameters
         ----------
         X : array, table, list or dict of them, or Views
-            One 2-D array is one view; several describe the same rows in the same order.
+            One 2-D array is one view; several describe the same rows in the same order. A sample may
+            lack views, but not all: a row of NaN, or ``Views(..., present=...)``. A view that no sample
+            has is left out, with a warning.
         y : ignored
             For scikit-learn's conventions.
 
@@ -271,8 +275,9 @@ view, default="auto"
         LMVSC
             This estimator.
         """
-        views = as_views(X)
-        settings = resolve(self, views)
+        given = as_views(X)
+        views = _described(given)
+        settings = resolve(self, given, views)
         engine = choose_engine(self.engine, views.arrays)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         identity: dict[str, str | None] = {
@@ -336,7 +341,7 @@ view, default="auto"
         is_first = "_intake" not in self.__dict__
         intake = Intake(self, views) if is_first else self._stream_intake()
         if not is_first:
-            views = self._match(views)
+            views = self._match(views, by_name=isinstance(X, Mapping))
         if _is_single(X, views):  # scikit-learn's own checks and messages
             validate_data(self, X, reset=is_first, skip_check_array=True)
         if not is_first:
@@ -425,6 +430,9 @@ view, default="auto"
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Give the cluster of each row of ``X``, which has the views that were fitted.
+
+        A sample may lack some of them: a row of NaN, ``Views(..., present=...)``, or a dict without a
+        view that no sample has.
 
         Returns
         -------
@@ -529,7 +537,7 @@ view, default="auto"
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
         self._settle()
-        views = self._match(as_views(X))
+        views = self._match(as_views(X), by_name=isinstance(X, Mapping))
         if _is_single(X, views):  # scikit-learn's own checks and messages
             validate_data(self, X, reset=False, skip_check_array=True)
         if list(views.n_features) != self.n_features_per_view_:
@@ -537,23 +545,33 @@ view, default="auto"
         run = self._run(views.n_rows, is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
 
-    def _match(self, views: Views) -> Views:
-        """Bring the views of new data into the order that was fitted."""
-        if views.n_views != self.n_views_:
+    def _match(self, views: Views, *, by_name: bool = False) -> Views:
+        """Bring the views of new data into the order that was fitted; those not given are missing."""
+        names, fitted = list(views.names), self.view_names_
+        extra = set(names) - set(fitted)
+        if extra and len(names) == len(fitted) and _default_names(len(names)) in (names, fitted):
+            return views
+        if extra:
+            views = _described(views, only=extra)  # what says nothing does not matter
+        names, count = list(views.names), views.n_views
+        if count < len(fitted) and names == _default_names(count) and not by_name:
             raise ValueError(
-                f"Got {views.n_views} view(s), but this model was fitted with {self.n_views_}: "
-                f"{self.view_names_}."
+                f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
+                "predict from some of them, say which: a dict with their names."
             )
-        same_names = set(views.names) == set(self.view_names_)
-        defaults = [f"view_{i}" for i in range(views.n_views)]
-        if not same_names and defaults not in (list(views.names), self.view_names_):
+        if set(names) - set(fitted):
             raise ValueError(
-                f"Got views {list(views.names)}, but this model was fitted with "
-                f"{self.view_names_}. Use the same names, or a list in the same order."
+                f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
+                "a list in the same order."
             )
-        if same_names and list(views.names) != self.view_names_:
-            return Views({name: views[name] for name in self.view_names_}, target=views.target)
-        return views
+        if names == fitted:
+            return views
+        widths = dict(zip(fitted, self.n_features_per_view_, strict=True))
+        arrays = {
+            name: views[name] if name in names else nothing(views.n_rows, widths[name])
+            for name in fitted
+        }
+        return Views(arrays, target=views.target)
 
     def _refuse_columns(self, views: Views) -> None:
         for name, found, fitted in zip(
@@ -583,6 +601,28 @@ view, default="auto"
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.impute is not None
         return tags
+
+
+def _default_names(count: int) -> list[str]:
+    return [f"view_{i}" for i in range(count)]
+
+
+def _described(views: Views, only: Collection[str] | None = None) -> Views:
+    """Give the views that describe some sample; of those to look at, if they are named."""
+    present = views.present
+    if present is None:
+        return views
+    looked_at = views.names if only is None else only
+    empty = [
+        name
+        for name, described in zip(views.names, present.any(axis=0), strict=True)
+        if name in looked_at and not described
+    ]
+    if only is None:
+        refuse_samples_without_views(present)
+        if empty:
+            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
+    return views if not empty else views.select([n for n in views.names if n not in empty])
 
 
 def _is_single(X: Any, views: Views) -> bool:
@@ -628,9 +668,10 @@ def _solver_report(views: Views, result: pipeline.Result) -> dict[str, Any]:
                 "weight": graph.weight,
                 "repeat": graph.repeat,
                 "method": graph.method,
-                "mean_support": count / views.n_rows,
+                "n_rows": int(n_solved),
+                "mean_support": count / max(int(n_solved), 1),
             }
-            for graph, count in zip(graphs, entries, strict=True)
+            for graph, count, n_solved in zip(graphs, entries, result.n_solved, strict=True)
         ],
     }
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.presence import refuse_samples_without_views
 from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
 from manyview.stages.fusion import repeat_scales
@@ -36,6 +37,8 @@ class FittedModel:
         Whether embedding rows are scaled to unit length.
     centers : ndarray of shape (k, total c)
         Cluster centres in the embedding.
+    build : GraphRows, optional
+        What makes graph rows of raw rows, if it is there already.
     """
 
     scalers: tuple[Scaler, ...]
@@ -43,10 +46,11 @@ class FittedModel:
     transforms: tuple[Array, ...]
     row_norm: bool
     centers: Array
+    build: InitVar[GraphRows | None] = None
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_build", GraphRows(self.scalers, self.graphs))
+    def __post_init__(self, build: GraphRows | None) -> None:
+        object.__setattr__(self, "_build", build or GraphRows(self.scalers, self.graphs))
 
     def embed(self, tile: Any, first_row: int) -> Array:
         """Give the embedding rows of a tile of raw rows."""
@@ -104,7 +108,7 @@ class GraphRows:
         self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
-        """Give the graph rows of a tile, a list with one block per view.
+        """Give the graph rows of a tile, a list with one block per view, some rows maybe missing.
 
         Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
         """
@@ -113,6 +117,10 @@ class GraphRows:
 
     def _build(self, tile: Any, start: int, first_row: int) -> GraphTile:
         rows = slice(start, start + self._step)
-        return self._builder(
-            [s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)]
-        )
+        scaled = [
+            s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)
+        ]
+        if all(view.present is not None for view in scaled):
+            present = np.stack([view.present for view in scaled], axis=1)
+            refuse_samples_without_views(present, first_row + start)
+        return self._builder(scaled)

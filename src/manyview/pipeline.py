@@ -42,7 +42,7 @@ from manyview.stages.labels import (
     start_centers,
 )
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
-from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler, unit_rows
+from manyview.stages.scaling import Array, ScaledRows, fit_scaler, unit_rows
 from manyview.stopwatch import Stopwatch
 
 _MIN_SAMPLE_ROWS = 10_000
@@ -62,6 +62,7 @@ class Result:
     inertia: float
     n_iter: int
     n_entries: Array
+    n_solved: npt.NDArray[np.int64]
     n_failed: int
     n_clusters: int
     suggestion: Suggestion | None
@@ -78,7 +79,7 @@ def fit(
     run: Run,
     rng: np.random.Generator,
 ) -> Result:
-    """Fit the whole pipeline to row-aligned arrays."""
+    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
     watch = Stopwatch()
     sample_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
     with one_thread_per_product():
@@ -92,13 +93,14 @@ def fit(
             )
         with watch.stage("anchors"):
             graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
+            build = GraphRows(scalers, graphs)
         suggestion = None
         if settings.n_clusters is None:
             with watch.stage("number of clusters"):
-                suggestion = _suggest(sample, scalers, graphs, settings, run, label_rng)
+                suggestion = _suggest(sample, build, graphs, settings, run, label_rng)
                 settings = replace(settings, n_clusters=suggestion.n_clusters)
         with watch.stage("graph"):
-            graph = rows.derive(GraphRows(scalers, graphs))
+            graph = rows.derive(build)
             moments = graph.map_reduce(graph_moments, stage="graph")
         with watch.stage("spectrum"):
             bases, rank = find_bases(moments, graph, graphs, settings)
@@ -111,10 +113,10 @@ def fit(
             with thread_pool(run.n_jobs) as pool:
                 centers, inertia, n_iter = _cluster(embedded, settings, label_rng, pool.map)
             labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
-    model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
+    model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers, build)
     return Result(
         model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_failed,
+        np.concatenate(moments.n_entries), moments.n_solved, moments.n_failed,
         settings.known_clusters, suggestion, watch.seconds, watch.peak_bytes,
     )  # fmt: skip
 
@@ -159,7 +161,7 @@ def find_bases(
 
 def _suggest(
     sample: SampledRows,
-    scalers: tuple[Scaler, ...],
+    build: GraphRows,
     graphs: tuple[AnchorGraph, ...],
     settings: Settings,
     run: Run,
@@ -167,7 +169,7 @@ def _suggest(
 ) -> Suggestion:
     """Suggest a number of clusters from the graph of a few sampled rows."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
-    tile = GraphRows(scalers, graphs)(some.arrays, 0)
+    tile = build(some.arrays, 0)
     moments = graph_moments(tile)
     most = max(candidate_numbers(some.n_rows), default=1)
     wanted = settings.n_components or count_spare(n_vectors_for(most))

@@ -15,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview import presence
+from manyview.errors import ReadError
+from manyview.ids import as_ids, find_places, match_ids
 from manyview.sources import as_source, is_source, open_source
 
 Block = Any
-"""One view: a 2-D ndarray, a CSR array or a source; or some rows of it: one of the first two."""
+"""One view: a 2-D ndarray, a CSR array, a partial view of such, or a source; or some rows of it."""
 
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
@@ -45,18 +48,24 @@ class Views:
         A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
     target : array-like of shape (n_rows,), optional
         True labels, where they are known. Never used for fitting.
+    present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
+        Which samples have which views; what stands in the rows of others is never looked at. Without
+        it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
 
     Attributes
     ----------
-    arrays : tuple of (ndarray, csr_array, Source or dask.array.Array)
+    arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
         The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
-        memory are sources or Dask arrays. Selecting rows reads those of sources into memory.
+        memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
+        is known to lack samples is a :class:`~manyview.presence.PartialView`: rows, and whose they are.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
         Column names of each view that came as a table.
     target : ndarray or None
         True labels.
+    ids : ndarray of str, or None
+        What identifies the samples, where they were matched by it.
 
     Examples
     --------
@@ -77,6 +86,7 @@ class Views:
         *,
         names: Sequence[str] | None = None,
         target: npt.ArrayLike | None = None,
+        present: Any = None,
     ) -> None:
         found_names, items = _split(views)
         if isinstance(views, Views) and target is None:
@@ -95,11 +105,68 @@ class Views:
         if isinstance(views, Views):
             self.feature_names = views.feature_names
         self._check_same_rows()
+        if present is not None:
+            masks = _masks(present, self)
+            self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
+        self.ids: npt.NDArray[np.str_] | None = views.ids if isinstance(views, Views) else None
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
             raise ValueError(
                 f"target has shape {self.target.shape} but the views have {len(self)} rows."
             )
+
+    @classmethod
+    def from_tables(
+        cls, tables: Mapping[str, Any], *, how: str = "exact", target: npt.ArrayLike | None = None
+    ) -> Views:
+        """Views of tables whose rows are matched by their ids.
+
+        Parameters
+        ----------
+        tables : mapping of str to (ids, array), data frame or AnnData
+            A pair holds the ids of the rows, and the rows; a pandas data frame has its index as ids,
+            AnnData the names of its observations.
+        how : {"exact", "inner", "outer"}, default="exact"
+            All tables must have the same ids, in any order; or those that all have are kept; or those
+            that any has: then samples lack views, which takes no memory.
+        target : array-like, optional
+            True labels, in the order of the result's ``ids``.
+
+        Returns
+        -------
+        Views
+            In the order of the first table, then of what others add; ``ids`` tells which is which.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import Views
+        >>> rna = (["cell 1", "cell 2"], np.zeros((2, 5)))
+        >>> protein = (["cell 2", "cell 3"], np.ones((2, 3)))
+        >>> views = Views.from_tables({"rna": rna, "protein": protein}, how="outer")
+        >>> views.ids.tolist(), views.present.tolist()
+        (['cell 1', 'cell 2', 'cell 3'], [[True, False], [True, True], [False, True]])
+        """
+        if how not in ("exact", "inner", "outer"):
+            raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        names = [str(name) for name in tables]
+        found = [
+            _ids_and_rows(table, name) for name, table in zip(names, tables.values(), strict=True)
+        ]
+        try:
+            ids, orders, _ = match_ids([each for each, _ in found], [repr(n) for n in names], how)
+        except ReadError as error:
+            raise ValueError(str(error)) from None
+        arrays = {
+            name: _in_order(_as_block(rows, name), order)
+            for name, (_, rows), order in zip(names, found, orders, strict=True)
+        }
+        views = cls(arrays, target=target)
+        views.feature_names = tuple(
+            _column_names(rows, array) for (_, rows), array in zip(found, views.arrays, strict=True)
+        )
+        views.ids = ids
+        return views
 
     def _check_same_rows(self) -> None:
         first, n_rows = self.names[0], self.arrays[0].shape[0]
@@ -131,9 +198,24 @@ class Views:
         return self.n_rows, sum(self.n_features)
 
     @property
+    def present(self) -> npt.NDArray[np.bool_] | None:
+        """Which samples have which views, shape (n_rows, n_views); None if all have all.
+
+        A row of NaN in a file or a Dask array is noticed only when it is read.
+        """
+        return presence.side_by_side(self.arrays)
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether every view is an array here, none a source or a Dask array."""
-        return all(isinstance(a, np.ndarray) or sparse.issparse(a) for a in self.arrays)
+        return all(map(_is_in_memory, self.arrays))
+
+    def select(self, names: Sequence[str]) -> Views:
+        """Give some of the views, in this order."""
+        chosen = Views({name: self[name] for name in names}, target=self.target)
+        known = dict(zip(self.names, self.feature_names, strict=True))
+        chosen.feature_names, chosen.ids = tuple(known[name] for name in names), self.ids
+        return chosen
 
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
@@ -165,11 +247,12 @@ class Views:
         rows.names, rows.feature_names = self.names, self.feature_names
         rows.arrays = tuple(_select_rows(array, key) for array in self.arrays)
         rows.target = None if self.target is None else self.target[key]
+        rows.ids = None if self.ids is None else self.ids[key]
         return rows
 
     def __repr__(self) -> str:
         views = ", ".join(
-            f"{name}: {array.shape[1]}{' sparse' if _is_sparse(array) else ''}"
+            f"{name}: {array.shape[1]}{' sparse' if is_sparse(array) else ''}"
             f"{f' in {array.where}' if is_source(array) else ''}"
             for name, array in self.items()
         )
@@ -189,6 +272,8 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     (2, 1)
     """
     views = data if isinstance(data, Views) else Views(data)
+    if in_memory:
+        _refuse_partial(views)
     if not in_memory or views.is_in_memory:
         return views
     for name, array in views.items():
@@ -208,6 +293,16 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
             )
     loaded: Views = views[:]  # memory maps are arrays already
     return loaded
+
+
+def _refuse_partial(views: Views) -> None:
+    for name, array in views.items():
+        if presence.is_partial(array):
+            n_missing = int((~array.present).sum())
+            raise ValueError(
+                f"{n_missing} of {views.n_rows} samples lack view {name!r}; all views of all samples "
+                "are needed here. Leave those samples out, or fit LMVSC, which does without."
+            )
 
 
 def _split(data: Any) -> tuple[list[str], list[Any]]:
@@ -235,20 +330,45 @@ def _split(data: Any) -> tuple[list[str], list[Any]]:
     return ["view_0"], [data]
 
 
+def _ids_and_rows(table: Any, name: str) -> tuple[npt.NDArray[np.str_], Any]:
+    """Give the ids of a table's rows, and the rows."""
+    if isinstance(table, tuple) and len(table) == 2:
+        ids, rows = as_ids(table[0]), table[1]
+    elif _is_annotated(table):
+        ids, rows = as_ids(table.obs_names), table.X
+    elif _is_table(table) and hasattr(table, "index") and not callable(table.index):
+        ids, rows = as_ids(table.index), table
+    else:
+        raise TypeError(
+            f"Table {name!r} is {type(table).__name__}, which has no ids. Pass a pair (ids, array), a "
+            "pandas data frame or AnnData."
+        )
+    if hasattr(rows, "shape") and len(ids) != rows.shape[0]:
+        raise ValueError(f"Table {name!r} has {rows.shape[0]} rows but {len(ids)} ids.")
+    return ids, rows
+
+
+def _in_order(array: Block, order: npt.NDArray[np.int64] | None) -> Block:
+    """Rows of a view in another order, some maybe missing (-1); those of a source are not read."""
+    if order is None:
+        return array
+    if (order < 0).any() or is_source(array):
+        return presence.arrange(array, order)
+    return array[order]
+
+
 def _is_annotated(data: Any) -> bool:
     return hasattr(data, "obs_names") and hasattr(data, "X")
 
 
 def _modalities(data: Any) -> tuple[list[str], list[Any]]:
-    """Names and matrices of a MuData whose modalities hold the same cells in the same order."""
+    """Names and matrices of a MuData; cells that a modality lacks are missing in it."""
+    ids, matrices = as_ids(data.obs_names), []
     for name, modality in data.mod.items():
-        if not np.array_equal(np.asarray(modality.obs_names), np.asarray(data.obs_names)):
-            raise ValueError(
-                f"Modality {name!r} does not hold the same {len(data.obs_names)} observations in the "
-                "same order as the whole. Keep the common ones first, for example with "
-                "muon.pp.intersect_obs."
-            )
-    return [str(name) for name in data.mod], [modality.X for modality in data.mod.values()]
+        own = as_ids(modality.obs_names)
+        order = None if np.array_equal(own, ids) else find_places(own, ids)
+        matrices.append(_in_order(_as_block(modality.X, str(name)), order))
+    return [str(name) for name in data.mod], matrices
 
 
 def _select_rows(array: Block, key: Any) -> Block:
@@ -267,8 +387,32 @@ def _select_rows(array: Block, key: Any) -> Block:
     return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
 
 
-def _is_sparse(array: Block) -> bool:
-    return bool(array.is_sparse) if is_source(array) else bool(sparse.issparse(array))
+def _is_in_memory(array: Block) -> bool:
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
+
+
+def is_sparse(array: Block) -> bool:
+    """Whether a view's rows are CSR."""
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
+
+
+def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
+    """Give which samples have which views, from an array or from one mask a name."""
+    n_rows, n_views = views.n_rows, views.n_views
+    if isinstance(present, Mapping):
+        if unknown := sorted(set(map(str, present)) - set(views.names)):
+            raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
+        every = np.ones(n_rows, bool)
+        present = np.stack([np.asarray(present.get(name, every)) for name in views.names], axis=1)
+    masks = np.asarray(present)
+    if masks.shape != (n_rows, n_views) or masks.dtype != bool:
+        raise ValueError(
+            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
+            f"({n_rows}, {n_views}); got {masks.dtype} of shape {masks.shape}."
+        )
+    return masks
 
 
 def _is_two_dimensional(item: Any) -> bool:
@@ -299,8 +443,8 @@ def _as_block(item: Any, name: str) -> Block:
     What is not in memory becomes a source, and no row of it is read.
     """
     source = open_source(item) if isinstance(item, str) else as_source(item)
-    if source is not None:
-        block: Block = source
+    if source is not None or isinstance(item, presence.PartialView):
+        block: Block = item if source is None else source
     elif sparse.issparse(item):
         if item.ndim != 2:
             raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")

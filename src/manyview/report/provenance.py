@@ -14,7 +14,6 @@ import numpy as np
 
 import manyview
 from manyview.graphs import spread_evenly
-from manyview.model import GraphRows
 from manyview.simplex import certify
 from manyview.stages.scaling import side_by_side
 from manyview.views import Views
@@ -85,9 +84,13 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
         gap or distance from the simplex, relative to the problem's energy.
     """
     few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
-    fitted = model._model
+    fitted, present = model._model, few.present
+    if present is not None:  # the problems of incomplete rows are parts of those of complete ones
+        few = few[present.all(axis=1)]
+    if len(few) == 0:
+        return {"n_rows": 0, "worst": 0.0}
     scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
-    tile = GraphRows(fitted.scalers, fitted.graphs)(list(few.arrays), 0)
+    tile = fitted._build(list(few.arrays), 0)
     worst = 0.0
     ends = dict.fromkeys(range(len(tile.parts)), 0)
     for graph in fitted.graphs:
