@@ -227,9 +227,7 @@ class TestFit:
         some = Views(views, present=present)
         fitted = model(n_repeats=1, scaling="energy").fit(some)._model
         n = len(views)
-        scaled = [
-            s.apply(X).dense() for s, X in zip(fitted.scalers, views.arrays, strict=True)
-        ]
+        scaled = [s.apply(X).dense() for s, X in zip(fitted.scalers, views.arrays, strict=True)]
         expected = []
         totals = np.zeros(n)
         for graph in fitted.graphs:

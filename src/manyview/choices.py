@@ -124,8 +124,10 @@ def _locality(names: Sequence[str], settings: Settings, result: Result) -> Reaso
 
 def _n_repeats(names: Sequence[str], settings: Settings, result: Result) -> Reasons:
     why = "embeddings from several anchor seeds side by side vary less"
-    if settings.n_repeats == 1:
+    if not isinstance(settings.anchor_method, str):
         why = "given anchors are the same every time"
+    elif settings.n_repeats < 3:
+        why = "more sets of anchors would fill a gigabyte: views are very wide"
     elif settings.n_repeats > 3:
         why += "; few rows vary more, and cost little"
     yield settings.n_repeats, why

@@ -17,7 +17,14 @@ from manyview.model import GraphRows
 from manyview.presence import find_present, side_by_side
 from manyview.settings import Settings
 from manyview.simplex import pilot_rows
-from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
+from manyview.stages.anchors import (
+    FEW_ROWS,
+    anchors_of_few,
+    best_start,
+    choose_rows,
+    n_first_rows,
+    refine_anchors,
+)
 from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
 from manyview.stages.graph import AnchorGraph, graph_moments, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
@@ -147,8 +154,12 @@ def _find_anchors(
             anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
         return lloyd(_sweep(rows.derive(placing)), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
     n_rows = len(described)
-    starts = sample.sample_rows(described[choose_rows(n_rows, n_anchors, rng)])
-    anchors = columns(starts.arrays, 0).dense()
+    starts = choose_rows(n_rows, n_anchors, rng)
+    if method == "kmeans" and n_rows <= FEW_ROWS:
+        every = columns(sample.sample_rows(described).arrays, 0)
+        if isinstance(every, ScaledRows) and every.matrix.shape[1] >= 2 * n_rows:
+            return anchors_of_few(every, starts)
+    anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":
         return anchors
     first = sample.sample_rows(described[choose_rows(n_rows, n_first_rows(n_anchors), rng)])

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
+from manyview.stages.anchors import (
+    anchors_of_few,
+    best_start,
+    choose_rows,
+    n_first_rows,
+    refine_anchors,
+)
 from manyview.stages.kmeans import assign
 from manyview.stages.scaling import ScaledRows
 
@@ -74,3 +80,25 @@ class TestRefinedAnchors:
         dense = best_start(ScaledRows(rows - offset), 6, seed=0)
         csr = best_start(ScaledRows(sparse.csr_array(rows), offset), 6, seed=0)
         assert np.allclose(np.sort(csr, axis=0), np.sort(dense, axis=0), atol=1e-8)
+
+
+class TestFewWideRows:
+    @pytest.fixture(params=["dense", "sparse"])
+    def rows(self, request):
+        rng = np.random.default_rng(0)
+        X = np.where(rng.random((60, 300)) < 0.1, rng.gamma(2.0, size=(60, 300)), 0.0)
+        if request.param == "dense":
+            return ScaledRows(X)
+        return ScaledRows(sparse.csr_array(X), X.mean(axis=0))
+
+    def test_anchors_are_those_of_sweeps_over_all_columns(self, rows):
+        starts = np.arange(0, 60, 6)
+        sweep = partial(assign, rows)
+        slow = refine_anchors(rows[starts].dense(), sweep, sweep)
+        last = assign(rows, slow)
+        expected = last.sums / last.counts[:, None]
+        np.testing.assert_allclose(anchors_of_few(rows, starts), expected, rtol=1e-6, atol=1e-8)
+
+    def test_rows_all_alike(self):
+        anchors = anchors_of_few(ScaledRows(np.full((6, 20), 2.0)), np.array([0, 3]))
+        np.testing.assert_allclose(anchors, 2.0)

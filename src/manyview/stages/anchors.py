@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.cluster import KMeans
 
-from manyview.stages.kmeans import Sweep, lloyd
+from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
 from manyview.stages.scaling import Array, ScaledRows
 
 SAMPLE_ROWS_PER_ANCHOR = 256
 _FIRST_ROWS_PER_ANCHOR = 32
 _FIRST_SWEEPS, _LAST_SWEEPS = 10, 3
+FEW_ROWS = 2000
+"""Most rows that :func:`anchors_of_few` is for."""
+_JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
 def n_first_rows(n_anchors: int) -> int:
@@ -41,6 +47,39 @@ def refine_anchors(starts: Array, first: Sweep, last: Sweep) -> Array:
     centers, _, _ = lloyd(first, starts, max_iter=_FIRST_SWEEPS)
     centers, _, _ = lloyd(last, centers, max_iter=_LAST_SWEEPS)
     return centers
+
+
+def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
+    """Give anchors (m, d) of n rows with d > n columns, from the rows numbered ``starts``.
+
+    K-means only asks for distances, and n rows have the same in n dimensions: those of a triangular
+    root of their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
+    """
+    placed = ScaledRows(_few_dimensions(rows))
+    sweep = partial(assign, placed)
+    centers = refine_anchors(placed.matrix[starts], sweep, sweep)
+    labels, _ = nearest_centers(placed, centers)
+    counts = np.bincount(labels, minlength=len(starts))
+    shares = 1.0 / np.maximum(counts, 1)[labels]
+    numbers = np.arange(len(rows))
+    members = sparse.csr_array((shares, (labels, numbers)), shape=(len(starts), len(rows)))
+    means = ScaledRows(members @ rows.matrix, rows.offset).dense()
+    empty = np.flatnonzero(counts == 0)
+    if empty.size:
+        means[empty] = rows[starts[empty]].dense()
+    return means
+
+
+def _few_dimensions(rows: ScaledRows) -> Array:
+    """Give points (n, n) with the distances of the rows."""
+    X = rows.matrix
+    products = X @ X.T
+    gram: Array = products.toarray() if sparse.issparse(products) else products
+    gram = gram - gram.mean(axis=0)
+    gram -= gram.mean(axis=1)[:, None]  # as if their mean were zero
+    scale = float(np.diagonal(gram).mean())
+    gram[np.diag_indices_from(gram)] += _JITTER * scale if scale > 0 else 1.0
+    return np.linalg.cholesky(gram)
 
 
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:
