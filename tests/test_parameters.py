@@ -35,9 +35,17 @@ class TestAuto:
 
     @pytest.mark.parametrize(
         ("n", "d", "expected"),
-        [(100, 10, 9), (1000, 10, 6), (2000, 10, 3), (9999, 10, 3), (600, 10**6, 3)],
+        [
+            (100, 10, 9),
+            (1000, 10, 6),
+            (2000, 10, 3),
+            (9999, 10, 3),
+            (600, 10**5, 3),
+            (1200, 10**5, 2),
+            (600, 10**6, 1),
+        ],
     )
-    def test_repeats_are_three_and_more_where_rows_are_few(self, n, d, expected):
+    def test_repeats_are_three_but_more_for_few_rows_and_fewer_for_wide_views(self, n, d, expected):
         views = Views(sparse.csr_array((n, d)))
         assert settle(views, n_clusters=2).n_repeats == expected
 
