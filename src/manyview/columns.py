@@ -1,0 +1,132 @@
+"""Columns of one wide array or data frame -> several views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview import frames
+from manyview.parts import ONE_VIEW_HELP
+
+Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | Callable[[Any], Any]
+"""Which columns: names, places, a slice of either, a mask, or a function of the data that says."""
+
+
+def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
+    """Give the places of each view's columns in ``X``.
+
+    Parameters
+    ----------
+    X : 2-D array, sparse array or data frame
+        All columns.
+    views : mapping of str to columns
+        As in :class:`sklearn.compose.ColumnTransformer`: names, places, a slice, a mask of truth
+        values, or a callable that is given ``X`` and returns one of these.
+
+    Examples
+    --------
+    >>> find_columns(np.zeros((4, 5)), {"size": slice(0, 2), "colour": [2, -1]})
+    {'size': [0, 1], 'colour': [2, 4]}
+    """
+    if not isinstance(views, Mapping) or not views:
+        raise ValueError(
+            "views must be a mapping of names to columns, for example "
+            f"{{'size': [0, 1], 'colour': slice(2, 5)}}; got {views!r}."
+        )
+    labels = frames.column_labels(X) if frames.is_frame(X) else None
+    width = _count_columns(X)
+    found = {}
+    for name, columns in views.items():
+        chosen = columns(X) if callable(columns) else columns
+        found[str(name)] = _places(chosen, width, labels, str(name))
+    return found
+
+
+def _count_columns(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        shape = np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead: with views={{...}}, X is one wide "
+            "array or data frame whose columns are split. Reshape your data."
+        )
+    return int(shape[1])
+
+
+def _places(columns: Any, width: int, labels: list[Any] | None, name: str) -> list[int]:
+    if isinstance(columns, slice):
+        return _places_of_slice(columns, width, labels, name)
+    if isinstance(columns, str | Integral):
+        columns = [columns]
+    chosen = list(columns)
+    if not chosen:
+        raise ValueError(f"View {name!r} has no columns. Leave it out, or select some.")
+    if all(isinstance(c, bool | np.bool_) for c in chosen):
+        if len(chosen) != width:
+            raise ValueError(
+                f"The mask of view {name!r} has {len(chosen)} values for {width} columns."
+            )
+        places = np.flatnonzero(chosen).tolist()
+        return _places(places, width, labels, name)
+    return [_place(c, width, labels, name) for c in chosen]
+
+
+def _place(column: Any, width: int, labels: list[Any] | None, name: str) -> int:
+    if isinstance(column, Integral):
+        place = int(column)
+        if not -width <= place < width:
+            raise ValueError(f"View {name!r} asks for column {place}, but there are {width}.")
+        return place % width
+    if labels is None:
+        raise ValueError(
+            f"View {name!r} asks for column {column!r}, but X has no names of columns. Pass a data "
+            "frame, or say which by their places."
+        )
+    if column not in labels:
+        raise ValueError(f"View {name!r} asks for column {column!r}, which X does not have.")
+    return labels.index(column)
+
+
+def _places_of_slice(columns: slice, width: int, labels: list[Any] | None, name: str) -> list[int]:
+    """Places of a slice; with names as its ends, the last one is included, as in pandas."""
+    start, stop = columns.start, columns.stop
+    if isinstance(start, str):
+        start = _place(start, width, labels, name)
+    if isinstance(stop, str):
+        stop = _place(stop, width, labels, name) + 1
+    places = list(range(width))[slice(start, stop, columns.step)]
+    if not places:
+        raise ValueError(f"View {name!r} has no columns: {columns} of {width}.")
+    return places
+
+
+def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Give the columns of each view; frames stay frames, sparse arrays sparse.
+
+    Examples
+    --------
+    >>> {n: p.shape for n, p in split_columns(np.zeros((4, 5)), {"a": [0, 1], "b": [4]}).items()}
+    {'a': (4, 2), 'b': (4, 1)}
+    """
+    if frames.is_frame(X):
+        return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
+    if not sparse.issparse(X) and not hasattr(X, "ndim"):
+        X = np.asarray(X)
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}
+    if not hasattr(X, "__getitem__"):
+        raise TypeError(f"Columns of {type(X).__name__} cannot be selected. {ONE_VIEW_HELP}")
+    return {name: X[:, _as_slice(each)] for name, each in places.items()}
+
+
+def _as_slice(places: Sequence[int]) -> slice | list[int]:
+    """Neighbouring columns as a slice, which copies nothing."""
+    first, last = places[0], places[-1]
+    is_run = list(places) == list(range(first, last + 1))
+    return slice(first, last + 1) if is_run else list(places)
