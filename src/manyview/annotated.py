@@ -6,13 +6,11 @@ Told by their attributes, so neither library is imported. What is backed by a fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from manyview.sources import as_source
 
 Ids = npt.NDArray[Any]
 
@@ -29,11 +27,15 @@ class Matrix:
         Names of the cells.
     columns : tuple of str, or None
         Names of its columns, if it has them.
+    places : ndarray of shape (n,), int64, or None
+        Where its rows are in another order, or some cells have none: for each cell of ``ids`` the
+        number of its row, or -1.
     """
 
     values: Any
     ids: Ids
     columns: tuple[str, ...] | None
+    places: npt.NDArray[np.int64] | None = None
 
 
 def is_annotated(data: Any) -> bool:
@@ -86,7 +88,7 @@ def _options(data: Any) -> str:
 
 
 def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str, Matrix]:
-    """Give one matrix for each modality of a MuData, rows in the order of the whole.
+    """Give one matrix for each modality of a MuData, with the places of the whole's cells in it.
 
     Parameters
     ----------
@@ -111,29 +113,16 @@ def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str,
         raise ValueError("Got no views: the MuData has no modalities.")
     whole = np.asarray(data.obs_names)
     return {
-        str(name): _align(read_matrix(data.mod[name], key, name=name), whole, str(name))
+        str(name): _align(read_matrix(data.mod[name], key, name=name), whole)
         for name, key in wanted.items()
     }
 
 
-def _align(matrix: Matrix, whole: Ids, name: str) -> Matrix:
-    """Bring rows into the order of the whole."""
+def _align(matrix: Matrix, whole: Ids) -> Matrix:
+    """Say where the rows of the whole's cells are."""
     if np.array_equal(matrix.ids, whole):
         return matrix
-    rows = locate(matrix.ids, whole)
-    if (rows < 0).any() or len(matrix.ids) != len(whole):
-        raise ValueError(
-            f"Modality {name!r} does not hold the same {len(whole)} observations as the whole: "
-            f"{int((rows < 0).sum())} are missing. Keep the common ones first, for example with "
-            "muon.pp.intersect_obs."
-        )
-    if as_source(matrix.values) is not None:
-        raise ValueError(
-            f"Modality {name!r} is backed by a file and has its observations in another order than "
-            "the whole. Write it again in that order, or read it into memory."
-        )
-    values = matrix.values.iloc[rows] if hasattr(matrix.values, "iloc") else matrix.values[rows]
-    return Matrix(values, whole, matrix.columns)
+    return replace(matrix, ids=whole, places=locate(matrix.ids, whole))
 
 
 def locate(ids: Sequence[Any] | Ids, wanted: Sequence[Any] | Ids) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from manyview import frames
-from manyview.parts import ONE_VIEW_HELP
+from manyview.parts import read_part
+from manyview.sources import as_source
 
 Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | Callable[[Any], Any]
 """Which columns: names, places, a slice of either, a mask, or a function of the data that says."""
@@ -38,7 +40,7 @@ def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
             f"{{'size': [0, 1], 'colour': slice(2, 5)}}; got {views!r}."
         )
     labels = frames.column_labels(X) if frames.is_frame(X) else None
-    width = _count_columns(X)
+    width = count_columns(X)
     found = {}
     for name, columns in views.items():
         chosen = columns(X) if callable(columns) else columns
@@ -46,16 +48,31 @@ def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
     return found
 
 
-def _count_columns(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    if shape is None:
-        shape = np.shape(X)
+def count_columns(X: Any) -> int:
+    """Give the number of columns of one wide array or data frame."""
+    shape = _as_wide(X).shape
     if len(shape) != 2:
         raise ValueError(
             f"Expected 2D array, got {len(shape)}D array instead: with views={{...}}, X is one wide "
             "array or data frame whose columns are split. Reshape your data."
         )
     return int(shape[1])
+
+
+def _as_wide(X: Any) -> Any:
+    """Give what columns can be selected from; nested lists and tensors become arrays."""
+    if isinstance(X, Mapping | os.PathLike):
+        raise TypeError(
+            f"With views={{...}}, X is one wide array or data frame whose columns are split; got "
+            f"{type(X).__name__}. Leave views out to pass several views."
+        )
+    if as_source(X) is not None and not isinstance(X, np.memmap):
+        raise TypeError(
+            "With views={...}, X is one wide array in memory, a memory map or a Dask array. Pass "
+            "arrays in files as views of their own."
+        )
+    is_known = sparse.issparse(X) or frames.is_frame(X)
+    return X if is_known or hasattr(X, "shape") else read_part(X, "X").block
 
 
 def _places(columns: Any, width: int, labels: list[Any] | None, name: str) -> list[int]:
@@ -113,15 +130,12 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     >>> {n: p.shape for n, p in split_columns(np.zeros((4, 5)), {"a": [0, 1], "b": [4]}).items()}
     {'a': (4, 2), 'b': (4, 1)}
     """
+    X = _as_wide(X)
     if frames.is_frame(X):
         return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
-    if not sparse.issparse(X) and not hasattr(X, "ndim"):
-        X = np.asarray(X)
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}
-    if not hasattr(X, "__getitem__"):
-        raise TypeError(f"Columns of {type(X).__name__} cannot be selected. {ONE_VIEW_HELP}")
     return {name: X[:, _as_slice(each)] for name, each in places.items()}
 
 

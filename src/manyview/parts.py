@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview import annotated, frames
+from manyview import annotated, frames, presence
 from manyview.annotated import Matrix
 from manyview.sources import as_source, is_source, open_source
 
 Block = Any
-"""One view: a 2-D ndarray, a CSR array or a source; or some rows of it: one of the first two."""
+"""One view: a 2-D ndarray, a CSR array, a partial view of such, or a source; or some rows of it."""
 
 ONE_VIEW_HELP = (
     "One 2-D array is one view; pass several views as a list or a dict of 2-D arrays, "
@@ -117,7 +117,8 @@ def read_part(item: Any, name: str) -> Part:
         item = annotated.read_matrix(item)
     if isinstance(item, Matrix):
         part = read_part(item.values, name)
-        return Part(part.block, item.columns or part.columns, item.ids)
+        block = _arrange(part.block, item.places)
+        return Part(block, item.columns or part.columns, item.ids)
     columns = ids = None
     if frames.is_frame(item):
         block = frames.read_numbers(item, name)
@@ -129,10 +130,21 @@ def read_part(item: Any, name: str) -> Part:
     return Part(block, columns, ids)
 
 
+def _arrange(block: Block, places: npt.NDArray[np.int64] | None) -> Block:
+    """Give the rows at these places; a partial view where some samples have none."""
+    if places is None:
+        return block
+    if (places >= 0).all() and not is_source(block):
+        return block[places]
+    return presence.arrange(block, places)
+
+
 def _read_block(item: Any, name: str) -> Block:
     source = open_source(item) if isinstance(item, str) else as_source(item)
     if source is not None:
         return source
+    if presence.is_partial(item):
+        return item
     if sparse.issparse(item):
         return _read_sparse(item, name)
     if type(item).__module__.startswith("dask."):

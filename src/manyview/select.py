@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 
 from manyview.estimator import LMVSC
+from manyview.scoring import LARGEST_SHARE, excess_cut, sampled_silhouette
 from manyview.stages.n_clusters import Suggestion
 from manyview.views import Views, as_views
 
@@ -33,11 +34,6 @@ SETTINGS: tuple[Mapping[str, Any], ...] = (
     ),
 )
 """What :func:`compare` tries by default: everything on "auto", then scalings and localities."""
-
-LARGEST_SHARE = 0.8
-"""A clustering with a larger cluster has collapsed, however good its other figures."""
-
-_SILHOUETTE_ROWS = 3000
 
 
 @dataclass(frozen=True)
@@ -227,34 +223,12 @@ def _try(
         )
     seconds = (time.perf_counter() - started) / 2
     labels = model.labels_
-    shown = slice(None, None, max(1, len(labels) // _SILHOUETTE_ROWS))
-    n_found = len(np.unique(labels[shown]))
-    silhouette = 0.0
-    if 1 < n_found < len(labels[shown]):
-        silhouette = float(silhouette_score(model.embedding_[shown], labels[shown]))
     return Trial(
         settings,
-        float(np.mean(list(_excess_cuts(model, views, n_clusters)))),
-        silhouette,
+        excess_cut(model._model, views, labels, n_clusters),
+        sampled_silhouette(model.embedding_, labels),
         float(adjusted_rand_score(labels, again.labels_)),
         float(np.bincount(labels).max() / len(labels)),
         seconds,
         labels,
     )
-
-
-def _excess_cuts(model: LMVSC, views: Views, n_clusters: int) -> Iterator[float]:
-    """For each anchor seed, (sum of the k largest eigenvalues - what labels keep) / k."""
-    from scipy import linalg, sparse
-
-    labels = model.labels_
-    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-    members = sparse.csr_array(
-        (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels))
-    )
-    for graph in model._model.fused_graphs(views.arrays):
-        gram = (graph.T @ graph).toarray()
-        size = min(n_clusters, len(gram))
-        bound = linalg.eigvalsh(gram, subset_by_index=(len(gram) - size, len(gram) - 1)).sum()
-        inside = np.asarray((members @ graph).power(2).sum(axis=1)).ravel()
-        yield float(bound - (inside / np.maximum(counts, 1.0)).sum()) / n_clusters

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview import frames
+from manyview import frames, presence
 from manyview.columns import Columns, find_columns, split_columns
 from manyview.parts import Block, Part, read_part, split_parts
 from manyview.sources import is_source
@@ -46,12 +46,16 @@ class Views:
         Names of the rows, or the column of the data frames that holds them, which is then no feature.
         By default what the views bring: the index of pandas unless it merely counts rows, the names
         of an AnnData's cells.
+    present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
+        Which samples have which views; what stands in the rows of others is never looked at. Without
+        it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
 
     Attributes
     ----------
-    arrays : tuple of (ndarray, csr_array, Source or dask.array.Array)
+    arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
         The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
-        memory are sources or Dask arrays. Selecting rows reads those of sources into memory.
+        memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
+        is known to lack samples is a :class:`~manyview.presence.PartialView`: rows, and whose they are.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
@@ -81,6 +85,7 @@ class Views:
         names: Sequence[str] | None = None,
         target: npt.ArrayLike | None = None,
         ids: npt.ArrayLike | str | None = None,
+        present: Any = None,
     ) -> None:
         if isinstance(views, Views):
             target = views.target if target is None else target
@@ -102,6 +107,9 @@ class Views:
         self.ids: npt.NDArray[Any] | None = self._find_ids(
             columns_of_ids or [part.ids for part in parts], ids
         )
+        if present is not None:
+            masks = _masks(present, self)
+            self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
             raise ValueError(
@@ -139,6 +147,11 @@ class Views:
         if isinstance(ids, str):
             _, (ids,) = _take_ids({"X": X}, ids)
         return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
+
+    def select(self, names: Sequence[str]) -> Views:
+        """Give the views with these names, in this order."""
+        parts = dict(zip(self.names, self._parts(), strict=True))
+        return Views({name: parts[name] for name in names}, target=self.target)
 
     def _parts(self) -> list[Part]:
         return [
@@ -200,9 +213,17 @@ class Views:
         return self.n_rows, sum(self.n_features)
 
     @property
+    def present(self) -> npt.NDArray[np.bool_] | None:
+        """Which samples have which views, shape (n_rows, n_views); None if all have all.
+
+        A row of NaN in a file or a Dask array is noticed only when it is read.
+        """
+        return presence.side_by_side(self.arrays)
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether every view is an array here, none a source or a Dask array."""
-        return all(isinstance(a, np.ndarray) or sparse.issparse(a) for a in self.arrays)
+        return all(map(_is_in_memory, self.arrays))
 
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
@@ -259,6 +280,8 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     (2, 1)
     """
     views = data if isinstance(data, Views) else Views(data)
+    if in_memory:
+        _refuse_partial(views)
     if not in_memory or views.is_in_memory:
         return views
     for name, array in views.items():
@@ -278,6 +301,16 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
             )
     loaded: Views = views[:]  # memory maps are arrays already
     return loaded
+
+
+def _refuse_partial(views: Views) -> None:
+    for name, array in views.items():
+        if presence.is_partial(array):
+            n_missing = int((~array.present).sum())
+            raise ValueError(
+                f"{n_missing} of {views.n_rows} samples lack view {name!r}; all views of all samples "
+                "are needed here. Leave those samples out, or fit LMVSC, which does without."
+            )
 
 
 def _check_names(names: Sequence[str], items: Mapping[str, Any]) -> tuple[str, ...]:
@@ -320,5 +353,28 @@ def _select_rows(array: Block, key: Any) -> Block:
     return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
 
 
+def _is_in_memory(array: Block) -> bool:
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
+
+
 def _is_sparse(array: Block) -> bool:
-    return bool(array.is_sparse) if is_source(array) else bool(sparse.issparse(array))
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
+
+
+def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
+    """Give which samples have which views, from an array or from one mask a name."""
+    n_rows, n_views = views.n_rows, views.n_views
+    if isinstance(present, Mapping):
+        if unknown := sorted(set(map(str, present)) - set(views.names)):
+            raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
+        every = np.ones(n_rows, bool)
+        present = np.stack([np.asarray(present.get(name, every)) for name in views.names], axis=1)
+    masks = np.asarray(present)
+    if masks.shape != (n_rows, n_views) or masks.dtype != bool:
+        raise ValueError(
+            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
+            f"({n_rows}, {n_views}); got {masks.dtype} of shape {masks.shape}."
+        )
+    return masks

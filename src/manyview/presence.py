@@ -1,0 +1,229 @@
+"""Which samples a view describes, where it does not describe all of them.
+
+A sample may lack a view. In an array it is then a row of NaN; in a :class:`PartialView` it has no row
+at all. Everything that works on rows asks :func:`split_rows` for those that are there, and for which
+samples they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.sources import is_source
+
+Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+
+ABSENT = -1
+"""The place of a sample that a view does not describe."""
+
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class PartialView:
+    """Rows of a view for some of the samples; the others take no room.
+
+    Attributes
+    ----------
+    rows : ndarray, csr_array or dask.array.Array of shape (p, d)
+        The rows there are.
+    places : ndarray of shape (n,), int64
+        For each sample the number of its row, or -1.
+
+    Examples
+    --------
+    >>> view = PartialView(np.array([[1.0], [2.0]]), np.array([1, -1, 0]))
+    >>> view.shape, view.present.tolist()
+    ((3, 1), [True, False, True])
+    >>> np.asarray(view).ravel()
+    array([ 2., nan,  1.])
+    """
+
+    rows: Any
+    places: Places
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, those without a row too, and of columns."""
+        return len(self.places), int(self.rows.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.rows.dtype  # type: ignore[no-any-return]
+
+    @property
+    def present(self) -> Mask:
+        """Whether each sample has a row."""
+        return self.places >= 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        X = self.rows
+        held = (
+            X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+        )
+        return int(held + self.places.nbytes)
+
+    def __getitem__(self, key: Any) -> PartialView:
+        """Give some samples, with no more rows than they have."""
+        return _among(self.places[key], lambda numbers: _take(self.rows, numbers))
+
+    def copy(self) -> PartialView:
+        """Give the same in memory of its own."""
+        return PartialView(self.rows.copy(), self.places.copy())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if sparse.issparse(self.rows):
+            raise TypeError("A sparse view is not made dense silently. Use its rows and places.")
+        rows, present = split_rows(self)
+        filled = np.full(self.shape, np.nan, np.result_type(self.dtype, np.float32))
+        filled[slice(None) if present is None else present] = rows
+        return filled.astype(dtype, copy=False)
+
+
+class PartialSource:
+    """Rows of a source for some of the samples, in any order, read when they are asked for.
+
+    Parameters
+    ----------
+    source : Source
+        Where the rows are.
+    places : ndarray of shape (n,), int64
+        For each sample the number of its row, or -1.
+    """
+
+    def __init__(self, source: Any, places: Places) -> None:
+        self.source, self.places = source, places
+        self.shape = (len(places), source.shape[1])
+        self.dtype, self.is_sparse, self.where = source.dtype, source.is_sparse, source.where
+        self.feature_names, self.band_rows = source.feature_names, source.band_rows
+        self.row_bytes = source.row_bytes
+
+    @property
+    def present(self) -> Mask:
+        """Whether each sample has a row."""
+        return self.places >= 0
+
+    def read(self, start: int, stop: int) -> PartialView:
+        """Samples from ``start`` up to ``stop``."""
+        return _among(self.places[start:stop], self._rows)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> PartialView:
+        """Samples with these numbers."""
+        return _among(self.places[rows], self._rows)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the source, and of the places."""
+        import hashlib
+
+        places = hashlib.blake2b(self.places.tobytes(), digest_size=16).hexdigest()
+        return {**self.source.fingerprint(), "places": places}
+
+    def _rows(self, numbers: Places) -> Any:
+        if len(numbers) == 0:
+            return self.source.read(0, 1)[:0]
+        low, high = int(numbers.min()), int(numbers.max()) + 1
+        if high - low <= 2 * len(numbers):  # reading on is cheaper than seeking
+            return _take(self.source.read(low, high), numbers - low)
+        order = np.argsort(numbers, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return self.source.take(numbers[order])[back]
+
+
+def _among(places: Places, take: Any) -> PartialView:
+    """Give a partial view of the rows at these places, in the order of the samples."""
+    there = places >= 0
+    numbered = np.where(there, np.cumsum(there) - 1, ABSENT)
+    return PartialView(take(places[there]), numbered)
+
+
+def _take(rows: Any, numbers: Places) -> Any:
+    """Rows by number; without a copy where they follow each other."""
+    n = len(numbers)
+    if n and numbers[-1] - numbers[0] == n - 1 and (np.diff(numbers) == 1).all():
+        return rows[int(numbers[0]) : int(numbers[0]) + n]
+    return rows[numbers]
+
+
+def is_partial(array: Any) -> bool:
+    """Whether this is a view that says itself which samples it describes."""
+    return isinstance(array, PartialView | PartialSource)
+
+
+def restrict(array: Any, present: Mask) -> Any:
+    """Give a view (n, d) without the rows of samples that are not present (n,)."""
+    if present.all():
+        return array
+    if is_partial(array):
+        rows = array.rows if isinstance(array, PartialView) else array.source
+        return arrange(rows, np.where(present, array.places, ABSENT))
+    return arrange(array, np.where(present, np.arange(len(present)), ABSENT))
+
+
+def arrange(rows: Any, places: Places) -> Any:
+    """Give the view whose samples have their rows at these places of ``rows``, or none (-1)."""
+    if is_source(rows):
+        return PartialSource(rows, places)
+    return PartialView(rows, places)
+
+
+def split_rows(block: Any) -> tuple[Any, Mask | None]:
+    """Give the rows of a block that are there, and which samples they are; None if all.
+
+    Examples
+    --------
+    >>> split_rows(np.array([[1.0, 2.0], [np.nan, np.nan]]))
+    (array([[1., 2.]]), array([ True, False]))
+    """
+    present = find_present(block)
+    if isinstance(block, PartialView):
+        return _take(block.rows, block.places[block.places >= 0]), present
+    return (block, None) if present is None else (block[present], present)
+
+
+def find_present(array: Any) -> Mask | None:
+    """Give whether each sample has a row, of what is in memory or says so itself; None if all have.
+
+    A row of a dense array is missing if all of it is NaN. Files are not read.
+    """
+    if is_partial(array):
+        present: Mask = array.present
+        return None if present.all() else present
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.shape[1]:
+        return None
+    missing = np.isnan(array[:, 0])  # a row of NaN begins with one
+    if not missing.any():
+        return None
+    missing[missing] = np.isnan(array[missing]).all(axis=1)
+    return ~missing if missing.any() else None
+
+
+def side_by_side(arrays: Sequence[Any]) -> Mask | None:
+    """Give which samples have which views, shape (n, v); None if all have all."""
+    each = [find_present(array) for array in arrays]
+    if all(present is None for present in each):
+        return None
+    n_rows = int(arrays[0].shape[0])
+    return np.stack([np.ones(n_rows, bool) if p is None else p for p in each], axis=1)
+
+
+def refuse_samples_without_views(present: Mask, first_row: int = 0) -> None:
+    """Raise ValueError if a sample, a row of ``present`` (n, v), has no view at all."""
+    without = np.flatnonzero(~present.any(axis=1))
+    if without.size:
+        few = ", ".join(str(first_row + row) for row in without[:_NAMED])
+        raise ValueError(
+            f"{without.size} sample(s) have no view at all, only NaN or nothing: row(s) {few}"
+            f"{' ...' if without.size > _NAMED else ''}. Leave them out; every sample needs at "
+            "least one view."
+        )
