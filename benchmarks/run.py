@@ -19,6 +19,7 @@ ALONE = (
     "baselines_handwritten",
     "baselines_scale",
     "quality",
+    "single_cell",
     "out_of_core",
     "dask_cluster",
     "cost_model",

@@ -50,7 +50,7 @@ def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
 
 def count_columns(X: Any) -> int:
     """Give the number of columns of one wide array or data frame."""
-    shape = _as_wide(X).shape
+    shape = as_wide(X).shape
     if len(shape) != 2:
         raise ValueError(
             f"Expected 2D array, got {len(shape)}D array instead: with views={{...}}, X is one wide "
@@ -59,7 +59,7 @@ def count_columns(X: Any) -> int:
     return int(shape[1])
 
 
-def _as_wide(X: Any) -> Any:
+def as_wide(X: Any) -> Any:
     """Give what columns can be selected from; nested lists and tensors become arrays."""
     if isinstance(X, Mapping | os.PathLike):
         raise TypeError(
@@ -130,7 +130,7 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     >>> {n: p.shape for n, p in split_columns(np.zeros((4, 5)), {"a": [0, 1], "b": [4]}).items()}
     {'a': (4, 2), 'b': (4, 1)}
     """
-    X = _as_wide(X)
+    X = as_wide(X)
     if frames.is_frame(X):
         return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
     if sparse.issparse(X):

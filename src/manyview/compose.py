@@ -59,7 +59,7 @@ def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -
     return PerView(transformers, views=views)
 
 
-class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc]
+class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
     """A transformer for each view; see :func:`per_view`.
 
     Parameters

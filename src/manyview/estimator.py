@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview import frames, persistence, pipeline
 from manyview.choices import explain as explain_choices
-from manyview.columns import count_columns, find_columns, split_columns
+from manyview.columns import as_wide, count_columns, find_columns, split_columns
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Engine, Run
 from manyview.engines.packing import digest
@@ -406,12 +406,12 @@ view, default="auto"
         if columns is not None:
             self.view_columns_, self.n_features_in_ = columns, count_columns(X)
         if _is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
-            _validate_columns(self, X, views, reset=True)
+            validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
     def _check_columns(self, X: Any, views: Views) -> None:
         is_split = hasattr(self, "view_columns_") and not isinstance(X, Views)
         if _is_single(X, views) or is_split:  # scikit-learn's own checks and messages
-            _validate_columns(self, X, views, reset=False)
+            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
 
     def _set_fitted(self, views: Views, settings: Settings, result: pipeline.Result) -> None:
         self._model = result.model
@@ -706,11 +706,6 @@ view, default="auto"
 
 def _split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
     return as_views(X if columns is None else split_columns(X, columns))
-
-
-def _validate_columns(estimator: LMVSC, X: Any, views: Views, *, reset: bool) -> None:
-    known = X if hasattr(X, "shape") or isinstance(X, list | tuple) else views.arrays[0]
-    validate_data(estimator, known, reset=reset, skip_check_array=True)
 
 
 def _is_single(X: Any, views: Views) -> bool:

@@ -143,7 +143,7 @@ def explain_rows(
         return Explanation({name: [] for name in _FEATURES}, anchors, {"row": []}, names, 0)
     n_rows = views.n_rows
     chosen = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).astype(np.int64))
-    rows: Views = views[chosen]
+    rows: Views = views[chosen].load()
     votes, weights = _look_at(model, rows)
     samples = {"row": chosen, "id": chosen if rows.ids is None else rows.ids}
     samples |= _list_samples(model, votes, names)

@@ -93,8 +93,8 @@ def _is_two_dimensional(item: Any) -> bool:
         return True
     if hasattr(item, "shape"):
         return len(item.shape) >= 2
-    if hasattr(item, "__dlpack__"):
-        return np.from_dlpack(item).ndim >= 2
+    if _is_array_like(item):
+        return _to_array(item, "view_0").ndim >= 2
     if isinstance(item, Sequence) and not isinstance(item, str | bytes) and len(item):
         first = item[0]
         return hasattr(first, "__len__") and not isinstance(first, str | bytes)

@@ -1,8 +1,4 @@
-"""Criteria that need no labels, and scorers made of them for scikit-learn's search.
-
-A scorer is a function of an estimator and rows, ``scorer(estimator, X, y=None)``: pass it as
-``scoring=`` to ``GridSearchCV`` or ``cross_val_score``. Larger is better.
-"""
+"""Criteria that need no labels, and a scorer for scikit-learn's search made of them."""
 
 from __future__ import annotations
 
@@ -15,26 +11,25 @@ from sklearn.metrics import silhouette_score
 from sklearn.pipeline import Pipeline
 
 from manyview.model import FittedModel
+from manyview.stages.labels import label_rows
 from manyview.stages.n_clusters import modularity
 from manyview.views import Views
 
-__all__ = ["excess_cut", "label_free_score", "n_clusters_score", "sampled_silhouette"]
+__all__ = ["excess_cut", "label_free_score", "sampled_silhouette"]
 
 Labels = npt.NDArray[np.int32]
-
-LARGEST_SHARE = 0.8
-"""A clustering with a larger cluster has collapsed, however good its other figures."""
 
 _SILHOUETTE_ROWS = 3000
 _SCORED_ROWS = 20_000
 
 
 def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
-    """Score settings for the same number of clusters, without labels.
+    """Score a fitted model by rows without labels: silhouette times modularity.
 
-    It is minus the excess cut of the rows' clusters, see :func:`excess_cut`; lower by one where a
-    single cluster holds more than four fifths of the rows. To compare numbers of clusters use
-    :func:`n_clusters_score`.
+    The silhouette says how far clusters are apart in the embedding, modularity how much more of the
+    graph lies inside them than chance would put there. The silhouette alone prefers few clusters and
+    modularity many; a graph that holds nothing has no modularity, however it is cut. What
+    ``n_clusters="auto"`` goes by is the same product.
 
     Parameters
     ----------
@@ -59,27 +54,8 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
     {'alpha': 0.01}
     """
     model, rows = _model_and_rows(estimator, X)
-    labels = np.asarray(model.predict(rows))
-    collapsed = np.bincount(labels).max() > LARGEST_SHARE * len(labels)
-    n_clusters = len(model.cluster_centers_)
-    cut = excess_cut(model._model, rows, labels, n_clusters)
-    return -cut - float(collapsed and n_clusters > 1)
-
-
-def n_clusters_score(estimator: Any, X: Any, y: Any = None) -> float:
-    """Score numbers of clusters, without labels: silhouette times modularity.
-
-    The silhouette alone prefers few clusters and modularity many. ``n_clusters="auto"`` goes by the
-    same product.
-
-    Parameters
-    ----------
-    estimator, X, y
-        As in :func:`label_free_score`.
-    """
-    model, rows = _model_and_rows(estimator, X)
-    labels = np.asarray(model.predict(rows))
     embedding = model._model.embed(list(rows.arrays), 0)
+    labels = label_rows(embedding, model._model.centers)
     inside = [modularity(graph, labels) for graph in model._model.fused_graphs(rows.arrays)]
     return max(sampled_silhouette(embedding, labels), 0.0) * max(float(np.mean(inside)), 0.0)
 
@@ -97,7 +73,7 @@ def _model_and_rows(estimator: Any, X: Any) -> tuple[Any, Views]:
         )
     views = estimator._read_rows(X)
     numbers = np.linspace(0, views.n_rows - 1, min(views.n_rows, _SCORED_ROWS)).astype(np.int64)
-    rows: Views = views[np.unique(numbers)]
+    rows: Views = views[np.unique(numbers)].load()
     return estimator, rows
 
 
@@ -105,7 +81,8 @@ def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int)
     """How much more of the graph labels cut, per cluster, than the best that any k vectors could.
 
     The mean over anchor seeds of (sum of the k largest eigenvalues - what labels keep) / k; 0 is the
-    best there can be.
+    best there can be. It compares graphs that hold something: one that is the same for all rows
+    (a very large alpha) has none to cut.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score
 
 from manyview.estimator import LMVSC
-from manyview.scoring import LARGEST_SHARE, excess_cut, sampled_silhouette
+from manyview.scoring import excess_cut, sampled_silhouette
 from manyview.stages.n_clusters import Suggestion
 from manyview.views import Views, as_views
 
@@ -34,6 +34,9 @@ SETTINGS: tuple[Mapping[str, Any], ...] = (
     ),
 )
 """What :func:`compare` tries by default: everything on "auto", then scalings and localities."""
+
+LARGEST_SHARE = 0.8
+"""A clustering with a larger cluster has collapsed, however good its other figures."""
 
 
 @dataclass(frozen=True)

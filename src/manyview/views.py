@@ -153,6 +153,13 @@ class Views:
         parts = dict(zip(self.names, self._parts(), strict=True))
         return Views({name: parts[name] for name in names}, target=self.target)
 
+    def load(self) -> Views:
+        """Give the same views in memory: reads those in files, and computes Dask arrays."""
+        loaded = self[:]
+        arrays = tuple(a.compute() if hasattr(a, "compute") else a for a in loaded.arrays)
+        loaded.arrays = arrays
+        return loaded  # type: ignore[no-any-return]
+
     def _parts(self) -> list[Part]:
         return [
             Part(array, columns, self.ids)
