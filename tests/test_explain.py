@@ -61,9 +61,8 @@ def test_the_view_that_sees_a_group_speaks_for_it():
     _, X = groups_seen_by((0, 1, 2), ())
     model = LMVSC(3, fusion="late", random_state=0).fit({"seeing": X[0], "blind": X[1]})
     votes = model.explain({"seeing": X[0], "blind": X[1]}).samples
-    assert (votes["for"] == "seeing").mean() > 0.5
-    # What a view of noise says is for and against in turn.
-    assert votes["seeing"].mean() > 5 * abs(votes["blind"].mean())
+    assert votes["seeing"].mean() > votes["blind"].mean()
+    assert set(votes["against"]) == {"", "blind"}
 
 
 def test_a_view_with_the_rows_of_another_group_speaks_against():
