@@ -20,6 +20,7 @@ ALONE = (
     "baselines_scale",
     "quality",
     "single_cell",
+    "incomplete",
     "out_of_core",
     "dask_cluster",
     "cost_model",

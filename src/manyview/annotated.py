@@ -5,12 +5,14 @@ Told by their attributes, so neither library is imported. What is backed by a fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from manyview.ids import as_ids, find_places
 
 Ids = npt.NDArray[Any]
 
@@ -73,7 +75,8 @@ def read_matrix(data: Any, key: str = "X", *, name: str | None = None) -> Matrix
         return Matrix(obsm[key if key in obsm else inner], _ids(data), None)
     else:
         raise KeyError(f"{where} has no {key!r}; it has {_options(data)}.")
-    return Matrix(values, _ids(data), tuple(map(str, data.var_names)))
+    names = getattr(data, "var_names", None)
+    return Matrix(values, _ids(data), None if names is None else tuple(map(str, names)))
 
 
 def _ids(data: Any) -> Ids:
@@ -122,16 +125,4 @@ def _align(matrix: Matrix, whole: Ids) -> Matrix:
     """Say where the rows of the whole's cells are."""
     if np.array_equal(matrix.ids, whole):
         return matrix
-    return replace(matrix, ids=whole, places=locate(matrix.ids, whole))
-
-
-def locate(ids: Sequence[Any] | Ids, wanted: Sequence[Any] | Ids) -> npt.NDArray[np.int64]:
-    """Give the place among ``ids`` of each of the ``wanted``; -1 where it is not there.
-
-    Examples
-    --------
-    >>> locate(["a", "b", "c"], ["c", "x", "a"]).tolist()
-    [2, -1, 0]
-    """
-    places = {name: place for place, name in enumerate(ids)}
-    return np.array([places.get(name, -1) for name in wanted], dtype=np.int64)
+    return replace(matrix, ids=whole, places=find_places(as_ids(matrix.ids), as_ids(whole)))

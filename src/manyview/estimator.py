@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
 from manyview.explain import Explanation, explain_rows
 from manyview.parameters import resolve
+from manyview.presence import nothing, refuse_samples_without_views
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
 from manyview.stages.n_clusters import Suggestion
@@ -273,7 +275,9 @@ view, default="auto"
         Parameters
         ----------
         X : array, data frame, list or dict of them, AnnData, MuData or Views
-            One 2-D array is one view; several describe the same rows in the same order.
+            One 2-D array is one view; several describe the same rows in the same order. A sample may
+            lack views, but not all: a row of NaN, or ``Views(..., present=...)``. A view that no sample
+            has is left out, with a warning.
         y : ignored
             For scikit-learn's conventions.
 
@@ -283,8 +287,9 @@ view, default="auto"
             This estimator.
         """
         columns = self._find_columns(X)
-        views = _split_views(X, columns)
-        settings = resolve(self, views)
+        given = _split_views(X, columns)
+        views = _described(given)
+        settings = resolve(self, given, views)
         engine = choose_engine(self.engine, views.arrays)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         identity: dict[str, str | None] = {
@@ -349,7 +354,7 @@ view, default="auto"
         views = _split_views(X, columns)
         intake = Intake(self, views) if is_first else self._stream_intake()
         if not is_first:
-            views = self._match(views)
+            views = self._match(views, by_name=isinstance(X, Mapping))
             self._check_columns(X, views)
             self._refuse_columns(views)
         intake.add(self, views[:])
@@ -461,6 +466,9 @@ view, default="auto"
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Give the cluster of each row of ``X``, which has the views that were fitted.
+
+        A sample may lack some of them: a row of NaN, ``Views(..., present=...)``, or a dict without a
+        view that no sample has.
 
         Returns
         -------
@@ -654,25 +662,38 @@ view, default="auto"
 
     def _read_rows(self, X: Any) -> Views:
         """Give rows as views in the order that was fitted."""
-        return self._match(_split_views(X, self._known_columns(X)))
+        views = _split_views(X, self._known_columns(X))
+        return self._match(views, by_name=isinstance(X, Mapping))
 
-    def _match(self, views: Views) -> Views:
-        """Bring the views of new data into the order that was fitted."""
-        if views.n_views != self.n_views_:
+    def _match(self, views: Views, *, by_name: bool = False) -> Views:
+        """Bring the views of new data into the order that was fitted; those not given are missing."""
+        names, fitted = list(views.names), self.view_names_
+        extra = set(names) - set(fitted)
+        if extra and len(names) == len(fitted) and _default_names(len(names)) in (names, fitted):
+            return views
+        if extra:
+            views = _described(views, only=extra)  # what says nothing does not matter
+        names, count = list(views.names), views.n_views
+        if count < len(fitted) and names == _default_names(count) and not by_name:
             raise ValueError(
-                f"Got {views.n_views} view(s), but this model was fitted with {self.n_views_}: "
-                f"{self.view_names_}."
+                f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
+                "predict from some of them, say which: a dict with their names."
             )
-        same_names = set(views.names) == set(self.view_names_)
-        defaults = [f"view_{i}" for i in range(views.n_views)]
-        if not same_names and defaults not in (list(views.names), self.view_names_):
+        if set(names) - set(fitted):
             raise ValueError(
-                f"Got views {list(views.names)}, but this model was fitted with "
-                f"{self.view_names_}. Use the same names, or a list in the same order."
+                f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
+                "a list in the same order."
             )
-        if same_names and list(views.names) != self.view_names_:
-            return views.select(self.view_names_)
-        return views
+        if names == fitted:
+            return views
+        if set(names) == set(fitted):
+            return views.select(fitted)
+        widths = dict(zip(fitted, self.n_features_per_view_, strict=True))
+        arrays = {
+            name: views[name] if name in names else nothing(views.n_rows, widths[name])
+            for name in fitted
+        }
+        return Views(arrays, target=views.target, ids=views.ids)
 
     def _refuse_columns(self, views: Views) -> None:
         for name, found, fitted in zip(
@@ -706,6 +727,28 @@ view, default="auto"
 
 def _split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
     return as_views(X if columns is None else split_columns(X, columns))
+
+
+def _default_names(count: int) -> list[str]:
+    return [f"view_{i}" for i in range(count)]
+
+
+def _described(views: Views, only: Collection[str] | None = None) -> Views:
+    """Give the views that describe some sample; of those to look at, if they are named."""
+    present = views.present
+    if present is None:
+        return views
+    looked_at = views.names if only is None else only
+    empty = [
+        name
+        for name, described in zip(views.names, present.any(axis=0), strict=True)
+        if name in looked_at and not described
+    ]
+    if only is None:
+        refuse_samples_without_views(present)
+        if empty:
+            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
+    return views if not empty else views.select([n for n in views.names if n not in empty])
 
 
 def _is_single(X: Any, views: Views) -> bool:
@@ -755,9 +798,10 @@ def _solver_report(views: Views, result: pipeline.Result) -> dict[str, Any]:
                 "weight": graph.weight,
                 "repeat": graph.repeat,
                 "method": graph.method,
-                "mean_support": count / views.n_rows,
+                "n_rows": int(n_solved),
+                "mean_support": count / max(int(n_solved), 1),
             }
-            for graph, count in zip(graphs, entries, strict=True)
+            for graph, count, n_solved in zip(graphs, entries, result.n_solved, strict=True)
         ],
     }
 

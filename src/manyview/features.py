@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.presence import split_rows
 from manyview.views import Views
 
 Array = npt.NDArray[np.float64]
@@ -102,8 +103,10 @@ def find_features(
     found: list[list[dict[str, Any]]] = [[] for _ in range(n_clusters)]
     for (name, X), columns in zip(views.items(), views.feature_names, strict=True):
         per_cluster: list[list[tuple[float, int, dict[str, Any]]]] = [[] for _ in range(n_clusters)]
-        for start, part in _column_blocks(X, n_clusters):
-            effects = measure_effects(part, labels, n_clusters)
+        rows, present = split_rows(X)
+        own_labels = labels if present is None else labels[present]
+        for start, part in _column_blocks(rows, n_clusters):
+            effects = measure_effects(part, own_labels, n_clusters)
             for cluster, listed in enumerate(per_cluster):
                 listed += _strongest(effects, cluster, start, n_listed)
         for cluster, listed in enumerate(per_cluster):

@@ -70,8 +70,10 @@ def column_names(frame: Any) -> tuple[str, ...]:
     )
 
 
-def row_ids(frame: Any) -> npt.NDArray[Any] | None:
+def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None:
     """Give the rows' names: the index of pandas, unless it merely counts rows from 0.
+
+    With ``also_counts``, numbers that count rows are names too.
 
     Examples
     --------
@@ -84,7 +86,8 @@ def row_ids(frame: Any) -> npt.NDArray[Any] | None:
     if not _is_like_pandas(frame):
         return None
     index = frame.index
-    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:
+    is_count = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    if is_count and not also_counts:
         return None
     if getattr(index, "nlevels", 1) > 1:
         return np.array([" / ".join(map(str, label)) for label in index])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,17 +10,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.engines.base import Rows, SampledRows
 from manyview.model import GraphRows
+from manyview.presence import find_present, side_by_side
 from manyview.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import best_start, choose_rows, n_first_rows, refine_anchors
 from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
 from manyview.stages.graph import AnchorGraph, graph_moments, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
-from manyview.stages.scaling import Array, ScaledRows, Scaler, side_by_side
-from manyview.stages.view_weights import agreement_weights, anchor_view_weights
+from manyview.stages.patchy import PatchyRows, join_views
+from manyview.stages.scaling import Array, ScaledRows, Scaler
+from manyview.stages.view_weights import (
+    agreement_weights,
+    anchor_view_weights,
+    partial_agreement_weights,
+    partial_anchor_view_weights,
+)
 
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
@@ -38,10 +47,15 @@ class _Columns:
     factors: tuple[float, ...]
     single: bool = False
 
-    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows:
+    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | PatchyRows:
         parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
-        rows = side_by_side(parts, self.factors)
+        rows = join_views(parts, self.factors)
         return rows.single() if self.single else rows
+
+    def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
+        """Give the numbers of the sampled rows that have the view; all, if there are several."""
+        present = find_present(sample.arrays[self.views[0]]) if len(self.views) == 1 else None
+        return np.arange(sample.n_rows) if present is None else np.flatnonzero(present)
 
 
 def choose_graphs(
@@ -64,7 +78,8 @@ def choose_graphs(
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
     for repeat, rng in enumerate(rngs):
-        *late_rngs, early_rng = rng.spawn(n_views + 1)
+        late_rngs = [_rng_of(rng, scaler.name) for scaler in scalers]
+        (early_rng,) = rng.spawn(1)
         late: list[list[AnchorGraph]] = []
         if early_share < 1.0 or (weighs and repeat == 0):
             for v, late_rng in enumerate(late_rngs):
@@ -92,7 +107,8 @@ def _make_graphs(
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
     """One graph for each pair of a number of anchors and an alpha."""
-    pilot = columns(sample.sample_rows(pilot_rows(sample.n_rows)).arrays, 0)
+    described = columns.described(sample)
+    pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     graphs = []
     for n_anchors in settings.n_anchors:
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
@@ -112,21 +128,30 @@ def _find_anchors(
     settings: Settings,
     rng: np.random.Generator,
 ) -> Array:
-    """Anchors (m, d) in scaled coordinates, by the method that was asked for."""
-    method = settings.anchor_method
+    """Anchors (m, d) in scaled coordinates, by the method that was asked for.
+
+    There are fewer than asked for where fewer rows have the view.
+    """
+    method, described = settings.anchor_method, columns.described(sample)
     if not isinstance(method, str):
         given = [method[v] for v in range(len(method))]
         return columns(given, 0).dense()
     # Without scaling, values may be too large or small for single precision.
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     if method == "kmeans-all":
-        anchors = best_start(columns(sample.arrays, 0), n_anchors, seed=int(rng.integers(2**31)))
+        start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
+        if isinstance(start, PatchyRows):
+            few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+            anchors = columns(few.arrays, 0).dense()
+        else:
+            anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
         return lloyd(_sweep(rows.derive(placing)), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
-    starts = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+    n_rows = len(described)
+    starts = sample.sample_rows(described[choose_rows(n_rows, n_anchors, rng)])
     anchors = columns(starts.arrays, 0).dense()
     if method == "random":
         return anchors
-    first = sample.sample_rows(choose_rows(sample.n_rows, n_first_rows(n_anchors), rng))
+    first = sample.sample_rows(described[choose_rows(n_rows, n_first_rows(n_anchors), rng)])
     return refine_anchors(anchors, _sweep(first.derive(placing)), _sweep(sample.derive(placing)))
 
 
@@ -137,7 +162,9 @@ def _sweep(rows: Rows) -> Sweep:
     return sweep
 
 
-def _assign(rows: ScaledRows, first_row: int, *, centers: Array) -> Assignment:
+def _assign(rows: ScaledRows | PatchyRows, first_row: int, *, centers: Array) -> Assignment:
+    if isinstance(rows, PatchyRows):
+        return rows.assign(centers)
     return assign(rows, centers.astype(rows.matrix.dtype))
 
 
@@ -154,6 +181,9 @@ def _weigh_views(
     """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
     graphs = tuple(graph for of_view in late for graph in of_view)
+    present = side_by_side(some.arrays)
+    if present is not None:
+        return _weigh_partial_views(some, scalers, late, settings, present)
     moments = some.derive(GraphRows(scalers, graphs)).map_reduce(graph_moments, stage="weights")
     sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
     counts = [len(graph.anchors) for graph in graphs]
@@ -165,6 +195,43 @@ def _weigh_views(
     if settings.view_weights == "amgl":
         return anchor_view_weights(gram, sizes, n_vectors)[0]
     return agreement_weights(gram, sizes, n_vectors, some.n_rows)
+
+
+def _weigh_partial_views(
+    some: SampledRows,
+    scalers: tuple[Scaler, ...],
+    late: list[list[AnchorGraph]],
+    settings: Settings,
+    present: npt.NDArray[np.bool_],
+) -> Array:
+    """Views' weights where samples lack views, from each view's graph of the samples it describes."""
+    Z = GraphRows(scalers, tuple(graph for of_view in late for graph in of_view))(
+        some.arrays, 0
+    ).parts[0]
+    ends = np.cumsum([sum(len(graph.anchors) for graph in of_view) for of_view in late])
+    parts = [
+        _stochastic(sparse.csr_array(Z[:, start:end]))
+        for start, end in zip([0, *ends[:-1]], ends, strict=True)
+    ]
+    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
+    if settings.view_weights == "amgl":
+        return partial_anchor_view_weights(parts, present, n_vectors)
+    return partial_agreement_weights(parts, present, n_vectors)
+
+
+def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:
+    """Rows scaled to sum to one; empty ones stay empty."""
+    sums = np.asarray(Z.sum(axis=1)).ravel()
+    data = Z.data / np.repeat(sums, np.diff(Z.indptr))
+    return sparse.csr_array((data, Z.indices, Z.indptr), shape=Z.shape)
+
+
+def _rng_of(rng: np.random.Generator, name: str) -> np.random.Generator:
+    """Give a view's own randomness: the same wherever it stands among other views."""
+    words = np.frombuffer(hashlib.blake2b(name.encode(), digest_size=16).digest(), "<u4")
+    seed: Any = rng.bit_generator.seed_seq
+    key = (*seed.spawn_key, *words.tolist())
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
 
 
 def spread_evenly(n_rows: int, n_wanted: int) -> npt.NDArray[np.int64]:

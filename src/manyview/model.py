@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.presence import refuse_samples_without_views
 from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
 from manyview.stages.fusion import column_scales
@@ -107,7 +108,7 @@ class GraphRows:
         self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
-        """Give the graph rows of a tile, a list with one block per view.
+        """Give the graph rows of a tile, a list with one block per view, some rows maybe missing.
 
         Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
         """
@@ -116,6 +117,10 @@ class GraphRows:
 
     def _build(self, tile: Any, start: int, first_row: int) -> GraphTile:
         rows = slice(start, start + self._step)
-        return self._builder(
-            [s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)]
-        )
+        scaled = [
+            s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)
+        ]
+        if all(view.present is not None for view in scaled):
+            present = np.stack([view.present for view in scaled], axis=1)
+            refuse_samples_without_views(present, first_row + start)
+        return self._builder(scaled)

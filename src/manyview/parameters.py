@@ -22,16 +22,24 @@ _REPEAT_ROWS = 6000
 _REPEAT_BYTES = 1 << 30
 
 
-def resolve(estimator: Any, views: Views) -> Settings:
-    """Give the settings of a fit of ``views``; raise for what makes no sense."""
+def resolve(estimator: Any, given: Views, views: Views | None = None) -> Settings:
+    """Give the settings of a fit; raise for what makes no sense.
+
+    Parameters are checked against the views that were ``given``; the settings are for ``views``, those
+    of them that describe some sample, all by default.
+    """
+    views = given if views is None else views
+    kept = [given.names.index(name) for name in views.names]
     n, v = views.n_rows, views.n_views
     k = _settled("n_clusters", estimator.n_clusters, _integer, auto=None)
     if k is not None and k > n:
         raise ValueError(
             f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
         )
-    anchor_method, n_anchors = _anchors(estimator, views, k)
+    anchor_method, n_anchors = _anchors(estimator, given, k)
     is_given = not isinstance(anchor_method, str)
+    if is_given:
+        anchor_method = tuple(anchor_method[i] for i in kept)
     fusion = _choice("fusion", estimator.fusion, _FUSIONS, auto="late" if is_given else "both")
     if v == 1:
         fusion = "late"  # one view beside itself is that view
@@ -40,7 +48,7 @@ def resolve(estimator: Any, views: Views) -> Settings:
             f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
             f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
-    kinds = _scalings(estimator.scaling, v)
+    kinds = tuple(_scalings(estimator.scaling, given.n_views)[i] for i in kept)
     # Absolute numbers mean something else in every view: without scaling, nothing is added.
     locality = _AUTO_LOCALITY if None not in kinds else 0.0
     return Settings(
@@ -57,7 +65,7 @@ def resolve(estimator: Any, views: Views) -> Settings:
             # Given anchors are the same every time.
             auto=1 if is_given else _count_repeats(views, max(n_anchors)),
         ),
-        view_weights=_weights(estimator.view_weights, v),
+        view_weights=_weights(estimator.view_weights, given.n_views, kept),
         n_components=_settled("n_components", estimator.n_components, _integer, auto=None),
         degree_norm=_boolean("degree_norm", estimator.degree_norm),
         row_norm=_boolean("row_norm", estimator.row_norm),
@@ -180,13 +188,14 @@ def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
     return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in each)
 
 
-def _weights(value: Any, n_views: int) -> str | tuple[float, ...]:
+def _weights(value: Any, n_views: int, kept: Sequence[int]) -> str | tuple[float, ...]:
     if isinstance(value, str):
         chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
         return chosen
     weights = _numbers("view_weights", value, _nonnegative, auto=None)
     if len(weights) != n_views:
         raise ValueError(f"view_weights has {len(weights)} entries for {n_views} views.")
+    weights = tuple(weights[i] for i in kept)
     if sum(weights) <= 0:
         raise ValueError("view_weights must not all be zero.")
     return weights

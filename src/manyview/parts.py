@@ -117,7 +117,7 @@ def read_part(item: Any, name: str) -> Part:
         item = annotated.read_matrix(item)
     if isinstance(item, Matrix):
         part = read_part(item.values, name)
-        block = _arrange(part.block, item.places)
+        block = arrange_rows(part.block, item.places)
         return Part(block, item.columns or part.columns, item.ids)
     columns = ids = None
     if frames.is_frame(item):
@@ -130,13 +130,46 @@ def read_part(item: Any, name: str) -> Part:
     return Part(block, columns, ids)
 
 
-def _arrange(block: Block, places: npt.NDArray[np.int64] | None) -> Block:
-    """Give the rows at these places; a partial view where some samples have none."""
+def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
+    """Check one view whose rows have ids.
+
+    Parameters
+    ----------
+    table : pair of (ids, view), data frame or AnnData
+        The view.
+    name : str
+        Its name, for messages.
+    ids_column : str, optional
+        The column of a data frame that holds the ids; its index otherwise.
+    """
+    ids = None
+    if isinstance(table, tuple) and len(table) == 2:
+        ids, table = table
+    elif frames.is_frame(table):
+        if ids_column is not None:
+            table, ids = frames.take_column(table, ids_column)
+        else:
+            ids = frames.row_ids(table, also_counts=True)
+    elif annotated.is_annotated(table):
+        ids = table.obs_names
+    if ids is None:
+        raise TypeError(
+            f"Table {name!r} is {type(table).__name__}, which has no ids. Pass a pair (ids, array), a "
+            "pandas data frame or AnnData; or say which column holds them."
+        )
+    part = read_part(table, name)
+    if len(ids) != part.block.shape[0]:
+        raise ValueError(f"Table {name!r} has {part.block.shape[0]} rows but {len(ids)} ids.")
+    return Part(part.block, part.columns, np.asarray(ids))
+
+
+def arrange_rows(block: Block, places: npt.NDArray[np.int64] | None) -> Block:
+    """Give the rows at these places, some maybe missing (-1); those of a source are not read."""
     if places is None:
         return block
-    if (places >= 0).all() and not is_source(block):
-        return block[places]
-    return presence.arrange(block, places)
+    if (places < 0).any() or is_source(block):
+        return presence.arrange(block, places)
+    return block[places]
 
 
 def _read_block(item: Any, name: str) -> Block:

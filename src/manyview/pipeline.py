@@ -63,6 +63,7 @@ class Result:
     inertia: float
     n_iter: int
     n_entries: Array
+    n_solved: npt.NDArray[np.int64]
     n_failed: int
     n_clusters: int
     suggestion: Suggestion | None
@@ -78,7 +79,7 @@ def fit(
     run: Run,
     rng: np.random.Generator,
 ) -> Result:
-    """Fit the whole pipeline to row-aligned arrays."""
+    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
     seconds: dict[str, float] = {}
     sample_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
     with one_thread_per_product():
@@ -114,7 +115,7 @@ def fit(
     model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
     return Result(
         model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_failed,
+        np.concatenate(moments.n_entries), moments.n_solved, moments.n_failed,
         settings.known_clusters, suggestion, seconds,
     )  # fmt: skip
 

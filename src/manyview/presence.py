@@ -177,6 +177,25 @@ def arrange(rows: Any, places: Places) -> Any:
     return PartialView(rows, places)
 
 
+def nothing(n_samples: int, n_columns: int) -> PartialView:
+    """Give a view that no sample has."""
+    return PartialView(np.empty((0, n_columns)), np.full(n_samples, ABSENT))
+
+
+def stack(parts: Sequence[Any]) -> PartialView:
+    """Give partial views, or arrays, of one sample after the other as one partial view."""
+    blocks, places, start = [], [], 0
+    for part in parts:
+        rows, present = split_rows(part)
+        there = np.ones(part.shape[0], bool) if present is None else present
+        places.append(np.where(there, start + np.cumsum(there) - 1, ABSENT))
+        blocks.append(rows)
+        start += rows.shape[0]
+    is_sparse = any(map(sparse.issparse, blocks))
+    joined = sparse.csr_array(sparse.vstack(blocks, "csr")) if is_sparse else np.concatenate(blocks)
+    return PartialView(joined, np.concatenate(places))
+
+
 def split_rows(block: Any) -> tuple[Any, Mask | None]:
     """Give the rows of a block that are there, and which samples they are; None if all.
 

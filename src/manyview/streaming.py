@@ -37,6 +37,7 @@ from manyview.engines.memory import Memory
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
 from manyview.parameters import resolve
+from manyview.presence import is_partial, split_rows, stack
 from manyview.settings import Settings
 from manyview.stages.embedding import Basis, embed_rows
 from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments, stack_tiles
@@ -226,7 +227,9 @@ class _Standing:
 def stack_rows(batches: Sequence[Sequence[Any]]) -> list[Any]:
     """Give batches (one array per view each) as one."""
     return [
-        sparse.csr_array(sparse.vstack(parts, "csr"))
+        stack(parts)
+        if any(map(is_partial, parts))
+        else sparse.csr_array(sparse.vstack(parts, "csr"))
         if any(map(sparse.issparse, parts))
         else np.concatenate(parts)
         for parts in zip(*batches, strict=True)
@@ -294,8 +297,11 @@ class Intake:
         """Refuse what is not finite now: later, it would not be known which batch it came with."""
         numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
         for name, array in views.items():
-            present = array if estimator.impute is None else _without_missing(array)
-            fit_scaler(present, name=name, kind=None, numbers=numbers)
+            rows, there = split_rows(array)
+            if rows.shape[0]:
+                finite = rows if estimator.impute is None else _without_missing(rows)
+                own = numbers if there is None else numbers[there]
+                fit_scaler(finite, name=name, kind=None, numbers=own)
 
     def settle(self, estimator: Any) -> StreamResult:
         """Give the model of the rows seen so far."""

@@ -15,10 +15,12 @@ from scipy import sparse
 
 from manyview import frames, presence
 from manyview.columns import Columns, find_columns, split_columns
-from manyview.parts import Block, Part, read_part, split_parts
+from manyview.errors import ReadError
+from manyview.ids import as_ids, match_ids
+from manyview.parts import Block, Part, arrange_rows, read_part, read_table, split_parts
 from manyview.sources import is_source
 
-__all__ = ["Block", "Views", "as_views"]
+__all__ = ["Block", "Views", "as_views", "is_sparse"]
 
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
@@ -148,6 +150,60 @@ class Views:
             _, (ids,) = _take_ids({"X": X}, ids)
         return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
 
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Any],
+        *,
+        how: str = "exact",
+        target: npt.ArrayLike | None = None,
+        ids: str | None = None,
+    ) -> Views:
+        """Views of tables whose rows are matched by their ids.
+
+        Parameters
+        ----------
+        tables : mapping of str to (ids, array), data frame or AnnData
+            A pair holds the ids of the rows, and the rows; a pandas data frame has its index as ids,
+            AnnData the names of its observations.
+        how : {"exact", "inner", "outer"}, default="exact"
+            All tables must have the same ids, in any order; or those that all have are kept; or those
+            that any has: then samples lack views, which takes no memory.
+        target : array-like, optional
+            True labels, in the order of the result's ``ids``.
+        ids : str, optional
+            The column of the data frames that holds the ids, instead of an index.
+
+        Returns
+        -------
+        Views
+            In the order of the first table, then of what others add; ``ids`` tells which is which.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import Views
+        >>> rna = (["cell 1", "cell 2"], np.zeros((2, 5)))
+        >>> protein = (["cell 2", "cell 3"], np.ones((2, 3)))
+        >>> views = Views.from_tables({"rna": rna, "protein": protein}, how="outer")
+        >>> views.ids.tolist(), views.present.tolist()
+        (['cell 1', 'cell 2', 'cell 3'], [[True, False], [True, True], [False, True]])
+        """
+        if how not in ("exact", "inner", "outer"):
+            raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        parts = {str(name): read_table(table, str(name), ids) for name, table in tables.items()}
+        try:
+            joined, orders, _ = match_ids(
+                [as_ids(part.ids) for part in parts.values()], [repr(name) for name in parts], how
+            )
+        except ReadError as error:
+            raise ValueError(str(error)) from None
+        arranged = {
+            name: Part(arrange_rows(part.block, order), part.columns)
+            for (name, part), order in zip(parts.items(), orders, strict=True)
+        }
+        return cls(arranged, target=target, ids=joined)
+
     def select(self, names: Sequence[str]) -> Views:
         """Give the views with these names, in this order."""
         parts = dict(zip(self.names, self._parts(), strict=True))
@@ -260,14 +316,14 @@ class Views:
                 )
         rows = object.__new__(Views)
         rows.names, rows.feature_names = self.names, self.feature_names
-        rows.ids = None if self.ids is None else self.ids[key]
         rows.arrays = tuple(_select_rows(array, key) for array in self.arrays)
         rows.target = None if self.target is None else self.target[key]
+        rows.ids = None if self.ids is None else self.ids[key]
         return rows
 
     def __repr__(self) -> str:
         views = ", ".join(
-            f"{name}: {array.shape[1]}{' sparse' if _is_sparse(array) else ''}"
+            f"{name}: {array.shape[1]}{' sparse' if is_sparse(array) else ''}"
             f"{f' in {array.where}' if is_source(array) else ''}"
             for name, array in self.items()
         )
@@ -365,7 +421,8 @@ def _is_in_memory(array: Block) -> bool:
     return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
 
 
-def _is_sparse(array: Block) -> bool:
+def is_sparse(array: Block) -> bool:
+    """Whether a view's rows are CSR."""
     rows = array.rows if isinstance(array, presence.PartialView) else array
     return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
 

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.readers.contents import LABEL_NAMES, first_few
+from manyview.presence import split_rows
+from manyview.readers.contents import LABEL_NAMES
 from manyview.sources import is_source
+from manyview.words import first_few
 
 _SAMPLE_ROWS = 20_000
 _CODES = 50  # a column of whole numbers with at most so many values may be a class
@@ -28,7 +30,7 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
     columns : sequence of str or None
         Names of its columns.
     """
-    rows = sample_rows(data)
+    rows, present = split_rows(sample_rows(data))
     is_sparse = sparse.issparse(rows)
     values = rows.data if is_sparse else rows
     floats = np.asarray(values, dtype=np.float64)
@@ -48,6 +50,7 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
         "sampled_rows": int(rows.shape[0]),
         "zeros": 1 - float(np.count_nonzero(floats)) / n_cells,
         "missing": missing,
+        "missing_rows": 0 if present is None else int((~present).sum()),
         "infinite": infinite,
         "constant_columns": len(constant),
         "least": float(np.nanmin(floats)) if floats.size else 0.0,

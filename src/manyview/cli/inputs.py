@@ -105,10 +105,11 @@ def input_options(*, labels: bool) -> Callable[[F], F]:
             ),
             click.option(
                 "--join",
-                type=click.Choice(["exact", "inner", "order"]),
+                type=click.Choice(["exact", "inner", "outer", "order"]),
                 default="exact",
                 show_default=True,
-                help="By id, the same in all files; by id, the common ones; or by place.",
+                help="By id: the same in all files, the common ones, or all of them (some rows then "
+                "lack views); or by place.",
             ),
         ]
         if labels:

@@ -14,6 +14,7 @@ from manyview.engines.dask import Dask
 from manyview.engines.dask_layers import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
+from manyview.presence import PartialView
 from manyview.sources import is_source
 
 __all__ = ["Dask", "Disk", "Memory", "choose_engine"]
@@ -37,7 +38,7 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
             )
         return engine
     if engine == "auto":
-        if any(map(is_dask, arrays)):
+        if any(is_dask(a.rows if isinstance(a, PartialView) else a) for a in arrays):
             return Dask()
         return Disk() if any(map(is_source, arrays)) else Memory()
     if engine not in _ENGINES:

@@ -19,6 +19,7 @@ from manyview.engines.dask_layers import (
     cut_to,
     is_dask,
     keys_of,
+    leave_out,
     one_row_like,
     over_blocks,
     take,
@@ -26,6 +27,7 @@ from manyview.engines.dask_layers import (
 )
 from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
+from manyview.presence import PartialSource, PartialView
 from manyview.sources import is_source
 
 T = TypeVar("T")
@@ -61,6 +63,7 @@ class Dask:
         """Give the rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
         _check_installed()
         arrays = [_in_memory(array) if is_source(array) else array for array in arrays]
+        arrays = [leave_out(a) if _is_partly_there(a) else a for a in arrays]
         return DaskRows(arrays, None if run.is_lazy else _find_client(self.client), run)
 
     def __repr__(self) -> str:
@@ -77,8 +80,14 @@ class Dask:
         return Dask, ()
 
 
-def _in_memory(source: Any) -> npt.NDArray[Any]:
+def _is_partly_there(array: Any) -> bool:
+    return isinstance(array, PartialView) and is_dask(array.rows)
+
+
+def _in_memory(source: Any) -> Any:
     """Give the memory map that a source was made from; refuse other files."""
+    if isinstance(source, PartialSource):
+        return PartialView(_in_memory(source.source), source.places)
     mapped = getattr(source, "memory_map", None)
     if mapped is None:
         raise TypeError(

@@ -18,10 +18,12 @@ from manyview.engines.dask_tasks import (
     cut_and_join,
     cut_rows,
     first_column,
+    keep_rows,
     take_rows,
     total_of,
     unwrap,
 )
+from manyview.presence import PartialView
 
 _FAN_IN = 8  # partial sums that one task adds
 
@@ -174,6 +176,33 @@ def take(array: Any, numbers: npt.NDArray[np.int64]) -> Any:
         meta=np.empty((0, 0), array.dtype),
         align_arrays=False,
         adjust_chunks={0: tuple(np.diff(places).tolist())},
+    )
+
+
+def leave_out(view: PartialView) -> Any:
+    """Give a partial view of a Dask array as a Dask array whose chunks are partial views."""
+    import dask.array as da
+    from dask.layers import ArrayValuesDep
+
+    array, present = view.rows, view.present
+    if len(array) != len(present) or (view.places != np.arange(len(present)))[present].any():
+        raise TypeError(
+            "Rows of a Dask array stay where they are: give it one row for each sample, in their order, "
+            "and say in Views(..., present=...) which of them count."
+        )
+    edges = np.cumsum([0, *array.chunks[0]])
+    masks = {(i,): present[low:high] for i, (low, high) in enumerate(pairwise(edges))}
+    return da.blockwise(
+        keep_rows,
+        (0, 1),
+        ArrayValuesDep((array.chunks[0],), masks),
+        (0,),
+        array,
+        (0, 1),
+        name=f"manyview-present-{uuid.uuid4().hex}",
+        dtype=array.dtype,
+        meta=array._meta,
+        align_arrays=False,
     )
 
 

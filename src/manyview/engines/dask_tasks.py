@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import TILE_ROWS, Tile, TileFunction, TreeSum, one_thread_per_product
+from manyview.presence import Mask, PartialView, restrict, stack
 
 
 class Carried:
@@ -74,6 +75,8 @@ def as_rows(block: Any) -> Any:
     >>> as_rows(np.ma.masked_array([[1, 2]], [[False, True]]))
     array([[ 1., nan]])
     """
+    if isinstance(block, PartialView):
+        return block
     if sparse.issparse(block):
         rows = sparse.csr_array(block)
         if not rows.has_canonical_format:
@@ -97,10 +100,18 @@ def cut_rows(block: Any, start: int, end: int) -> Any:
     return rows if sparse.issparse(rows) else rows.copy()
 
 
+def keep_rows(present: Mask, block: Any) -> Any:
+    """Give the rows of a chunk that samples have."""
+    kept = restrict(as_rows(block), present)
+    return kept[:] if isinstance(kept, PartialView) else kept
+
+
 def join_rows(parts: Sequence[Any]) -> Any:
     """Give parts of a view, one below the other."""
     if len(parts) == 1:
         return parts[0]
+    if any(isinstance(part, PartialView) for part in parts):
+        return stack(parts)
     if any(sparse.issparse(part) for part in parts):
         return sparse.csr_array(sparse.vstack(parts, "csr"))
     return np.concatenate(parts)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction
 from manyview.engines.tiles import Loaded, Log, TiledRows
+from manyview.presence import PartialView
 from manyview.sources import is_source
 
 _KEEP_BYTES = 256 << 20  # what derived rows may always keep, however small the input
@@ -43,7 +44,7 @@ class Memory:
 
 def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
     """Refuse what is no array of this process's memory, such as a Dask array."""
-    for array in arrays:
+    for array in map(_held, arrays):
         if not isinstance(array, np.ndarray) and not sparse.issparse(array):
             raise TypeError(
                 f"The {engine} engine does not load a {type(array).__module__.split('.')[0]} array "
@@ -94,8 +95,14 @@ class MemoryRows(TiledRows):
 
     def _nbytes_as_float64(self) -> int:
         return sum(
-            array.nnz * 12 if sparse.issparse(array) else array.size * 8 for array in self.arrays
+            array.nnz * 12 if sparse.issparse(array) else array.size * 8
+            for array in map(_held, self.arrays)
         )
+
+
+def _held(array: Any) -> Any:
+    """The rows that a view holds."""
+    return array.rows if isinstance(array, PartialView) else array
 
 
 class DerivedRows(TiledRows):

@@ -15,17 +15,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.contents import (
-    Contents,
-    ReadView,
-    Request,
-    as_ids,
-    as_labels,
-    count,
-    first_few,
-)
+from manyview.ids import as_ids
+from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.hdf5 import open_rows, opened
 from manyview.sources.csr_groups import CsrGroupSource
+from manyview.words import count, first_few
 
 
 def read(request: Request) -> Contents:
@@ -62,7 +56,8 @@ def _read_many(file: Any, request: Request) -> Contents:
             raise ReadError(
                 f"{request.path}: modality {name!r} does not hold the same cells in the same order as "
                 f"{chosen[0]!r}. Give the modalities as views of their own, {request.path.name}::"
-                f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names."
+                f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names: the "
+                "common ones with --join inner, all with --join outer."
             )
         view, note = _read_matrix(group, inner or "X", request, name)
         _check_count(view, len(ids), request)

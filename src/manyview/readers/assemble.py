@@ -11,14 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.contents import Contents, ReadView, Request, as_ids, count, first_few
+from manyview.ids import as_ids, places, refuse_repeated
+from manyview.readers.contents import Contents, ReadView, Request
 from manyview.readers.formats import read_file
-from manyview.readers.join import JOINS, match_rows, places, refuse_repeated
+from manyview.readers.join import JOINS, match_rows
 from manyview.readers.labels import LabelFile, read_labels
 from manyview.readers.reordered import select_rows, turned
 from manyview.readers.specification import Specification, parse
 from manyview.sources import is_source
 from manyview.views import Views
+from manyview.words import count, first_few
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,10 @@ def read_views(
         Columns of tables that are no features; one of the files must have each.
     transpose : sequence of str
         Names of views whose columns are the samples.
-    join : {"exact", "inner", "order"}
+    join : {"exact", "inner", "outer", "order"}
         Rows are joined by id where all files have ids: they must have the same ones, or the common
-        ones are kept. "order" takes rows by their place, whatever their ids.
+        ones are kept, or all of them, of which some then lack views. "order" takes rows by their
+        place, whatever their ids.
     memory_limit : int, optional
         Files that can be read by rows are loaded if all views take at most so many bytes; by default
         all of them stay on disk.
@@ -228,6 +231,15 @@ def _check_names(names: Sequence[str]) -> None:
         )
 
 
+def _in_order(labels: npt.NDArray[Any], order: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
+    if order is not None and (order < 0).any():
+        raise ReadError(
+            "The column of labels is in a file that lacks some of the rows. Give the labels of all rows "
+            "as a file of their own, with ids."
+        )
+    return labels if order is None else labels[order]
+
+
 def _find_target(
     parts: Sequence[Contents],
     rows: Sequence[npt.NDArray[np.int64] | None],
@@ -239,7 +251,7 @@ def _find_target(
     if labels is None:
         for part, order in zip(parts, rows, strict=True):
             if part.labels is not None:
-                return part.labels if order is None else part.labels[order], []
+                return _in_order(part.labels, order), []
         return None, []
     n_rows = parts[0].n_rows if rows[0] is None else len(rows[0])
     if labels.ids is not None and ids is not None and join != "order":

@@ -11,16 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.contents import (
-    LABEL_NAMES,
-    Contents,
-    ReadView,
-    Request,
-    as_ids,
-    as_labels,
-    count,
-    first_few,
-)
+from manyview.ids import as_ids
+from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
+from manyview.words import count, first_few
 
 Column = npt.NDArray[Any]
 

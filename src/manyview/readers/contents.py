@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.ids import as_ids
+
 LABEL_NAMES = ("labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class")
 """Names under which the field's files keep true labels, whatever their case."""
 
@@ -110,24 +112,6 @@ class Contents:
         return replace(self, views=views)
 
 
-def as_ids(values: Any) -> npt.NDArray[np.str_]:
-    """Give identifiers as text, so that 7, 7.0 and "7" are the same row.
-
-    Examples
-    --------
-    >>> as_ids([7.0, 8.0]).tolist(), as_ids([b"a", b"b"]).tolist()
-    (['7', '8'], ['a', 'b'])
-    """
-    array = np.asarray(values).ravel()
-    if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)):
-        array = array.astype(np.int64)
-    if array.dtype.kind == "S":
-        return np.char.decode(array, "utf-8")
-    if array.dtype.kind == "O":
-        array = np.array([v.decode() if isinstance(v, bytes) else str(v) for v in array])
-    return array.astype(np.str_)
-
-
 def as_labels(values: Any) -> npt.NDArray[Any]:
     """Give labels as one array: text as text, whole numbers as integers.
 
@@ -146,27 +130,3 @@ def as_labels(values: Any) -> npt.NDArray[Any]:
     if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)):
         return array.astype(np.int64)
     return array
-
-
-def count(number: int, noun: str) -> str:
-    """Give a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(12000, "row")
-    ('1 row', '12 000 rows')
-    """
-    plural = noun if number == 1 else f"{noun}s"
-    return f"{number:,} {plural}".replace(",", " ")
-
-
-def first_few(items: Sequence[Any] | npt.NDArray[Any], n: int = 5) -> str:
-    """Give the first of many names, and how many there are beyond.
-
-    Examples
-    --------
-    >>> first_few(["a", "b", "c"], 2)
-    "'a', 'b' and 1 more"
-    """
-    shown = ", ".join(repr(str(item)) for item in items[:n])
-    return shown if len(items) <= n else f"{shown} and {len(items) - n} more"

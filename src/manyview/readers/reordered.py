@@ -9,18 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
+from manyview.presence import arrange, is_partial
 from manyview.sources import is_source
 
 
 def select_rows(data: Any, rows: npt.NDArray[np.int64] | None) -> Any:
-    """Give some rows of a view, in this order; of a source without reading them now."""
+    """Give some rows of a view, in this order; of a source without reading them now.
+
+    A row with number -1 is missing.
+    """
     if rows is None:
         return data
+    if (rows < 0).any():
+        return arrange(data, rows)
     return ReorderedSource(data, rows) if is_source(data) else data[rows]
 
 
 def select_columns(data: Any, columns: Sequence[int]) -> Any:
     """Give some columns of a view, in this order; of a source without reading them now."""
+    if is_partial(data):
+        held = data.source if is_source(data) else data.rows
+        return arrange(select_columns(held, columns), data.places)
     return SelectedColumns(data, columns) if is_source(data) else data[:, list(columns)]
 
 

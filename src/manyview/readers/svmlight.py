@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.contents import Contents, ReadView, Request, as_labels, count
+from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.text import is_number, open_bytes, packing_errors
+from manyview.words import count
 
 
 class Lines(NamedTuple):

@@ -83,7 +83,11 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
         gap or distance from the simplex, relative to the problem's energy.
     """
     few = rows[np.unique(np.linspace(0, len(rows) - 1, _CERTIFIED_ROWS).astype(np.int64))]
-    fitted = model._model
+    fitted, present = model._model, few.present
+    if present is not None:  # the problems of incomplete rows are parts of those of complete ones
+        few = few[present.all(axis=1)]
+    if len(few) == 0:
+        return {"n_rows": 0, "worst": 0.0}
     scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
     tile = GraphRows(fitted.scalers, fitted.graphs)(list(few.arrays), 0)
     worst = 0.0

@@ -58,7 +58,7 @@ def refit(
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
-        data = Views({rows.names[view]: rows.arrays[view]})
+        data = rows.select([rows.names[view]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
         labels: Labels = type(model)(**(params | changes)).fit(data).labels_
@@ -68,12 +68,19 @@ def refit(
 def cluster_each_view(
     model: LMVSC, rows: Views, *, seed: int
 ) -> tuple[list[Labels | None], list[str | None]]:
-    """Give the labels of ``rows`` by each view alone, or None and the reason why there are none."""
+    """Give the labels of ``rows`` by each view alone, or None and the reason why there are none.
+
+    A row that lacks the view has label -1.
+    """
+    present = rows.present
     labels: list[Labels | None] = []
     problems: list[str | None] = []
     for view in range(rows.n_views):
         try:
-            labels.append(refit(model, rows, seed=seed, view=view))
+            there = np.arange(len(rows)) if present is None else np.flatnonzero(present[:, view])
+            own = np.full(len(rows), -1, np.int32)
+            own[there] = refit(model, rows[there], seed=seed, view=view)
+            labels.append(own)
             problems.append(None)
         except ValueError as error:  # a sample of one view may be too poor to be clustered
             labels.append(None)
@@ -91,13 +98,19 @@ def measure_agreement(
     partitions = [labels for _, labels in known] + [whole]
 
     def table(score: Any) -> list[list[float]]:
-        return [[round(float(score(a, b)), 4) for b in partitions] for a in partitions]
+        return [[round(_on_common(score, a, b), 4) for b in partitions] for a in partitions]
 
     return {
         "names": [name for name, _ in known],
         "nmi": table(metrics.nmi),
         "ari": table(metrics.ari),
     }
+
+
+def _on_common(score: Any, a: Labels, b: Labels) -> float:
+    """Score two clusterings of the rows that both know."""
+    both = (a >= 0) & (b >= 0)
+    return float(score(a[both], b[both])) if both.any() else 0.0
 
 
 def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
@@ -108,6 +121,7 @@ def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
     >>> best_overlap(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 7]), 2).round(2).tolist()
     [0.67, 0.5]
     """
+    labels, others = labels[others >= 0], others[others >= 0]
     codes = np.unique(others, return_inverse=True)[1]
     width = int(codes.max()) + 1
     counts = np.bincount(labels.astype(np.int64) * width + codes, minlength=n_clusters * width)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.features import find_features
+from manyview.presence import PartialView
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
 from manyview.report.certainty import (
@@ -24,7 +25,7 @@ from manyview.report.classes import Classes, compare_with_classes, encode_classe
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, Samples, choose_samples
 from manyview.report.spectrum import describe_spectrum
-from manyview.views import Views
+from manyview.views import Views, is_sparse
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -154,7 +155,7 @@ class _Facts:
     def _choose(self, rng: np.random.Generator) -> Samples:
         n_columns = 0
         if self.views is not None:
-            n_columns = sum(0 if sparse.issparse(X) else int(X.shape[1]) for X in self.views.arrays)
+            n_columns = sum(0 if is_sparse(X) else int(X.shape[1]) for X in self.views.arrays)
         shown = SHOWN_ROWS if hasattr(self.model, "embedding_") else _EMBEDDED_ROWS
         return choose_samples(self.model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown)
 
@@ -202,14 +203,16 @@ class _Facts:
 
     def _views(self) -> list[dict[str, Any]]:
         model = self.model
-        is_sparse = [False] * model.n_views_
+        kinds, missing = [False] * model.n_views_, [0.0] * model.n_views_
         if self.views is not None:
-            is_sparse = [bool(sparse.issparse(X)) for X in self.views.arrays]
+            kinds = [is_sparse(X) for X in self.views.arrays]
+            present = self.views.present
+            missing = missing if present is None else (~present).mean(axis=0).tolist()
         return [
-            {"name": name, "n_features": width, "is_sparse": kind, "scaling": scaling,
-             "weight": round(float(weight), 4)}
-            for name, width, kind, scaling, weight in zip(
-                model.view_names_, model.n_features_per_view_, is_sparse, model.scaling_,
+            {"name": name, "n_features": width, "is_sparse": kind, "missing_share": round(lacking, 4),
+             "scaling": scaling, "weight": round(float(weight), 4)}
+            for name, width, kind, lacking, scaling, weight in zip(
+                model.view_names_, model.n_features_per_view_, kinds, missing, model.scaling_,
                 model.view_weights_, strict=True,
             )
         ]  # fmt: skip
@@ -305,7 +308,8 @@ class _Facts:
         for name, part in zip(self.model.view_names_, alone, strict=False):
             if part is not None:
                 codes = np.full(len(shown), -1, dtype=np.int64)
-                codes[self.samples.studied] = _renumber(part, self.labels[self.samples.studied])
+                known = self.samples.studied[part >= 0]
+                codes[known] = _renumber(part[part >= 0], self.labels[known])
                 names = [str(c) for c in range(int(codes.max()) + 1)]
                 colours.append(
                     {"kind": "view", "name": name, "names": names, "codes": codes.tolist()}
@@ -351,6 +355,9 @@ def count_repeated(rows: Views) -> int:
 
 
 def _row_bytes(X: Any, i: int) -> tuple[bytes, ...]:
+    if isinstance(X, PartialView):
+        place = int(X.places[i])
+        return _row_bytes(X.rows, place) if place >= 0 else (b"",)
     if sparse.issparse(X):
         start, stop = X.indptr[i], X.indptr[i + 1]
         return X.indices[start:stop].tobytes(), X.data[start:stop].tobytes()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.simplex.certificate import Certificate, certify
-from manyview.simplex.problem import SimplexProblem, prepare
+from manyview.simplex.problem import GroupedAnchors, SimplexProblem, prepare
 from manyview.simplex.solver import (
     METHODS,
     Solution,
@@ -27,6 +27,7 @@ from manyview.simplex.solver import (
 __all__ = [
     "METHODS",
     "Certificate",
+    "GroupedAnchors",
     "SimplexProblem",
     "Solution",
     "Solver",

@@ -13,6 +13,7 @@ it is singular on a support only if the support's anchors are affinely dependent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,12 +84,66 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     >>> problem.linear_terms(np.eye(3)).shape
     (3, 3)
     """
-    A = np.asarray(A, dtype=np.float64)
+    center, centered = _centered(np.asarray(A, dtype=np.float64))
+    gram = centered @ centered.T
+    return _problem(gram, center, np.ascontiguousarray(centered.T), alpha, locality)
+
+
+class GroupedAnchors:
+    """Anchors whose columns come in groups, for rows that have only some of the groups.
+
+    The products of each group are kept, so that the problem of any set of groups is a sum.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of shape (m, d)
+        The anchors' columns, group by group.
+    alpha, locality : float
+        As in :func:`prepare`.
+
+    Examples
+    --------
+    >>> groups = GroupedAnchors([np.eye(3), np.eye(3)], alpha=0.1)
+    >>> problem, scale = groups.problem((1,), share=0.5)
+    >>> np.allclose(problem.gram, prepare(np.eye(3) * 2**0.5, alpha=0.1).gram), round(scale, 3)
+    (True, 1.414)
+    """
+
+    def __init__(self, parts: Sequence[Array], *, alpha: float, locality: float = 0.0) -> None:
+        self._alpha, self._locality = alpha, locality
+        centered = [_centered(A) for A in parts]
+        self._centers = [center for center, _ in centered]
+        self._turned = [np.ascontiguousarray(A.T) for _, A in centered]
+        self._grams = [A @ A.T for _, A in centered]
+
+    def problem(self, groups: Sequence[int], share: float) -> tuple[SimplexProblem, float]:
+        """Give the problem of rows that have these groups of columns, and what scales the rows.
+
+        What is there stands for all: anchors and rows are divided by the root of the groups' ``share``
+        of the energy, so that alpha keeps its meaning.
+        """
+        scale = share**-0.5
+        gram = sum((self._grams[g] for g in groups), np.zeros_like(self._grams[0]))
+        gram *= scale * scale
+        center = np.concatenate([self._centers[g] for g in groups]) * scale
+        turned = np.concatenate([self._turned[g] for g in groups])
+        turned *= scale
+        return _problem(gram, center, turned, self._alpha, self._locality), scale
+
+
+def _centered(A: Array) -> tuple[Array, Array]:
+    """Give the mean of anchors (m, d), and the anchors less the mean."""
     center = A.mean(axis=0)
     centered = A - center
     if (centered**2).sum() <= 1e-26 * (A**2).sum():
         centered = np.zeros_like(A)  # all anchors alike: what is left is rounding
-    gram = centered @ centered.T
+    return center, centered
+
+
+def _problem(
+    gram: Array, center: Array, turned: Array, alpha: float, locality: float
+) -> SimplexProblem:
+    """Give the problem of anchors with these products, mean, and columns less the mean (d, m)."""
     square_norms = np.diagonal(gram).copy()
     unit = float(square_norms.mean()) + alpha
     if unit <= 0.0:  # all anchors alike and no ridge: every z is a solution
@@ -96,7 +151,7 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     gram[np.diag_indices_from(gram)] += alpha
     gram /= unit
     gram += 1.0  # the mean of the diagonal is 1 in this unit (or 0 where every z is a solution)
-    weights = np.ascontiguousarray(centered.T) * ((1.0 + locality) / unit)
+    weights = turned * ((1.0 + locality) / unit)
     constants = (-0.5 * locality / unit) * square_norms
     offset = constants - center @ weights
     return SimplexProblem(gram, weights, offset, unit, alpha / unit, constants)

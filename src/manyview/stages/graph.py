@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.simplex import Solution, Solver, choose_method, prepare, product_rows
+from manyview.simplex import Solver, choose_method, prepare
+from manyview.stages.patchy import PatchyRows
 from manyview.stages.scaling import Array, ScaledRows
+from manyview.stages.solving import PatternSolvers, SolvedRows, even_out, solve, split_by_view
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,21 @@ class AnchorGraph:
 
 @dataclass(frozen=True)
 class GraphTile:
-    """Graph rows of one tile, for each repeat: the graphs of that repeat side by side."""
+    """Graph rows of one tile, for each repeat: the graphs of that repeat side by side.
+
+    Attributes
+    ----------
+    parts : tuple of csr_array of shape (n, M)
+        One per repeat.
+    n_failed : int
+        Rows whose problem was not solved to tolerance.
+    n_solved : tuple of int
+        For each graph, the number of samples that have the views it sees.
+    """
 
     parts: tuple[sparse.csr_array, ...]
     n_failed: int
+    n_solved: tuple[int, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -62,6 +75,9 @@ class GraphTile:
 @dataclass(frozen=True)
 class GraphBuilder:
     """Makes graph rows; holds each graph's problem, prepared once.
+
+    Where samples lack views, each graph has rows for those it can see, and the rows of a sample are
+    scaled up so that its total weight over all graphs is that of any other sample.
 
     Attributes
     ----------
@@ -74,64 +90,52 @@ class GraphBuilder:
     graphs: tuple[AnchorGraph, ...]
     n_features: tuple[int, ...]
     _prepared: tuple[tuple[Solver, list[Array]], ...] = field(init=False, repr=False)
+    _patterns: tuple[PatternSolvers, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_prepared", tuple(map(self._prepare, self.graphs)))
+        patterns = tuple(PatternSolvers(graph, self._widths(graph)) for graph in self.graphs)
+        object.__setattr__(self, "_patterns", patterns)
 
     def _prepare(self, graph: AnchorGraph) -> tuple[Solver, list[Array]]:
         """Give the solver of a graph, and its problem's weights split by view."""
         problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
-        ends = np.cumsum([self.n_features[v] for v in graph.views])
-        parts = np.split(problem.weights, ends[:-1])
-        weights = [W if s == 1.0 else W * s for W, s in zip(parts, graph.view_scales, strict=True)]
+        weights = split_by_view(problem.weights, self._widths(graph), graph.view_scales)
         return Solver(problem, graph.method), weights
+
+    def _widths(self, graph: AnchorGraph) -> list[int]:
+        return [self.n_features[v] for v in graph.views]
 
     def __call__(self, rows: Sequence[ScaledRows]) -> GraphTile:
         """Give the graph rows of scaled rows, one :class:`ScaledRows` per view."""
-        by_repeat: dict[int, list[sparse.csr_array]] = {}
-        n_failed = 0
-        for graph, (solver, weights) in zip(self.graphs, self._prepared, strict=True):
-            solutions = _solve([rows[v] for v in graph.views], solver, weights)
-            by_repeat.setdefault(graph.repeat, []).append(_stack(solutions, len(graph.anchors)))
-            n_failed += sum(solution.n_failed for solution in solutions)
-        return GraphTile(tuple(map(side_by_side_graphs, by_repeat.values())), n_failed)
+        solved = [self._rows_of(number, rows) for number in range(len(self.graphs))]
+        by_repeat: dict[int, list[int]] = {}
+        for number, graph in enumerate(self.graphs):
+            by_repeat.setdefault(graph.repeat, []).append(number)
+        parts = tuple(
+            even_out(
+                side_by_side_graphs([solved[g].rows for g in numbers]),
+                [solved[g].present for g in numbers],
+                [self.graphs[g].weight for g in numbers],
+            )
+            for numbers in by_repeat.values()
+        )
+        n_failed = sum(each.n_failed for each in solved)
+        return GraphTile(parts, n_failed, tuple(each.n_solved for each in solved))
+
+    def _rows_of(self, number: int, rows: Sequence[ScaledRows]) -> SolvedRows:
+        """Give the rows of one graph for all samples, also those it does not see."""
+        graph, (solver, weights) = self.graphs[number], self._prepared[number]
+        views = [rows[v] for v in graph.views]
+        if len(views) > 1 and any(view.present is not None for view in views):
+            return self._patterns[number].solve(views)
+        return solve(views, solver, weights).spread(views[0].present)
 
 
-def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> list[Solution]:
-    """Multiply and solve a cache-sized number of rows at a time."""
-    offset = solver.problem.offset
-    width = 1
-    for rows, W in zip(views, weights, strict=True):
-        if rows.offset is None:
-            width = max(width, W.shape[0])
-        else:  # the centre of sparse rows
-            offset = offset - rows.offset @ W
-    step = product_rows(width, solver.problem.n_anchors)
-    solutions = []
-    for start in range(0, len(views[0]), step):
-        part = slice(start, start + step)
-        B = views[0].matrix[part] @ weights[0]
-        for rows, W in zip(views[1:], weights[1:], strict=True):
-            B += rows.matrix[part] @ W
-        B += offset
-        solutions.append(solver.solve(B))
-    return solutions
-
-
-def method_for(graph: AnchorGraph, rows: ScaledRows) -> str:
+def method_for(graph: AnchorGraph, rows: ScaledRows | PatchyRows) -> str:
     """Give the name of the method that suits a graph, by a few rows of its views side by side."""
     problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
     return choose_method(problem, rows.products(problem.weights) + problem.offset)
-
-
-def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:
-    starts = np.cumsum([0, *(solution.indptr[-1] for solution in solutions)])
-    indptr = np.concatenate(
-        [[0], *(s.indptr[1:] + start for s, start in zip(solutions, starts, strict=False))]
-    ).astype(np.int32)
-    indices = np.concatenate([solution.indices for solution in solutions])
-    data = np.concatenate([solution.data for solution in solutions])
-    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, m))
 
 
 def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
@@ -140,7 +144,8 @@ def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
         return tiles[0]
     parts = zip(*(tile.parts for tile in tiles), strict=True)
     stacked = tuple(sparse.csr_array(sparse.vstack(part, "csr")) for part in parts)
-    return GraphTile(stacked, sum(tile.n_failed for tile in tiles))
+    n_solved = tuple(map(sum, zip(*(tile.n_solved for tile in tiles), strict=True)))
+    return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved)
 
 
 def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:
@@ -162,12 +167,15 @@ class Moments:
         Stored entries of each repeat's columns.
     n_failed : int
         Rows whose problem was not solved to tolerance.
+    n_solved : ndarray of int
+        For each graph, the number of rows that have the views it sees.
     """
 
     grams: tuple[Array, ...]
     column_sums: tuple[Array, ...]
     n_entries: tuple[npt.NDArray[np.integer], ...]
     n_failed: int
+    n_solved: npt.NDArray[np.int64]
 
     def __add__(self, other: Moments) -> Moments:
         def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -178,6 +186,7 @@ class Moments:
             add(self.column_sums, other.column_sums),
             add(self.n_entries, other.n_entries),
             self.n_failed + other.n_failed,
+            self.n_solved + other.n_solved,
         )
 
 
@@ -189,7 +198,8 @@ def graph_moments(tile: GraphTile, first_row: int = 0) -> Moments:
     ]
     entries = [np.bincount(Z.indices, minlength=Z.shape[1]) for Z in tile.parts]
     grams = tuple(map(_gram, tile.parts))
-    return Moments(grams, tuple(sums), tuple(entries), tile.n_failed)
+    n_solved = np.array(tile.n_solved, np.int64)
+    return Moments(grams, tuple(sums), tuple(entries), tile.n_failed, n_solved)
 
 
 def _gram(Z: sparse.csr_array) -> Array:

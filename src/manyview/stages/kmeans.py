@@ -67,6 +67,9 @@ def assign(rows: ScaledRows, centers: npt.NDArray[np.floating]) -> Assignment:
     """Give rows (n, d) to their nearest of ``centers`` (k, d), and sum."""
     from manyview.stages import kernels
 
+    if len(rows) == 0:  # a tile of samples that all lack the view
+        none = np.zeros(len(centers), np.int64)
+        return Assignment(np.zeros(centers.shape), none, 0.0, -1.0, np.zeros(centers.shape[1]))
     labels, scores = nearest_centers(rows, centers)
     distances = np.maximum(rows.square_norms() - 2.0 * scores, 0.0)
     k = len(centers)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.presence import Mask, split_rows
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.views import Block
 
@@ -28,13 +29,23 @@ _ROWS = 4096
 
 @dataclass(frozen=True)
 class ScaledRows:
-    """Scaled rows: ``matrix`` less ``offset`` (which is None for dense rows: already taken off)."""
+    """Scaled rows: ``matrix`` less ``offset`` (which is None for dense rows: already taken off).
+
+    Where samples lack the view, the matrix holds the rows of the others, and ``present`` says whose
+    they are; it is None where every sample has a row.
+    """
 
     matrix: Block
     offset: npt.NDArray[np.floating] | None = None
+    present: Mask | None = None
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, those without a row too."""
+        return len(self) if self.present is None else len(self.present)
 
     @property
     def is_dense(self) -> bool:
@@ -75,7 +86,7 @@ class ScaledRows:
     def single(self) -> ScaledRows:
         """Give the rows in single precision."""
         offset = None if self.offset is None else self.offset.astype(np.float32)
-        return ScaledRows(self.matrix.astype(np.float32), offset)
+        return ScaledRows(self.matrix.astype(np.float32), offset, self.present)
 
     def __getitem__(self, rows: slice | npt.NDArray[np.int64]) -> ScaledRows:
         return ScaledRows(self.matrix[rows], self.offset)
@@ -134,26 +145,28 @@ class Scaler:
         return np.where(used, rows / np.where(used, self.scale, 1.0), 0.0) + self.shift
 
     def apply(self, block: Block, first_row: int = 0) -> ScaledRows:
-        """Scale rows; ``first_row`` is the number of the first, for error messages."""
+        """Scale the rows that are there; ``first_row`` is the first one's number, for messages."""
+        block, present = split_rows(block)
         if self.fill is not None:
             block = _fill_missing(block, self.fill)
         values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-            _refuse_nonfinite(block, self.name, first_row)
+            numbers = None if present is None else first_row + np.flatnonzero(present)
+            _refuse_nonfinite(block, self.name, first_row if numbers is None else 0, numbers)
         if sparse.issparse(block):
-            return self._apply_sparse(block)
+            return self._apply_sparse(block, present)
         # In C order whatever the input has: products must not depend on how rows are stored.
         mapped = _map_dense(np.ascontiguousarray(block), self.kind, self.quantiles)
         rows = np.subtract(mapped, self.shift, dtype=np.float64)
         rows *= self.scale
-        return ScaledRows(rows)
+        return ScaledRows(rows, present=present)
 
-    def _apply_sparse(self, block: sparse.csr_array) -> ScaledRows:
+    def _apply_sparse(self, block: sparse.csr_array, present: Mask | None) -> ScaledRows:
         mapped, zero = _map_sparse(block, self.kind, self.quantiles)
         values = mapped.data * self.scale[mapped.indices]
         rows = sparse.csr_array((values, mapped.indices, mapped.indptr), shape=mapped.shape)
-        return ScaledRows(rows, (self.shift - zero) * self.scale)
+        return ScaledRows(rows, (self.shift - zero) * self.scale, present)
 
 
 def fit_scaler(
@@ -168,8 +181,8 @@ def fit_scaler(
 
     Parameters
     ----------
-    sample : ndarray or csr_array of shape (n, d)
-        The sample, raw.
+    sample : ndarray, csr_array or PartialView of shape (n, d)
+        The sample, raw; rows that are missing do not count.
     name : str
         The view's name, for error messages.
     kind : str or None
@@ -185,6 +198,14 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
+    sample, present = split_rows(sample)
+    if present is not None:
+        numbers = np.flatnonzero(present) if numbers is None else numbers[present]
+    if sample.shape[0] == 0:
+        raise ValueError(
+            f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
+            "are missing, or all NaN. Leave the view out."
+        )
     fill = None
     if impute == "mean":
         fill = _present_means(sample, name)
@@ -369,7 +390,9 @@ def _refuse_nonfinite(
         value = values[row, column]
     what = "NaN" if np.isnan(value) else "infinity"
     row = first_row + row if numbers is None else int(numbers[first_row + row])
+    others = f" ({len(wrong)} such values in {block.shape[0]} rows)" if len(wrong) > 1 else ""
     raise ValueError(
-        f"View {name!r} contains {what} at row {row}, column {column}. Input must not contain NaN or "
-        "infinity: clean it, or for missing values pass impute='mean'."
+        f"View {name!r} contains {what} at row {row}, column {column}{others}. Input must not contain "
+        "NaN or infinity: clean it, or for missing values pass impute='mean'. A sample may lack a whole "
+        "view: then all of its row is NaN."
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
+from scipy import linalg, sparse
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -145,6 +145,84 @@ def agreement_weights(
         return equal
     weights = np.minimum(1.0, 2 * totals / totals.max())
     return np.asarray(weights / weights.sum())
+
+
+def partial_agreement_weights(
+    graphs: Sequence[sparse.csr_array], present: npt.NDArray[np.bool_], n_clusters: int
+) -> FloatArray:
+    """Weights by agreement where samples lack views: each pair of views by the samples of both.
+
+    Parameters
+    ----------
+    graphs : sequence of csr_array of shape (n, m)
+        Each view's graph; rows sum to one, or are empty.
+    present : ndarray of bool, shape (n, V)
+        Which samples have which views.
+    n_clusters : int
+        Number of vectors; fewer for a pair that shares less than eight samples for each.
+
+    Returns
+    -------
+    ndarray of shape (V,)
+        Weights that sum to one. Those of :func:`agreement_weights`, with the mean agreement over the
+        pairs that share samples; a view that shares none with any other counts fully.
+    """
+    n_views = len(graphs)
+    agreement = np.full((n_views, n_views), np.nan)
+    for v in range(n_views):
+        for w in range(v):
+            both = np.flatnonzero(present[:, v] & present[:, w])
+            k = min(n_clusters, len(both) // 8)
+            if k < 2:
+                continue
+            B = sparse.hstack([_normalised(graphs[u][both]) for u in (v, w)], "csr")
+            sizes = [graphs[u].shape[1] for u in (v, w)]
+            G, (first, second) = (B.T @ B).toarray(), _slices(sizes)
+            shared = _basis(G[first, first], k).T @ G[first, second] @ _basis(G[second, second], k)
+            beyond = float((shared**2).sum()) - 1 - (k - 1) ** 2 / len(both)
+            agreement[v, w] = agreement[w, v] = max(beyond, 0.0) / (k - 1)
+    known = ~np.isnan(agreement)
+    if n_views < 3 or n_clusters < 2 or not np.any(agreement[known] > 0):
+        return np.full(n_views, 1 / n_views)
+    counts = known.sum(axis=1)
+    means = np.nansum(agreement, axis=1) / np.maximum(counts, 1)
+    weights = np.where(counts > 0, np.minimum(1.0, 2 * means / means.max()), 1.0)
+    return np.asarray(weights / weights.sum())
+
+
+def partial_anchor_view_weights(
+    graphs: Sequence[sparse.csr_array],
+    present: npt.NDArray[np.bool_],
+    n_components: int,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+) -> FloatArray:
+    """Weights of AMGL where samples lack views: a view's cut is that of the samples it describes.
+
+    ``graphs`` and ``present`` are those of :func:`partial_agreement_weights`; the vectors are those of
+    the fused graph, in which the rows of a sample with few views count more.
+    """
+    sizes = [Z.shape[1] for Z in graphs]
+    evened = sparse.hstack(graphs, "csr") * (len(graphs) / present.sum(axis=1))[:, None]
+    fused = _normalised(sparse.csr_array(evened))
+    gram = (fused.T @ fused).toarray()
+    own = [_normalised(Z) for Z in graphs]
+
+    def cuts(weights: FloatArray) -> FloatArray:
+        F = fused @ fused_basis(gram, sizes, weights, n_components)
+        kept = [float(((B.T @ F) ** 2).sum()) for B in own]
+        inside = [float((F[there] ** 2).sum()) for there in present.T]
+        return np.subtract(inside, kept)
+
+    return reweight(cuts, len(graphs), max_iter=max_iter, tol=tol)[0]
+
+
+def _normalised(Z: sparse.csr_array) -> sparse.csr_array:
+    """Columns divided by the root of their sums."""
+    sums = np.asarray(Z.sum(axis=0)).ravel()
+    scales = np.where(sums > 0, 1.0 / np.sqrt(np.where(sums > 0, sums, 1.0)), 0.0)
+    return sparse.csr_array(Z * scales[None, :])
 
 
 def reweight(
