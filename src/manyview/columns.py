@@ -56,11 +56,15 @@ def count_columns(X: Any) -> int:
             f"Expected 2D array, got {len(shape)}D array instead: with views={{...}}, X is one wide "
             "array or data frame whose columns are split. Reshape your data."
         )
+    if shape[1] == 0:
+        raise ValueError(f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
     return int(shape[1])
 
 
 def as_wide(X: Any) -> Any:
     """Give what columns can be selected from; nested lists and tensors become arrays."""
+    if sparse.issparse(X) or frames.is_frame(X):  # one of SciPy's sparse arrays is a Mapping
+        return X
     if isinstance(X, Mapping | os.PathLike):
         raise TypeError(
             f"With views={{...}}, X is one wide array or data frame whose columns are split; got "
@@ -71,8 +75,7 @@ def as_wide(X: Any) -> Any:
             "With views={...}, X is one wide array in memory, a memory map or a Dask array. Pass "
             "arrays in files as views of their own."
         )
-    is_known = sparse.issparse(X) or frames.is_frame(X)
-    return X if is_known or hasattr(X, "shape") else read_part(X, "X").block
+    return X if hasattr(X, "shape") else read_part(X, "X").block
 
 
 def _places(columns: Any, width: int, labels: list[Any] | None, name: str) -> list[int]:

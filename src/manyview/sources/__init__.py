@@ -153,7 +153,10 @@ def _from_backed(item: Any) -> Source:
             f"{item.group} is stored by columns (CSC), so rows cannot be read from it. Write the file "
             "again with X.tocsr(), or read it into memory."
         )
-    return CsrGroupSource(item.group)
+    file = getattr(item.group, "file", None)
+    # A file that is open for writing cannot be opened again.
+    path = Path(file.filename) if getattr(file, "mode", None) == "r" else None
+    return CsrGroupSource(item.group, path=path)
 
 
 def is_source(item: Any) -> bool:
