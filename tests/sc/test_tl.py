@@ -186,6 +186,17 @@ class TestCells:
         row = views.ids.tolist().index("cell 140")
         assert views.present[row].tolist() == [False, True]
 
+    def test_cells_are_clustered_by_what_they_have(self, counts, tmp_path):
+        rna, protein = annotate(counts[1], "gene"), annotate(counts[2], "CD")
+        mdata = mudata.MuData({"rna": rna[:120].copy(), "prot": protein[30:].copy()})
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        sc.tl.lmvsc(mdata, 3)
+        kinds = np.array([int(name.split()[1]) % 3 for name in mdata.obs_names])
+        assert metrics.ari(kinds, mdata.obs["manyview"].astype(int)) > 0.8
+        backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
+        sc.tl.lmvsc(backed, 3)
+        assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
+
 
 @pytest.mark.slow
 def test_blood_cells_are_told_apart_without_tuning(data):
