@@ -19,6 +19,8 @@ ALONE = (
     "baselines_handwritten",
     "baselines_scale",
     "quality",
+    "label_free",
+    "single_cell",
     "incomplete",
     "out_of_core",
     "dask_cluster",

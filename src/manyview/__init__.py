@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manyview import baselines, datasets, engines, metrics, select
+    from manyview import baselines, compose, datasets, engines, metrics, sc, scoring, select
     from manyview.estimator import LMVSC, load
     from manyview.views import Views
 
-__all__ = ["LMVSC", "Views", "baselines", "datasets", "engines", "load", "metrics", "select"]
+__all__ = [
+    "LMVSC", "Views", "baselines", "compose", "datasets", "engines", "load", "metrics", "sc", "scoring",
+    "select",
+]  # fmt: skip
 
-_MODULES = {"baselines", "datasets", "engines", "metrics", "select"}
+_MODULES = {"baselines", "compose", "datasets", "engines", "metrics", "sc", "scoring", "select"}
 _NAMES = {
     "LMVSC": "manyview.estimator",
     "Views": "manyview.views",

@@ -20,14 +20,17 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview import persistence, pipeline
-from manyview.choices import explain
+from manyview import frames, persistence, pipeline
+from manyview.choices import explain as explain_choices
+from manyview.columns import as_wide, count_columns, find_columns, split_columns
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Engine, Run
 from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
+from manyview.explain import Explanation, explain_rows
 from manyview.parameters import resolve
 from manyview.presence import nothing, refuse_samples_without_views
 from manyview.progress import Progress, SilentProgress, TerminalProgress
@@ -52,6 +55,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     n_clusters : int or "auto", default=8
         Number of clusters. "auto" suggests one, from the silhouette of the embedding and the
         modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
+    views : mapping of str to columns, default=None
+        Splits one wide array or data frame into views, as
+        :class:`~sklearn.compose.ColumnTransformer` does: names of columns, places, a slice, a mask, or
+        a callable that is given ``X`` and says which. Then every tool of scikit-learn that takes one
+        array applies. None takes several views as they come: a list, a dict, :class:`Views`.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
         views. "auto" is 300, but at most a third of the rows and at least ``n_clusters``.
@@ -140,6 +148,10 @@ view, default="auto"
         With ``n_clusters="auto"``, the curves it was decided from and the runners-up.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
+    ids_ : ndarray of shape (n,), or None
+        Names of the rows, if the input has them; see :meth:`labels_series`.
+    view_columns_ : dict of str to list of int
+        With ``views``, the places of each view's columns.
     stage_seconds_ : dict
         Seconds spent in each stage.
     stage_memory_ : dict
@@ -168,6 +180,7 @@ view, default="auto"
         self,
         n_clusters: int | str = 8,
         *,
+        views: Any = None,
         n_anchors: Any = "auto",
         alpha: Any = "auto",
         locality: float | str = "auto",
@@ -190,6 +203,7 @@ view, default="auto"
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.views = views
         self.n_anchors = n_anchors
         self.alpha = alpha
         self.locality = locality
@@ -264,7 +278,7 @@ view, default="auto"
 
         Parameters
         ----------
-        X : array, table, list or dict of them, or Views
+        X : array, data frame, list or dict of them, AnnData, MuData or Views
             One 2-D array is one view; several describe the same rows in the same order. A sample may
             lack views, but not all: a row of NaN, or ``Views(..., present=...)``. A view that no sample
             has is left out, with a warning.
@@ -276,7 +290,8 @@ view, default="auto"
         LMVSC
             This estimator.
         """
-        given = as_views(X)
+        columns = self._find_columns(X)
+        given = _split_views(X, columns)
         views = _described(given)
         settings = resolve(self, given, views)
         engine = choose_engine(self.engine, views.arrays)
@@ -297,11 +312,11 @@ view, default="auto"
                 rng=np.random.default_rng(seed),
             )
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_intake", "n_samples_seen_"):
+        for name in ("_intake", "n_samples_seen_", "view_columns_"):
             self.__dict__.pop(name, None)
-        self._record_columns(X, views)
+        self._record_columns(X, views, columns)
         self._set_fitted(views, settings, result)
-        self.choices_ = explain(self.get_params(deep=False), views.names, settings, result)
+        self.choices_ = explain_choices(self.get_params(deep=False), views.names, settings, result)
         for choice in self.choices_:
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
@@ -338,21 +353,20 @@ view, default="auto"
         >>> model.n_samples_seen_, model.predict(views).shape
         (900, (900,))
         """
-        views = as_views(X)
         is_first = "_intake" not in self.__dict__
+        columns = self._find_columns(X) if is_first else self._known_columns(X)
+        views = _split_views(X, columns)
         intake = Intake(self, views) if is_first else self._stream_intake()
         if not is_first:
             views = self._match(views, by_name=isinstance(X, Mapping))
-        if _is_single(X, views):  # scikit-learn's own checks and messages
-            validate_data(self, X, reset=is_first, skip_check_array=True)
-        if not is_first:
+            self._check_columns(X, views)
             self._refuse_columns(views)
         intake.add(self, views[:])
         if is_first:
             self._forget_fitted()
+            self._record_columns(X, views, columns)
             self.n_views_, self.view_names_ = views.n_views, list(views.names)
             self.n_features_per_view_ = list(views.n_features)
-            self.n_features_in_ = sum(views.n_features)
         self._intake = intake
         self.n_samples_seen_ = intake.n_seen
         return self
@@ -377,15 +391,40 @@ view, default="auto"
         self.singular_values_ = result.bases[0].singular_values
         self._set_from_model()
 
-    def _record_columns(self, X: Any, views: Views) -> None:
+    def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
+        """Places of each view's columns, if one wide array is to be split."""
+        is_split = self.views is not None and not isinstance(X, Views)
+        return find_columns(X, self.views) if is_split else None
+
+    def _known_columns(self, X: Any) -> dict[str, list[int]] | None:
+        """Places of each view's columns as they were fitted; refuses another number of columns."""
+        columns: dict[str, list[int]] | None = getattr(self, "view_columns_", None)
+        if columns is None or isinstance(X, Views):
+            return None
+        if (found := count_columns(X)) != self.n_features_in_:
+            raise ValueError(
+                f"X has {found} features, but LMVSC is expecting {self.n_features_in_} features as "
+                "input."
+            )
+        return columns
+
+    def _record_columns(self, X: Any, views: Views, columns: dict[str, list[int]] | None) -> None:
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if _is_single(X, views):  # scikit-learn's own bookkeeping: feature_names_in_
-            validate_data(self, X, reset=True, skip_check_array=True)
+        self.n_features_in_ = sum(views.n_features)
+        if columns is not None:
+            self.view_columns_, self.n_features_in_ = columns, count_columns(X)
+        if _is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
+            validate_data(self, as_wide(X), reset=True, skip_check_array=True)
+
+    def _check_columns(self, X: Any, views: Views) -> None:
+        is_split = hasattr(self, "view_columns_") and not isinstance(X, Views)
+        if _is_single(X, views) or is_split:  # scikit-learn's own checks and messages
+            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
 
     def _set_fitted(self, views: Views, settings: Settings, result: pipeline.Result) -> None:
         self._model = result.model
-        self.labels_ = result.labels
+        self.labels_, self.ids_ = result.labels, views.ids
         self.embedding_ = result.embedding
         self.n_clusters_ = result.n_clusters
         self.suggestion_ = result.suggestion
@@ -423,11 +462,12 @@ view, default="auto"
         self.scaling_ = [scaler.kind for scaler in model.scalers]
         self.view_names_ = [scaler.name for scaler in model.scalers]
         self.n_features_per_view_ = [len(scaler.shift) for scaler in model.scalers]
-        self.n_features_in_ = sum(self.n_features_per_view_)
+        if not hasattr(self, "n_features_in_"):
+            self.n_features_in_ = sum(self.n_features_per_view_)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and give the embedding of the rows, shape (n, c)."""
-        return self.fit(X).embedding_
+        return self._as_output(self.fit(X).embedding_, self.ids_)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Give the cluster of each row of ``X``, which has the views that were fitted.
@@ -451,7 +491,53 @@ view, default="auto"
         """Give the embedding of each row of ``X``, shape (n, c)."""
         views, engine, run = self._prepare_new(X)
         with run.resources:
-            return pipeline.embed(self._model, views.arrays, engine=engine, run=run)
+            rows = pipeline.embed(self._model, views.arrays, engine=engine, run=run)
+        return self._as_output(rows, views.ids)
+
+    def _as_output(self, rows: Any, ids: Any) -> Any:
+        """Give rows their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
+        return frames.with_ids(rows, ids, _get_output_config("transform", self)["dense"])
+
+    def labels_series(self, X: Any = None) -> Any:
+        """Give the cluster of each row as a pandas Series whose index are the rows' ids.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to predict; those that were fitted by default.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from manyview import LMVSC
+        >>> table = pd.DataFrame({"x": [0.0, 0.1, 5.0, 5.1]}, index=["a", "b", "c", "d"])
+        >>> clusters = LMVSC(2, random_state=0).fit(table).labels_series()
+        >>> bool(clusters["a"] == clusters["b"] != clusters["c"])
+        True
+        """
+        labels, ids = self._labels_and_ids(X)
+        return frames.make_series(labels, ids, "cluster")
+
+    def labels_frame(self, X: Any = None, *, kind: str = "pandas") -> Any:
+        """Give ids and clusters as two columns of a data frame.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to predict; those that were fitted by default.
+        kind : {"pandas", "polars", "pyarrow"}
+            Which library's.
+        """
+        labels, ids = self._labels_and_ids(X)
+        rows = np.arange(len(labels)) if ids is None else ids
+        return frames.make_frame({"id": rows, "cluster": labels}, kind)
+
+    def _labels_and_ids(self, X: Any) -> tuple[npt.NDArray[np.int32], Any]:
+        check_is_fitted(self)
+        if X is None:
+            return np.asarray(self.labels_), self.ids_
+        views = self._read_rows(X)
+        return np.asarray(self.predict(views)), views.ids
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON, no pickle. Read it with ``load``.
@@ -461,9 +547,8 @@ view, default="auto"
         """
         check_is_fitted(self)
         self._settle()
-        persistence.write_model(
-            Path(path), self._model, params=self.get_params(), fitted=self._small()
-        )
+        params = {**self.get_params(), "views": getattr(self, "view_columns_", None)}
+        persistence.write_model(Path(path), self._model, params=params, fitted=self._small())
 
     def report(
         self,
@@ -503,6 +588,41 @@ view, default="auto"
         summary = build_summary(self, X, ids=ids, labels=labels)
         return write_report(summary, path, static=static, force=force)
 
+    def explain(self, X: Any = None, *, n_listed: int = 5, max_rows: int = 20_000) -> Explanation:
+        """Give reasons: what sets clusters apart, what carries them, and which view says so.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to explain: those that were fitted, or new ones. Without them there are anchors only:
+            features, and what the views say of each row, need the rows.
+        n_listed : int, default=5
+            Features of each view, and anchors, listed for each cluster.
+        max_rows : int, default=20000
+            Rows looked at, at equal distances; all if there are fewer.
+
+        Returns
+        -------
+        Explanation
+            Tables ``features``, ``anchors`` and ``samples``; shows what matters when printed.
+
+        Examples
+        --------
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
+        >>> why = LMVSC(3, random_state=0).fit(views).explain(views)
+        >>> why.samples["for"][0] in ("view_0", "view_1", "all views")
+        True
+        """
+        check_is_fitted(self)
+        self._settle()
+        return explain_rows(
+            self._model,
+            None if X is None else self._read_rows(X),
+            n_listed=n_listed,
+            max_rows=max_rows,
+        )
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -527,7 +647,7 @@ view, default="auto"
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
             "stage_seconds_", "stage_memory_", "solver_report_", "choices_", "n_clusters_",
-            "n_samples_seen_", "feature_names_in_",
+            "n_samples_seen_", "feature_names_in_", "n_features_in_", "ids_",
         )  # fmt: skip
         small = {name: getattr(self, name) for name in names if hasattr(self, name)}
         suggestion: Suggestion | None = getattr(self, "suggestion_", None)
@@ -538,13 +658,17 @@ view, default="auto"
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
         self._settle()
-        views = self._match(as_views(X), by_name=isinstance(X, Mapping))
-        if _is_single(X, views):  # scikit-learn's own checks and messages
-            validate_data(self, X, reset=False, skip_check_array=True)
+        views = self._read_rows(X)
+        self._check_columns(X, views)
         if list(views.n_features) != self.n_features_per_view_:
             self._refuse_columns(views)
         run = self._run(views.n_rows, is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
+
+    def _read_rows(self, X: Any) -> Views:
+        """Give rows as views in the order that was fitted."""
+        views = _split_views(X, self._known_columns(X))
+        return self._match(views, by_name=isinstance(X, Mapping))
 
     def _match(self, views: Views, *, by_name: bool = False) -> Views:
         """Bring the views of new data into the order that was fitted; those not given are missing."""
@@ -567,12 +691,14 @@ view, default="auto"
             )
         if names == fitted:
             return views
+        if set(names) == set(fitted):
+            return views.select(fitted)
         widths = dict(zip(fitted, self.n_features_per_view_, strict=True))
         arrays = {
             name: views[name] if name in names else nothing(views.n_rows, widths[name])
             for name in fitted
         }
-        return Views(arrays, target=views.target)
+        return Views(arrays, target=views.target, ids=views.ids)
 
     def _refuse_columns(self, views: Views) -> None:
         for name, found, fitted in zip(
@@ -604,6 +730,10 @@ view, default="auto"
         return tags
 
 
+def _split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
+    return as_views(X if columns is None else split_columns(X, columns))
+
+
 def _default_names(count: int) -> list[str]:
     return [f"view_{i}" for i in range(count)]
 
@@ -616,8 +746,8 @@ def _described(views: Views, only: Collection[str] | None = None) -> Views:
     looked_at = views.names if only is None else only
     empty = [
         name
-        for name, described in zip(views.names, present.any(axis=0), strict=True)
-        if name in looked_at and not described
+        for name, has_view in zip(views.names, present.T, strict=True)
+        if name in looked_at and not has_view.any()
     ]
     if only is None:
         refuse_samples_without_views(present)
@@ -647,9 +777,13 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     estimator._model = model
     suggestion = fitted.pop("suggestion_", None)
     estimator.suggestion_ = None if suggestion is None else Suggestion(**suggestion)
+    ids = fitted.pop("ids_", None)
+    estimator.ids_ = None if ids is None else np.asarray(ids)
     for name, value in fitted.items():
         setattr(estimator, name, value)
     estimator._set_from_model()
+    if estimator.views is not None:
+        estimator.view_columns_ = estimator.views
     return estimator
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,7 +19,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from manyview.estimator import LMVSC
 from manyview.graphs import spread_evenly
-from manyview.stages.n_clusters import Suggestion, kept_inside, silhouette
+from manyview.scoring import excess_cut, sampled_silhouette
+from manyview.stages.n_clusters import Suggestion
 from manyview.views import Views, as_views
 
 __all__ = ["Selection", "Trial", "compare", "suggest_n_clusters"]
@@ -37,8 +38,6 @@ SETTINGS: tuple[Mapping[str, Any], ...] = (
 
 LARGEST_SHARE = 0.8
 """A clustering with a larger cluster has collapsed, however good its other figures."""
-
-_SILHOUETTE_ROWS = 3000
 
 
 @dataclass(frozen=True)
@@ -226,27 +225,12 @@ def _try(
         )
     seconds = (time.perf_counter() - started) / 2
     labels = model.labels_
-    shown = slice(None, None, max(1, len(labels) // _SILHOUETTE_ROWS))
     return Trial(
         settings,
-        float(np.mean(list(_excess_cuts(model, views, n_clusters)))),
-        silhouette(model.embedding_[shown], labels[shown]),
+        excess_cut(model._model, views, labels, n_clusters),
+        sampled_silhouette(model.embedding_, labels),
         float(adjusted_rand_score(labels, again.labels_)),
         float(np.bincount(labels).max() / len(labels)),
         seconds,
         labels,
     )
-
-
-def _excess_cuts(model: LMVSC, views: Views, n_clusters: int) -> Iterator[float]:
-    """For each anchor seed, (sum of the k largest eigenvalues - what labels keep) / k."""
-    from scipy import linalg
-
-    labels = model.labels_
-    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-    for graph in model._model.fused_graphs(views.arrays):
-        gram = (graph.T @ graph).toarray()
-        size = min(n_clusters, len(gram))
-        bound = linalg.eigvalsh(gram, subset_by_index=(len(gram) - size, len(gram) - 1)).sum()
-        kept = kept_inside(graph, labels, n_clusters) / np.maximum(counts, 1.0)
-        yield float(bound - kept.sum()) / n_clusters

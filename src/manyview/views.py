@@ -1,34 +1,28 @@
 """Named, row-aligned inputs: the same samples, described in several ways.
 
-Everything public that takes data goes through :func:`as_views`, so there is one rule about what
-is one view and what is several, and one set of error messages.
+Everything public that takes data goes through :func:`as_views`; what it takes is said in
+:mod:`manyview.parts`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview import presence
+from manyview import frames, presence
+from manyview.columns import Columns, find_columns, split_columns
 from manyview.errors import ReadError
-from manyview.ids import as_ids, find_places, match_ids
-from manyview.sources import as_source, is_source, open_source
+from manyview.ids import as_ids, match_ids
+from manyview.parts import Block, Part, arrange_rows, read_part, read_table, split_parts
+from manyview.sources import is_source
 
-Block = Any
-"""One view: a 2-D ndarray, a CSR array, a partial view of such, or a source; or some rows of it."""
+__all__ = ["Block", "Views", "as_views", "is_sparse"]
 
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
-
-_ONE_VIEW_HELP = (
-    "One 2-D array is one view; pass several views as a list or a dict of 2-D arrays, "
-    "one row per sample."
-)
 
 
 class Views:
@@ -39,15 +33,21 @@ class Views:
 
     Parameters
     ----------
-    views : array, table, sequence or mapping of them, or Views
-        One 2-D array or table is one view. A list, tuple or dict of 2-D things is several. All
-        views describe the same samples in the same order. A path (inside a list or dict also as
-        text), an array opened as a memory map, an ``h5py.Dataset``, a ``zarr.Array`` or a
-        :class:`~manyview.sources.Source` stays where it is: no rows are read here.
+    views : array, data frame, AnnData, sequence or mapping of them, MuData, or Views
+        One 2-D array or data frame is one view. A list, tuple or dict of 2-D things is several, and
+        so are a MuData (one per modality) and a pandas frame whose columns have several levels (the
+        first names the view). All views describe the same samples in the same order. A path (inside
+        a list or dict also as text), an array opened as a memory map, an ``h5py.Dataset``, a
+        ``zarr.Array``, a backed AnnData or a :class:`~manyview.sources.Source` stays where it is: no
+        rows are read here.
     names : sequence of str, optional
         A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
     target : array-like of shape (n_rows,), optional
         True labels, where they are known. Never used for fitting.
+    ids : array-like of shape (n_rows,) or str, optional
+        Names of the rows, or the column of the data frames that holds them, which is then no feature.
+        By default what the views bring: the index of pandas unless it merely counts rows, the names
+        of an AnnData's cells.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
@@ -61,11 +61,11 @@ class Views:
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
-        Column names of each view that came as a table.
+        Column names of each view that has them.
     target : ndarray or None
         True labels.
-    ids : ndarray of str, or None
-        What identifies the samples, where they were matched by it.
+    ids : ndarray or None
+        Names of the rows.
 
     Examples
     --------
@@ -86,29 +86,32 @@ class Views:
         *,
         names: Sequence[str] | None = None,
         target: npt.ArrayLike | None = None,
+        ids: npt.ArrayLike | str | None = None,
         present: Any = None,
     ) -> None:
-        found_names, items = _split(views)
-        if isinstance(views, Views) and target is None:
-            target = views.target
-        if names is None:
-            names = found_names
-        elif isinstance(names, str) or len(names) != len(items):
-            raise ValueError(f"names must be a sequence of {len(items)} names; got {names!r}.")
-        self.names: tuple[str, ...] = tuple(str(name) for name in names)
-        if len(set(self.names)) != len(self.names):
-            raise ValueError(f"View names must be unique; got {list(self.names)}.")
-        self.arrays: tuple[Block, ...] = tuple(
-            _as_block(item, name) for item, name in zip(items, self.names, strict=True)
-        )
-        self.feature_names = tuple(map(_column_names, items, self.arrays))
         if isinstance(views, Views):
-            self.feature_names = views.feature_names
+            target = views.target if target is None else target
+            items: dict[str, Any] = dict(zip(views.names, views._parts(), strict=True))
+        else:
+            items = split_parts(views)
+        self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
+        columns_of_ids: list[npt.NDArray[Any] | None] = []
+        if isinstance(ids, str):
+            items, columns_of_ids = _take_ids(items, ids)
+            ids = None
+        parts = [
+            item if isinstance(item, Part) else read_part(item, name)
+            for item, name in zip(items.values(), self.names, strict=True)
+        ]
+        self.arrays: tuple[Block, ...] = tuple(part.block for part in parts)
+        self.feature_names = tuple(part.columns for part in parts)
         self._check_same_rows()
+        self.ids: npt.NDArray[Any] | None = self._find_ids(
+            columns_of_ids or [part.ids for part in parts], ids
+        )
         if present is not None:
             masks = _masks(present, self)
             self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
-        self.ids: npt.NDArray[np.str_] | None = views.ids if isinstance(views, Views) else None
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
             raise ValueError(
@@ -116,8 +119,45 @@ class Views:
             )
 
     @classmethod
+    def from_columns(
+        cls,
+        X: Any,
+        views: Mapping[str, Columns],
+        *,
+        target: npt.ArrayLike | None = None,
+        ids: npt.ArrayLike | str | None = None,
+    ) -> Views:
+        """Views from the columns of one wide array or data frame.
+
+        Parameters
+        ----------
+        X : 2-D array, sparse array or data frame
+            All columns.
+        views : mapping of str to columns
+            Names, places, a slice, a mask, or a callable that is given ``X`` and says which.
+        target, ids
+            As in the constructor; ``ids`` may be a column that is part of no view.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"name": ["p", "q"], "h": [1, 2], "w": [3, 4], "red": [0.1, 0.2]})
+        >>> views = Views.from_columns(table, {"size": ["h", "w"], "colour": "red"}, ids="name")
+        >>> views.n_features, views.ids.tolist()
+        ((2, 1), ['p', 'q'])
+        """
+        if isinstance(ids, str):
+            _, (ids,) = _take_ids({"X": X}, ids)
+        return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
+
+    @classmethod
     def from_tables(
-        cls, tables: Mapping[str, Any], *, how: str = "exact", target: npt.ArrayLike | None = None
+        cls,
+        tables: Mapping[str, Any],
+        *,
+        how: str = "exact",
+        target: npt.ArrayLike | None = None,
+        ids: str | None = None,
     ) -> Views:
         """Views of tables whose rows are matched by their ids.
 
@@ -131,6 +171,8 @@ class Views:
             that any has: then samples lack views, which takes no memory.
         target : array-like, optional
             True labels, in the order of the result's ``ids``.
+        ids : str, optional
+            The column of the data frames that holds the ids, instead of an index.
 
         Returns
         -------
@@ -149,24 +191,60 @@ class Views:
         """
         if how not in ("exact", "inner", "outer"):
             raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
-        names = [str(name) for name in tables]
-        found = [
-            _ids_and_rows(table, name) for name, table in zip(names, tables.values(), strict=True)
-        ]
+        parts = {str(name): read_table(table, str(name), ids) for name, table in tables.items()}
         try:
-            ids, orders, _ = match_ids([each for each, _ in found], [repr(n) for n in names], how)
+            joined, orders, _ = match_ids(
+                [as_ids(part.ids) for part in parts.values()], [repr(name) for name in parts], how
+            )
         except ReadError as error:
             raise ValueError(str(error)) from None
-        arrays = {
-            name: _in_order(_as_block(rows, name), order)
-            for name, (_, rows), order in zip(names, found, orders, strict=True)
+        arranged = {
+            name: Part(arrange_rows(part.block, order), part.columns)
+            for (name, part), order in zip(parts.items(), orders, strict=True)
         }
-        views = cls(arrays, target=target)
-        views.feature_names = tuple(
-            _column_names(rows, array) for (_, rows), array in zip(found, views.arrays, strict=True)
-        )
-        views.ids = ids
-        return views
+        return cls(arranged, target=target, ids=joined)
+
+    def select(self, names: Sequence[str]) -> Views:
+        """Give the views with these names, in this order."""
+        parts = dict(zip(self.names, self._parts(), strict=True))
+        return Views({name: parts[name] for name in names}, target=self.target)
+
+    def load(self) -> Views:
+        """Give the same views in memory: reads those in files, and computes Dask arrays."""
+        loaded = self[:]
+        arrays = tuple(a.compute() if hasattr(a, "compute") else a for a in loaded.arrays)
+        loaded.arrays = arrays
+        return loaded  # type: ignore[no-any-return]
+
+    def _parts(self) -> list[Part]:
+        return [
+            Part(array, columns, self.ids)
+            for array, columns in zip(self.arrays, self.feature_names, strict=True)
+        ]
+
+    def _find_ids(
+        self, found: Sequence[npt.NDArray[Any] | None], given: Any
+    ) -> npt.NDArray[Any] | None:
+        """Names of the rows: those that were given, or that the views bring and agree on."""
+        if given is not None:
+            ids = np.asarray(given)
+            if ids.shape != (self.n_rows,):
+                raise ValueError(
+                    f"ids has shape {ids.shape} but the views have {self.n_rows} rows."
+                )
+            return ids
+        known = [
+            (name, ids) for name, ids in zip(self.names, found, strict=False) if ids is not None
+        ]
+        for name, ids in known[1:]:
+            if not np.array_equal(ids, known[0][1]):
+                row = int(np.argmax(ids != known[0][1]))
+                raise ValueError(
+                    f"Row {row} is {known[0][1][row]!r} in view {known[0][0]!r} and {ids[row]!r} in "
+                    f"{name!r}: all views must describe the same samples in the same order. Bring "
+                    "their rows into one order, or drop the names with reset_index(drop=True)."
+                )
+        return known[0][1] if known else None
 
     def _check_same_rows(self) -> None:
         first, n_rows = self.names[0], self.arrays[0].shape[0]
@@ -209,13 +287,6 @@ class Views:
     def is_in_memory(self) -> bool:
         """Whether every view is an array here, none a source or a Dask array."""
         return all(map(_is_in_memory, self.arrays))
-
-    def select(self, names: Sequence[str]) -> Views:
-        """Give some of the views, in this order."""
-        chosen = Views({name: self[name] for name in names}, target=self.target)
-        known = dict(zip(self.names, self.feature_names, strict=True))
-        chosen.feature_names, chosen.ids = tuple(known[name] for name in names), self.ids
-        return chosen
 
     def items(self) -> Iterator[tuple[str, Block]]:
         """Give each name with its array."""
@@ -305,70 +376,28 @@ def _refuse_partial(views: Views) -> None:
             )
 
 
-def _split(data: Any) -> tuple[list[str], list[Any]]:
-    """Give the names and the parts of whatever a user calls views."""
-    if isinstance(data, Views):
-        return list(data.names), list(data.arrays)
-    if hasattr(data, "mod") and hasattr(data, "obs_names"):
-        return _modalities(data)
-    if _is_annotated(data):
-        return ["view_0"], [data.X]
-    # SciPy's dok_array is a Mapping, and a data frame iterates over its columns: test them first.
-    is_one = hasattr(data, "shape") or hasattr(data, "__array__") or isinstance(data, os.PathLike)
-    if sparse.issparse(data) or is_one:
-        return ["view_0"], [data]
-    if isinstance(data, Mapping):
-        if not data:
-            raise ValueError(f"Got no views: the mapping is empty. {_ONE_VIEW_HELP}")
-        return [str(name) for name in data], list(data.values())
-    if isinstance(data, str | bytes) or not isinstance(data, Sequence):
-        raise TypeError(f"Cannot use {type(data).__name__} as views. {_ONE_VIEW_HELP}")
-    if len(data) == 0:
-        raise ValueError(f"Got no views: the list is empty. {_ONE_VIEW_HELP}")
-    if _is_two_dimensional(data[0]):
-        return [f"view_{i}" for i in range(len(data))], list(data)
-    return ["view_0"], [data]
+def _check_names(names: Sequence[str], items: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(names, str) or len(names) != len(items):
+        raise ValueError(f"names must be a sequence of {len(items)} names; got {names!r}.")
+    found = tuple(str(name) for name in names)
+    if len(set(found)) != len(found):
+        raise ValueError(f"View names must be unique; got {list(found)}.")
+    return found
 
 
-def _ids_and_rows(table: Any, name: str) -> tuple[npt.NDArray[np.str_], Any]:
-    """Give the ids of a table's rows, and the rows."""
-    if isinstance(table, tuple) and len(table) == 2:
-        ids, rows = as_ids(table[0]), table[1]
-    elif _is_annotated(table):
-        ids, rows = as_ids(table.obs_names), table.X
-    elif _is_table(table) and hasattr(table, "index") and not callable(table.index):
-        ids, rows = as_ids(table.index), table
-    else:
-        raise TypeError(
-            f"Table {name!r} is {type(table).__name__}, which has no ids. Pass a pair (ids, array), a "
-            "pandas data frame or AnnData."
+def _take_ids(
+    items: Mapping[str, Any], column: str
+) -> tuple[dict[str, Any], list[npt.NDArray[Any] | None]]:
+    """Take the column of ids out of the data frames that have it."""
+    rest, found = {}, []
+    for name, item in items.items():
+        rest[name], ids = (
+            frames.take_column(item, column) if frames.is_frame(item) else (item, None)
         )
-    if hasattr(rows, "shape") and len(ids) != rows.shape[0]:
-        raise ValueError(f"Table {name!r} has {rows.shape[0]} rows but {len(ids)} ids.")
-    return ids, rows
-
-
-def _in_order(array: Block, order: npt.NDArray[np.int64] | None) -> Block:
-    """Rows of a view in another order, some maybe missing (-1); those of a source are not read."""
-    if order is None:
-        return array
-    if (order < 0).any() or is_source(array):
-        return presence.arrange(array, order)
-    return array[order]
-
-
-def _is_annotated(data: Any) -> bool:
-    return hasattr(data, "obs_names") and hasattr(data, "X")
-
-
-def _modalities(data: Any) -> tuple[list[str], list[Any]]:
-    """Names and matrices of a MuData; cells that a modality lacks are missing in it."""
-    ids, matrices = as_ids(data.obs_names), []
-    for name, modality in data.mod.items():
-        own = as_ids(modality.obs_names)
-        order = None if np.array_equal(own, ids) else find_places(own, ids)
-        matrices.append(_in_order(_as_block(modality.X, str(name)), order))
-    return [str(name) for name in data.mod], matrices
+        found.append(ids)
+    if all(ids is None for ids in found):
+        raise ValueError(f"ids={column!r}, but no view is a data frame with a column {column!r}.")
+    return rest, found
 
 
 def _select_rows(array: Block, key: Any) -> Block:
@@ -413,159 +442,3 @@ def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
             f"({n_rows}, {n_views}); got {masks.dtype} of shape {masks.shape}."
         )
     return masks
-
-
-def _is_two_dimensional(item: Any) -> bool:
-    if isinstance(item, str | os.PathLike):  # a file
-        return True
-    if hasattr(item, "shape"):
-        return len(item.shape) >= 2
-    if isinstance(item, Sequence) and not isinstance(item, str | bytes) and len(item):
-        first = item[0]
-        return hasattr(first, "__len__") and not isinstance(first, str | bytes)
-    return False
-
-
-def _is_table(item: Any) -> bool:
-    return hasattr(item, "columns") and hasattr(item, "to_numpy")
-
-
-def _column_names(item: Any, block: Block) -> tuple[str, ...] | None:
-    if is_source(block):
-        names: tuple[str, ...] | None = block.feature_names
-        return names
-    return tuple(str(c) for c in item.columns) if _is_table(item) else None
-
-
-def _as_block(item: Any, name: str) -> Block:
-    """Check one view and give it as a numeric 2-D ndarray or CSR array, copied only if it must be.
-
-    What is not in memory becomes a source, and no row of it is read.
-    """
-    source = open_source(item) if isinstance(item, str) else as_source(item)
-    if source is not None or isinstance(item, presence.PartialView):
-        block: Block = item if source is None else source
-    elif sparse.issparse(item):
-        if item.ndim != 2:
-            raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {_ONE_VIEW_HELP}")
-        block = sparse.csr_array(item)
-        if not block.has_canonical_format:  # entries stored in parts would be scaled in parts
-            block = block.copy()  # the arrays may still be the caller's
-            block.sum_duplicates()
-    elif isinstance(item, Views) or item is None:
-        raise TypeError(
-            f"View {name!r} is {type(item).__name__}, not a 2-D array. {_ONE_VIEW_HELP}"
-        )
-    elif type(item).__module__.startswith("dask."):
-        _check_chunks(item, name)
-        block = item
-    elif _is_table(item):
-        block = _table_to_block(item, name)
-    elif _is_lazy(item):
-        raise TypeError(
-            f"View {name!r} is a {type(item).__module__.split('.')[0]} array, which is not loaded "
-            "into memory silently. Pass numpy.asarray(view) if it fits in memory."
-        )
-    else:
-        block = _to_array(item, name)
-    if len(block.shape) != 2:
-        raise ValueError(
-            f"Expected 2D array, got {len(block.shape)}D array instead for view {name!r} (shape "
-            f"{block.shape}). Reshape your data: one row per sample. {_ONE_VIEW_HELP}"
-        )
-    _check_numeric(block, name)
-    n_rows, n_columns = block.shape
-    if n_rows == 0:
-        raise ValueError(
-            f"View {name!r} is empty: found array with 0 sample(s) (shape={block.shape}) while a "
-            "minimum of 1 is required."
-        )
-    if n_columns == 0:
-        raise ValueError(
-            f"View {name!r} has 0 feature(s) (shape={block.shape}) while a minimum of 1 is "
-            "required. Leave the view out, or check how its columns were selected."
-        )
-    return block
-
-
-def _is_lazy(item: Any) -> bool:
-    # Those of them that can be read by rows are sources already.
-    return type(item).__module__.split(".")[0] in ("zarr", "h5py")
-
-
-def _check_chunks(item: Any, name: str) -> None:
-    """Refuse Dask collections whose rows are not whole or not countable; compute nothing."""
-    if not hasattr(item, "chunks"):
-        raise TypeError(
-            f"View {name!r} is a Dask {type(item).__name__}, not a Dask array. Pass "
-            "view.to_dask_array(lengths=True) for a data frame."
-        )
-    if any(map(np.isnan, item.shape)):
-        raise ValueError(
-            f"View {name!r} has chunks of unknown size (shape {item.shape}), as selecting rows by "
-            "value leaves behind. Call view.compute_chunk_sizes() first, which counts them."
-        )
-    if item.ndim == 2 and item.numblocks[1] > 1:
-        raise ValueError(
-            f"View {name!r} is split along its columns, into chunks of {item.chunks[1]}; rows must "
-            'be whole. Pass view.rechunk({0: "auto", 1: -1}).'
-        )
-
-
-def _to_array(item: Any, name: str) -> npt.NDArray[Any]:
-    if isinstance(item, np.ma.MaskedArray):
-        return np.ma.filled(item.astype(np.float64), np.nan)
-    try:
-        array = np.asarray(item)
-    except ValueError as error:
-        raise ValueError(
-            f"View {name!r} is ragged: its rows have different lengths. {_ONE_VIEW_HELP}"
-        ) from error
-    if array.dtype.kind in "OUS":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"View {name!r} has values that are not numbers ({error}). "
-                "Encode or leave out non-numeric columns."
-            ) from error
-    return array
-
-
-def _table_to_block(table: Any, name: str) -> Block:
-    wrong = [str(c) for c in table.columns if not _holds_numbers(np.asarray(table[c]))]
-    if wrong:
-        raise ValueError(
-            f"View {name!r} has non-numeric column(s) {wrong[:5]}{' ...' if wrong[5:] else ''}. "
-            "Encode or leave out non-numeric columns."
-        )
-    types = list(getattr(table, "dtypes", ()))
-    if types and all(hasattr(kind, "fill_value") for kind in types):  # pandas' sparse columns
-        return sparse.csr_array(table.sparse.to_coo())
-    if any(hasattr(kind, "na_value") for kind in types):  # pandas' own types: NA becomes NaN
-        return np.asarray(table.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _to_array(table.to_numpy(), name)
-
-
-def _holds_numbers(column: npt.NDArray[Any]) -> bool:
-    if column.dtype.kind != "O":
-        return column.dtype.kind in "biufc"
-    # Text that looks like a number is still text; a missing value (None, pandas.NA) is none.
-    missing = (None.__class__, type(np.nan))
-    return all(
-        isinstance(value, (Real, *missing)) or type(value).__name__ == "NAType" for value in column
-    )
-
-
-def _check_numeric(block: Block, name: str) -> None:
-    kind = block.dtype.kind
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: view {name!r} is {block.dtype}. "
-            "Pass real and imaginary parts as columns."
-        )
-    if kind not in "biuf":
-        raise ValueError(
-            f"View {name!r} has type {block.dtype}, not numbers. "
-            "Encode or leave out non-numeric columns."
-        )

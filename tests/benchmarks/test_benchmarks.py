@@ -19,6 +19,7 @@ from benchmarks import (
     dask_cluster,
     graph_stage,
     growth,
+    label_free,
     labels,
     measure,
     out_of_core,
@@ -26,6 +27,7 @@ from benchmarks import (
     published,
     run,
     simplex_qp,
+    single_cell,
     start_up,
     task_graph,
     whole_fit,
@@ -278,3 +280,17 @@ class TestSimulation:
         tables = (tmp_path / "explanation" / "scaling.inc").read_text()
         assert "mean error 20%" in tables
         assert tables.count("list-table") == 3
+
+
+def test_single_cells_are_measured_over_seeds(report):
+    counts = np.random.default_rng(0).poisson(3.0, size=(90, 6)) * (np.arange(90) % 3 + 1)[:, None]
+    cells = Views({"rna": counts, "protein": counts[:, :4]}, target=np.arange(90) % 3)
+    single_cell.measure(report, cells, [0, 1])
+    lines = read_lines(report)
+    assert len(lines) == 6
+    assert [line["seed"] for line in lines] == [[0, 1]] * 6
+
+
+def test_the_pick_without_labels_is_one_of_the_settings(report, views):
+    facts = label_free.compare(report, "made", views, [{"alpha": 0.01}, {"alpha": 10.0}])
+    assert facts["worst"] <= facts["pick"] <= facts["best"]

@@ -7,6 +7,7 @@ import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import anndata
 import h5py
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from manyview import Views
 from manyview.errors import ReadError
+from manyview.readers import read_view
 from manyview.sources import as_source, is_source, open_source
 
 N_ROWS, N_COLUMNS = 1003, 6
@@ -90,6 +92,19 @@ def save_npz(folder, X):
     return open_source(folder / "x.npz")
 
 
+def write_h5ad(folder, X):
+    anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(folder / "x.h5ad")
+    return folder / "x.h5ad"
+
+
+def save_h5ad(folder, X):
+    return read_view(str(write_h5ad(folder, X))).views[0].data
+
+
+def back_anndata(folder, X):
+    return as_source(anndata.read_h5ad(write_h5ad(folder, X), backed="r").X)
+
+
 # A new kind of source adds a line here.
 KINDS = {
     "npy": save_npy,
@@ -104,6 +119,8 @@ KINDS = {
     "parquet folder": save_parquet_folder,
     "parquet lists": save_parquet_lists,
     "csr": save_npz,
+    "csr in h5ad": save_h5ad,
+    "csr of a backed AnnData": back_anndata,
 }
 
 

@@ -9,6 +9,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers import FORMATS, read_labels, read_view, read_views
 from manyview.sources import is_source
+from manyview.views import is_sparse
 
 from .conftest import LAZY, SPARSE, WITH_IDS, WITH_LABELS, WRITERS
 
@@ -61,7 +62,7 @@ def test_the_same_ids_and_labels_from_every_format_that_has_them(file, ids, labe
 def test_rows_stay_on_disk_where_promised_and_zeros_stay_out(file):
     (view,) = read(file).views
     assert is_source(view.data) == (file.name in LAZY)
-    assert sparse.issparse(view.data) == (file.name in SPARSE)
+    assert is_sparse(view.data) == (file.name in SPARSE)
 
 
 def test_what_was_taken_as_rows_is_said(file):

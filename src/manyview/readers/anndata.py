@@ -18,6 +18,7 @@ from manyview.errors import ReadError
 from manyview.ids import as_ids
 from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.hdf5 import open_rows, opened
+from manyview.sources.csr_groups import CsrGroupSource
 from manyview.words import count, first_few, lacks_columns
 
 
@@ -126,10 +127,11 @@ def _read_sparse(group: Any, request: Request) -> Any:
             f"{request.path}::{group.name.strip('/')} is stored as {kind or 'an old layout'}. Write the "
             "file again with a current anndata."
         )
+    if kind == "csr_matrix":
+        return CsrGroupSource(group, path=request.path)
     parts = tuple(np.asarray(group[part]) for part in ("data", "indices", "indptr"))
     shape = tuple(int(size) for size in group.attrs["shape"])
-    make = sparse.csr_array if kind == "csr_matrix" else sparse.csc_array
-    return sparse.csr_array(make(parts, shape=shape))
+    return sparse.csr_array(sparse.csc_array(parts, shape=shape))
 
 
 def _read_obs(obs: Any, request: Request) -> tuple[npt.NDArray[np.str_], npt.NDArray[Any] | None]:

@@ -18,7 +18,7 @@ from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
 from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, choose_balanced
 from manyview.report.spectrum import describe_spectrum
-from manyview.views import Views, as_views
+from manyview.views import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -358,7 +358,7 @@ def _study_rows(estimator: LMVSC, random_state: int) -> npt.NDArray[np.int64]:
 def _study(estimator: LMVSC, X: Any, random_state: int) -> tuple[Views, npt.NDArray[np.integer]]:
     """Rows to fit again, and the labels they have."""
     check_is_fitted(estimator)
-    views = estimator._match(as_views(X))
+    views = estimator._read_rows(X)
     if views.n_rows != len(estimator.labels_):
         raise ValueError(
             f"X has {views.n_rows} rows, but the model was fitted to {len(estimator.labels_)}. Pass "

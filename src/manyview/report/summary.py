@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from manyview.features import find_features
 from manyview.presence import PartialView
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
@@ -21,11 +22,10 @@ from manyview.report.certainty import (
     measure_certainty,
 )
 from manyview.report.classes import Classes, compare_with_classes, encode_classes, merge_rare
-from manyview.report.features import find_features
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, Samples, choose_samples
 from manyview.report.spectrum import describe_spectrum
-from manyview.views import Views, as_views, is_sparse
+from manyview.views import Views, is_sparse
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -58,7 +58,7 @@ def build_summary(
         The rows that were fitted, in the same order. Without them, what needs their columns is left
         out: each view's own clusters, stability, features, duplicates.
     ids : sequence of shape (n,), optional
-        A name for each row; row numbers from 0 by default.
+        A name for each row; those of the views, or row numbers from 0, by default.
     labels : sequence of shape (n,), optional
         True labels; ``views.target`` by default. None, NaN and empty text are missing.
     command : str, optional
@@ -86,6 +86,8 @@ def build_summary(
     check_is_fitted(model)
     n = len(model.labels_)
     given = None if views is None else _check_views(model, views)
+    if ids is None:
+        ids = getattr(model, "ids_", None) if given is None else given.ids
     names = _check_ids(ids, n)
     if labels is None and given is not None:
         labels = given.target
@@ -103,7 +105,7 @@ def build_summary(
 
 
 def _check_views(model: LMVSC, views: Any) -> Views:
-    matched = model._match(as_views(views))
+    matched = model._read_rows(views)
     if list(matched.n_features) != model.n_features_per_view_:
         model._refuse_columns(matched)
     if matched.n_rows != len(model.labels_):

@@ -114,7 +114,8 @@ def open_source(path: str | os.PathLike[str], key: str | None = None) -> Source:
 def as_source(item: Any) -> Source | None:
     """Give the source of what is not in memory; None for what is.
 
-    A path, an array opened as a memory map, an ``h5py.Dataset`` and a ``zarr.Array`` are not.
+    A path, an array opened as a memory map, an ``h5py.Dataset``, a ``zarr.Array`` and a sparse matrix
+    that an AnnData leaves in its file are not.
 
     Examples
     --------
@@ -138,7 +139,24 @@ def as_source(item: Any) -> Source | None:
         from manyview.sources.zarr import ZarrSource
 
         return ZarrSource(item)
+    if library == "anndata" and getattr(item, "format", None) in ("csr", "csc"):
+        return _from_backed(item)
     return None
+
+
+def _from_backed(item: Any) -> Source:
+    """Give the source of a sparse matrix that an AnnData leaves in its file."""
+    from manyview.sources.csr_groups import CsrGroupSource
+
+    if item.format != "csr":
+        raise ValueError(
+            f"{item.group} is stored by columns (CSC), so rows cannot be read from it. Write the file "
+            "again with X.tocsr(), or read it into memory."
+        )
+    file = getattr(item.group, "file", None)
+    # A file that is open for writing cannot be opened again.
+    path = Path(file.filename) if file is not None and file.mode == "r" else None
+    return CsrGroupSource(item.group, path=path)
 
 
 def is_source(item: Any) -> bool:

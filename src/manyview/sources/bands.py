@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.sources.base import Dense, reading
 
 _FEW_ROWS = 64
+_SPARSE_ROWS = 4096
 
 
 class Banded(Dense):
@@ -123,6 +125,18 @@ def _take_runs(
         start, stop = int(group[0]), int(group[-1]) + 1
         parts.append(read(start, stop)[group - start])
     return np.concatenate(parts)
+
+
+def take_sparse(
+    read: Callable[[int, int], sparse.csr_array], rows: npt.NDArray[np.int64]
+) -> sparse.csr_array:
+    """Give sparse rows by number, ascending; those near each other are read in one go."""
+    parts = []
+    for run in np.split(rows, np.flatnonzero(np.diff(rows) > _FEW_ROWS) + 1):
+        for piece in np.array_split(run, -(-len(run) // _SPARSE_ROWS)):
+            start = int(piece[0])
+            parts.append(read(start, int(piece[-1]) + 1)[piece - start])
+    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, "csr"))
 
 
 def even_edges(n_rows: int, band_rows: int) -> npt.NDArray[np.int64]:

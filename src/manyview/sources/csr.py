@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError, WriteError
+from manyview.sources.bands import take_sparse
 from manyview.sources.base import WatchedFile, reading
 from manyview.sources.npy import NpySource, open_npy
 
@@ -65,12 +66,7 @@ class CsrSource:
 
     def take(self, rows: npt.NDArray[np.int64]) -> sparse.csr_array:
         """Rows with these numbers, ascending."""
-        parts = []
-        for run in np.split(rows, np.flatnonzero(np.diff(rows) > _ROWS // 64) + 1):
-            for piece in np.array_split(run, -(-len(run) // _ROWS)):
-                start = int(piece[0])
-                parts.append(self.read(start, int(piece[-1]) + 1)[piece - start])
-        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, "csr"))
+        return take_sparse(self.read, rows)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file that it was made from."""

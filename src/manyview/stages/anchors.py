@@ -79,7 +79,7 @@ def _few_dimensions(rows: ScaledRows) -> Array:
     gram -= gram.mean(axis=1)[:, None]  # as if their mean were zero
     scale = float(np.diagonal(gram).mean())
     gram[np.diag_indices_from(gram)] += _JITTER * scale if scale > 0 else 1.0
-    return np.linalg.cholesky(gram)
+    return np.asarray(np.linalg.cholesky(gram), np.float64)
 
 
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:

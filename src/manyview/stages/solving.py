@@ -118,7 +118,7 @@ class PatternSolvers:
                 rows = [views[g][places[samples, g]] for g in groups]
                 solved.append(solve(rows, *self._solver(groups)))
                 members.append(samples)
-        there = present.any(axis=1)
+        there: Mask = np.asarray(present.any(axis=1))
         if not solved:
             return SolvedRows(sparse.csr_array((n, len(self._graph.anchors))), there, 0)
         stacked = sparse.csr_array(sparse.vstack([each.rows for each in solved], "csr"))

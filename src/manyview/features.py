@@ -90,9 +90,13 @@ def _compare(sums: Array, squares: Array, filled: Array, counts: Array) -> Effec
 
 
 def find_features(
-    views: Views, labels: npt.NDArray[np.integer], n_clusters: int
+    views: Views,
+    labels: npt.NDArray[np.integer],
+    n_clusters: int,
+    *,
+    n_listed: int = N_LISTED,
 ) -> list[list[dict[str, Any]]]:
-    """Give, for each cluster, the columns that set it apart most: up to five of each view.
+    """Give, for each cluster, the columns that set it apart most: up to ``n_listed`` of each view.
 
     They are listed strongest first, whatever their view.
     """
@@ -104,12 +108,12 @@ def find_features(
         for start, part in _column_blocks(rows, n_clusters):
             effects = measure_effects(part, own_labels, n_clusters)
             for cluster, listed in enumerate(per_cluster):
-                listed += _strongest(effects, cluster, start)
+                listed += _strongest(effects, cluster, start, n_listed)
         for cluster, listed in enumerate(per_cluster):
             listed.sort(key=lambda item: (-item[0], item[1]))
             found[cluster] += [
                 {"view": name, "column": columns[j] if columns else f"column {j}", **facts}
-                for _, j, facts in listed[:N_LISTED]
+                for _, j, facts in listed[:n_listed]
             ]
     for features in found:
         features.sort(key=lambda feature: -abs(feature["effect"]))
@@ -127,10 +131,10 @@ def _column_blocks(X: Any, n_clusters: int) -> Iterator[tuple[int, Any]]:
 
 
 def _strongest(
-    effects: Effects, cluster: int, first_column: int
+    effects: Effects, cluster: int, first_column: int, n_listed: int
 ) -> list[tuple[float, int, dict[str, Any]]]:
     strength = np.abs(effects.effect[cluster])
-    order = np.argsort(-strength, kind="stable")[:N_LISTED]
+    order = np.argsort(-strength, kind="stable")[:n_listed]
     return [
         (
             float(strength[j]),

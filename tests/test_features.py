@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import Views
-from manyview.report import features
-from manyview.report.features import find_features, measure_effects
+from manyview import Views, features
+from manyview.features import find_features, measure_effects
 
 
 @pytest.fixture

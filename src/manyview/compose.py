@@ -1,0 +1,264 @@
+"""Pipelines of several views: a transformer for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from manyview import frames, presence
+from manyview.columns import Columns, find_columns, split_columns
+from manyview.parts import Part, read_part, split_parts
+from manyview.views import Views, as_views
+
+__all__ = ["PerView", "per_view"]
+
+_ALONE = "transformer"
+
+
+def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -> PerView:
+    """Give a transformer of several views, to stand before a multi-view estimator in a pipeline.
+
+    Parameters
+    ----------
+    transformers : transformer, or mapping of view names to transformers
+        One for all views, cloned for each; or one a view. "passthrough" leaves a view as it is, and
+        so does a mapping that does not name it; "drop" leaves it out.
+    views : mapping of str to columns, optional
+        Splits one wide array or data frame into views first, as the parameter of
+        :class:`~manyview.LMVSC` does. Columns of a data frame may then hold text, if the transformer
+        turns it into numbers.
+
+    Returns
+    -------
+    PerView
+        Its ``transform`` gives :class:`~manyview.Views`.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from manyview import LMVSC, datasets
+    >>> from manyview.compose import per_view
+    >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
+    >>> model = make_pipeline(
+    ...     per_view(StandardScaler()), per_view({"view_1": PCA(2)}), LMVSC(3, random_state=0)
+    ... )
+    >>> model.fit_predict(views).shape, model[-1].n_features_per_view_
+    ((200,), [4, 2])
+    """
+    return PerView(transformers, views=views)
+
+
+class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """A transformer for each view; see :func:`per_view`.
+
+    Parameters
+    ----------
+    transformers : transformer, or mapping of view names to transformers
+        One for all views, or one a view.
+    views : mapping of str to columns, default=None
+        How one wide array is split.
+
+    Attributes
+    ----------
+    transformers_ : dict of str to (transformer or str)
+        The fitted transformer of each view, "passthrough" or "drop".
+    view_columns_ : dict of str to list of int
+        With ``views``, the places of each view's columns.
+    """
+
+    def __init__(self, transformers: Any, *, views: Any = None) -> None:
+        self.transformers = transformers
+        self.views = views
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> PerView:
+        """Fit each view's transformer; ``params`` are routed to those that asked for them."""
+        self._fit(X, y, self._route("fit", params))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Views:
+        """Fit each view's transformer, and give the transformed views."""
+        return self._fit(X, y, self._route("fit_transform", params))
+
+    def _fit(self, X: Any, y: Any, routed: Mapping[str, Any]) -> Views:
+        is_split = self.views is not None and not isinstance(X, Views)
+        columns = find_columns(X, self.views) if is_split else None
+        parts = _split(X, columns)
+        fitted = {
+            name: chosen if isinstance(chosen, str) else clone(chosen)
+            for name, chosen in self._assign(list(parts)).items()
+        }
+        done = {
+            name: _transform(part, fitted[name], _Fit(y, routed.get(self._routed_as(name), {})))
+            for name, part in parts.items()
+            if fitted[name] != "drop"
+        }
+        if not done:
+            raise ValueError("Every view is dropped: nothing is left to cluster.")
+        self.transformers_ = fitted
+        self.__dict__.pop("view_columns_", None)
+        if columns is not None:
+            self.view_columns_ = columns
+        return _together(done, X)
+
+    def transform(self, X: Any) -> Views:
+        """Give the transformed views of rows that have the views that were fitted."""
+        check_is_fitted(self)
+        columns = None if isinstance(X, Views) else getattr(self, "view_columns_", None)
+        parts = _split(X, columns)
+        if set(parts) != set(self.transformers_):
+            raise ValueError(
+                f"Got views {list(parts)}, but these transformers were fitted with "
+                f"{list(self.transformers_)}."
+            )
+        done = {
+            name: _transform(parts[name], transformer, _use)
+            for name, transformer in self.transformers_.items()
+            if transformer != "drop"
+        }
+        return _together(done, X)
+
+    def _assign(self, names: list[str]) -> dict[str, Any]:
+        """Give the transformer of each view, as it was passed."""
+        if not isinstance(self.transformers, Mapping):
+            return {name: _checked(self.transformers) for name in names}
+        if unknown := [name for name in self.transformers if name not in names]:
+            raise ValueError(f"There is no view {unknown[0]!r} to transform; there are {names}.")
+        return {name: _checked(self.transformers.get(name, "passthrough")) for name in names}
+
+    def _routed_as(self, name: str) -> str:
+        return name if isinstance(self.transformers, Mapping) else _ALONE
+
+    def _route(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Give what each transformer asked for, by its name."""
+        if not params:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"Passing {list(params)} to the transformers needs "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        routed = process_routing(self, method, **params)
+        return {name: routed[name].fit_transform for name, _ in self._named()}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who asks for which metadata, for scikit-learn's routing."""
+        router = MetadataRouter(owner=self)
+        mapping = MethodMapping()
+        for method in ("fit", "fit_transform"):
+            mapping.add(caller=method, callee="fit_transform")
+        for name, transformer in self._named():
+            router.add(**{name: transformer}, method_mapping=mapping)
+        return router
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters; those of a view's transformer as ``VIEW__PARAMETER``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.transformers, Mapping):
+            for name, transformer in self._named():
+                params[name] = transformer
+                for inner, value in transformer.get_params(deep=True).items():
+                    params[f"{name}__{inner}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> PerView:
+        """Set parameters; ``VIEW=transformer`` replaces one, ``VIEW__PARAMETER`` changes one."""
+        if isinstance(self.transformers, Mapping):
+            names = [name for name in params if name in self.transformers]
+            if names:
+                replaced = {name: params.pop(name) for name in names}
+                self.transformers = {**self.transformers, **replaced}
+        super().set_params(**params)
+        return self
+
+    def _named(self) -> Iterator[tuple[str, Any]]:
+        given = self.transformers
+        each = given.items() if isinstance(given, Mapping) else [(_ALONE, given)]
+        return ((str(name), t) for name, t in each if hasattr(t, "get_params"))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "transformers_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _checked(transformer: Any) -> Any:
+    if transformer is None or isinstance(transformer, str):
+        if transformer in (None, "passthrough", "drop"):
+            return transformer or "passthrough"
+    elif hasattr(transformer, "fit") and hasattr(transformer, "transform"):
+        return transformer
+    raise TypeError(
+        f"{transformer!r} is no transformer: pass an object with fit and transform, 'passthrough' or "
+        "'drop'."
+    )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Fits a transformer to rows and gives them transformed."""
+
+    y: Any
+    params: Mapping[str, Any]
+
+    def __call__(self, transformer: Any, rows: Any, present: Any) -> Any:
+        y = self.y if present is None or self.y is None else np.asarray(self.y)[present]
+        if hasattr(transformer, "fit_transform"):
+            return transformer.fit_transform(rows, y, **self.params)
+        return transformer.fit(rows, y, **self.params).transform(rows)
+
+
+def _use(transformer: Any, rows: Any, present: Any) -> Any:
+    return transformer.transform(rows)
+
+
+def _split(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    if isinstance(X, Views):
+        return dict(zip(X.names, X._parts(), strict=True))
+    return split_parts(X) if columns is None else split_columns(X, columns)
+
+
+def _transform(item: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]) -> Part:
+    """Give a part with its rows transformed; samples that lack the view stay without."""
+    if frames.is_frame(item) and transformer != "passthrough":  # it may hold text
+        return _as_part(use(transformer, item, None), transformer, frames.row_ids(item))
+    part = item if isinstance(item, Part) else read_part(item, "view")
+    if transformer == "passthrough":
+        return part
+    block = part.block
+    if not presence.is_partial(block):
+        block = as_views({"view": block}, in_memory=True).arrays[0]
+    rows, present = presence.split_rows(block)
+    done = _as_part(use(transformer, rows, present), transformer, part.ids)
+    if present is None:
+        return done
+    places = np.where(present, np.cumsum(present) - 1, presence.ABSENT)
+    return Part(presence.arrange(done.block, places), done.columns, part.ids)
+
+
+def _as_part(rows: Any, transformer: Any, ids: Any) -> Part:
+    if not sparse.issparse(rows) and not frames.is_frame(rows):
+        rows = np.asarray(rows)
+    part = read_part(rows, "view")
+    columns = part.columns
+    if columns is None and hasattr(transformer, "get_feature_names_out"):
+        names = tuple(map(str, transformer.get_feature_names_out()))
+        columns = names if len(names) == part.block.shape[1] else None
+    return Part(part.block, columns, ids if part.ids is None else part.ids)
+
+
+def _together(parts: Mapping[str, Part], X: Any) -> Views:
+    return Views(dict(parts), target=X.target if isinstance(X, Views) else None)

@@ -1,0 +1,220 @@
+"""Data frames of any library, by way of narwhals: tables in, tables with ids out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+_MISSING = (type(None), float)  # what stands for a missing value among objects, besides pandas.NA
+
+
+def is_frame(item: Any) -> bool:
+    """Whether this is a data frame in memory: of pandas, Polars, pyarrow or their relatives.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_frame(pd.DataFrame({"a": [1, 2]})), is_frame(np.zeros((2, 1)))
+    (True, False)
+    """
+    # Asked of the class: a lazy frame would work out its columns.
+    if not hasattr(type(item), "columns"):
+        return False
+    return bool(_narwhals().dependencies.is_into_dataframe(item))
+
+
+def is_lazy_frame(item: Any) -> bool:
+    """Whether this is a data frame that is not computed yet."""
+    return hasattr(type(item), "columns") and hasattr(type(item), "collect") and not is_frame(item)
+
+
+def _narwhals() -> Any:
+    try:
+        import narwhals
+    except ImportError as error:
+        raise ImportError(
+            "Data frames are read by way of narwhals: pip install 'manyview[frames]', or pass "
+            "frame.to_numpy()."
+        ) from error
+    return narwhals
+
+
+def _opened(frame: Any) -> Any:
+    """Give a frame as narwhals sees it; columns are known by place, whatever their names."""
+    if _is_like_pandas(frame):  # its names may repeat, and need not be text
+        frame = frame.set_axis(range(frame.shape[1]), axis=1)
+    return _narwhals().from_native(frame, eager_only=True)
+
+
+def _is_like_pandas(frame: Any) -> bool:
+    return hasattr(frame, "set_axis")
+
+
+def column_labels(frame: Any) -> list[Any]:
+    """Give the columns' labels, as the frame has them."""
+    if _is_like_pandas(frame):
+        return list(frame.columns)
+    return list(_narwhals().from_native(frame, eager_only=True).columns)
+
+
+def column_names(frame: Any) -> tuple[str, ...]:
+    """Give the columns' labels as text; parts of labels with several levels are joined by " / "."""
+    return tuple(
+        " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        for label in column_labels(frame)
+    )
+
+
+def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None:
+    """Give the rows' names: the index of pandas, unless it merely counts rows from 0.
+
+    With ``also_counts``, numbers that count rows are names too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row_ids(pd.DataFrame({"a": [1, 2]}, index=["x", "y"])).tolist()
+    ['x', 'y']
+    >>> row_ids(pd.DataFrame({"a": [1, 2]})) is None
+    True
+    """
+    if not _is_like_pandas(frame):
+        return None
+    index = frame.index
+    is_count = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    if is_count and not also_counts:
+        return None
+    if getattr(index, "nlevels", 1) > 1:
+        return np.array([" / ".join(map(str, label)) for label in index])
+    return np.asarray(index)
+
+
+def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
+    """Give the frame without a column, and that column; None if it has no such one."""
+    opened = _narwhals().from_native(frame, eager_only=True)
+    if name not in opened.columns:
+        return frame, None
+    return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
+
+
+def select_columns(frame: Any, places: Sequence[int]) -> Any:
+    """Give some columns as a frame of the same kind, by their places."""
+    if _is_like_pandas(frame):
+        return frame.iloc[:, list(places)]
+    return _narwhals().from_native(frame, eager_only=True)[:, list(places)].to_native()
+
+
+def split_levels(frame: Any) -> dict[str, Any] | None:
+    """Give one frame for each label of the first level; None if columns have a single level.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns = pd.MultiIndex.from_tuples([("size", "height"), ("size", "width"), ("hue", "red")])
+    >>> found = split_levels(pd.DataFrame(np.zeros((2, 3)), columns=columns))
+    >>> {name: column_names(part) for name, part in found.items()}
+    {'size': ('height', 'width'), 'hue': ('red',)}
+    """
+    if not _is_like_pandas(frame) or getattr(frame.columns, "nlevels", 1) == 1:
+        return None
+    firsts = [label[0] for label in frame.columns]
+    parts = {}
+    for first in dict.fromkeys(firsts):
+        part = frame.iloc[:, [place for place, label in enumerate(firsts) if label == first]]
+        parts[str(first)] = part.set_axis(part.columns.droplevel(0), axis=1)
+    return parts
+
+
+def read_numbers(frame: Any, name: str) -> Any:
+    """Give a frame's values as an ndarray, or as CSR if pandas keeps all columns sparse.
+
+    Missing values become NaN. Columns that hold no numbers are refused.
+
+    Parameters
+    ----------
+    frame : data frame of shape (n, d)
+    name : str
+        The view's name, for messages.
+    """
+    if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
+        return sparse.csr_array(frame.sparse.to_coo())
+    opened = _opened(frame)
+    wrong = [place for place in range(opened.shape[1]) if not _holds_numbers(opened[:, place])]
+    if wrong:
+        _refuse_columns(frame, opened, wrong, name)
+    values = np.asarray(opened.to_numpy())
+    if values.dtype.kind not in "biuf":  # missing truth values, decimals, objects
+        columns = [_as_floats(opened[:, place].to_numpy()) for place in range(opened.shape[1])]
+        values = np.column_stack(columns)
+    return values
+
+
+def _is_sparse(frame: Any) -> bool:
+    return all(hasattr(kind, "fill_value") for kind in frame.dtypes)
+
+
+def _holds_numbers(column: Any) -> bool:
+    narwhals = _narwhals()
+    kind = column.dtype
+    if kind.is_numeric() or kind == narwhals.Boolean:
+        return True
+    if kind not in (narwhals.Object, narwhals.Unknown):
+        return False
+    values = column.to_numpy()
+    if values.dtype.kind != "O":  # sparse columns of pandas
+        return values.dtype.kind in "biuf"
+    # Text that looks like a number is still text.
+    return all(isinstance(value, (Real, *_MISSING)) or _is_na(value) for value in values)
+
+
+def _is_na(value: Any) -> bool:
+    return type(value).__name__ == "NAType"
+
+
+def _as_floats(column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if column.dtype.kind != "O":
+        return column.astype(np.float64)
+    return np.array([np.nan if v is None or _is_na(v) else v for v in column], dtype=np.float64)
+
+
+def _refuse_columns(frame: Any, opened: Any, places: list[int], name: str) -> None:
+    names = column_names(frame)
+    kinds = sorted({str(opened[:, place].dtype) for place in places})
+    listed = [names[place] for place in places[:5]]
+    raise ValueError(
+        f"View {name!r} has non-numeric column(s) {listed}{' ...' if places[5:] else ''} "
+        f"({', '.join(kinds)}). Encode them (sklearn.preprocessing.OneHotEncoder for categories), or "
+        f"leave them out; if {listed[0]!r} names the rows, pass Views(..., ids={listed[0]!r})."
+    )
+
+
+def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
+    """Give columns as a data frame of ``kind``: "pandas", "polars" or "pyarrow".
+
+    Examples
+    --------
+    >>> make_frame({"id": ["a", "b"], "cluster": [0, 1]}).shape
+    (2, 2)
+    """
+    return _narwhals().from_dict(dict(columns), backend=kind).to_native()
+
+
+def make_series(values: npt.NDArray[Any], ids: npt.NDArray[Any] | None, name: str) -> Any:
+    """Give values as a pandas Series whose index are the ids, or row numbers from 0."""
+    import pandas as pd
+
+    return pd.Series(values, index=ids, name=name)
+
+
+def with_ids(rows: Any, ids: npt.NDArray[Any] | None, kind: str) -> Any:
+    """Give rows as a pandas frame with the ids as its index, if a pandas frame is wanted."""
+    if ids is None or kind != "pandas":
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, index=ids)

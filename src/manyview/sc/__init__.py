@@ -1,0 +1,7 @@
+"""Single cells: AnnData and MuData in, annotations added to them, as scanpy and muon do."""
+
+from __future__ import annotations
+
+from manyview.sc import tl
+
+__all__ = ["tl"]

@@ -1,0 +1,78 @@
+"""Sparse rows in groups of HDF5 and zarr, laid out as anndata writes them: data, indices, indptr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.sources.bands import take_sparse
+from manyview.sources.base import WatchedFile, native, reading
+
+
+class CsrGroupSource:
+    """Rows of a CSR matrix in an open group, or in a file by its path.
+
+    Parameters
+    ----------
+    group : h5py.Group or zarr.Group
+        With ``data``, ``indices`` and ``indptr``, and the shape among its attributes.
+    path : Path, optional
+        Open the HDF5 file for each read, rather than use ``group``: then this can be sent to other
+        processes, and the file is not kept open.
+    """
+
+    is_sparse = True
+    feature_names = None
+    band_rows = 1
+
+    def __init__(self, group: Any, *, path: Path | None = None) -> None:
+        self._group: Any = group if path is None else None
+        self._path, self._key = path, group.name
+        rows, columns = (int(size) for size in group.attrs["shape"])
+        self.shape, self.dtype = (rows, columns), native(group["data"].dtype)
+        self._indptr = np.asarray(group["indptr"][:], dtype=np.int64)
+        name = getattr(getattr(group, "file", None), "filename", None)
+        self.where = f"{str(name or group)!r}, group {group.name!r}"
+        self._file = WatchedFile(Path(name)) if name and Path(name).is_file() else None
+        entry_bytes = self.dtype.itemsize + np.dtype(group["indices"].dtype).itemsize
+        self.row_bytes = 8.0 + int(self._indptr[-1]) * entry_bytes / max(rows, 1)
+
+    def read(self, start: int, stop: int) -> sparse.csr_array:
+        """Rows from ``start`` up to ``stop``."""
+        with reading(self.where, start, stop):
+            if self._path is None:
+                return self._read(self._group, start, stop)
+            import h5py
+
+            if self._file is not None:
+                self._file.check()
+            with h5py.File(self._path, "r") as file:
+                return self._read(file[self._key], start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> sparse.csr_array:
+        """Rows with these numbers, ascending."""
+        return take_sparse(self.read, rows)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file, with the group's name and the rows' places."""
+        import hashlib
+
+        places = hashlib.blake2b(self._indptr.tobytes(), digest_size=16).hexdigest()
+        file = {} if self._file is None else self._file.fingerprint()
+        return {
+            "kind": "csr group", "key": self._key, "shape": list(self.shape),
+            "dtype": self.dtype.str, "rows": places, **file,
+        }  # fmt: skip
+
+    def _read(self, group: Any, start: int, stop: int) -> sparse.csr_array:
+        indptr = self._indptr[start : stop + 1]
+        first, last = int(indptr[0]), int(indptr[-1])
+        data = np.asarray(group["data"][first:last]).astype(self.dtype, copy=False)
+        indices = np.asarray(group["indices"][first:last])
+        rows = sparse.csr_array((data, indices, indptr - first), (stop - start, self.shape[1]))
+        rows.sum_duplicates()  # also puts entries into the order of their columns
+        return rows

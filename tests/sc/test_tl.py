@@ -1,0 +1,208 @@
+"""Single cells: what is written where, what is left alone, and real cells."""
+
+from __future__ import annotations
+
+import anndata
+import mudata
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from manyview import LMVSC, Views, metrics, sc
+from manyview.sources import is_source
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore:Cannot join columns"),
+]
+
+
+@pytest.fixture
+def counts():
+    """Give raw counts of 150 cells of three kinds: 40 genes, sparse, and 8 proteins."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(150) % 3
+    rna = rng.poisson(np.exp(rng.normal(-1.5, 1.5, size=(3, 40)))[kinds])
+    protein = rng.poisson(np.exp(rng.normal(3, 1, size=(3, 8)))[kinds])
+    return kinds, sparse.csr_matrix(rna.astype(np.float32)), protein.astype(np.float32)
+
+
+def annotate(X, prefix):
+    obs = pd.DataFrame(index=[f"cell {i}" for i in range(X.shape[0])])
+    var = pd.DataFrame(index=[f"{prefix} {j}" for j in range(X.shape[1])])
+    return anndata.AnnData(X, obs=obs, var=var)
+
+
+@pytest.fixture
+def mdata(counts):
+    return mudata.MuData({"rna": annotate(counts[1], "gene"), "prot": annotate(counts[2], "CD")})
+
+
+@pytest.fixture
+def adata(counts):
+    cells = annotate(counts[1], "gene")
+    cells.obsm["protein"] = pd.DataFrame(
+        counts[2], index=cells.obs_names, columns=[f"CD {j}" for j in range(8)]
+    )
+    cells.layers["doubled"] = 2 * cells.X
+    return cells
+
+
+class TestWritten:
+    def test_clusters_embedding_and_settings(self, mdata, counts):
+        assert sc.tl.lmvsc(mdata, 3) is None
+        clusters = mdata.obs["manyview"]
+        assert clusters.cat.categories.tolist() == ["0", "1", "2"]
+        assert metrics.ari(counts[0], clusters.astype(int)) > 0.9
+        assert mdata.obsm["X_manyview"].shape[0] == 150
+        assert mdata.uns["manyview"]["view_names"].tolist() == ["rna", "prot"]
+        assert mdata.uns["manyview"]["scaling"].tolist() == ["hellinger", "normal-scores"]
+
+    def test_labels_are_those_of_the_estimator(self, mdata):
+        sc.tl.lmvsc(mdata, 3, random_state=4, key_added="k")
+        model = LMVSC(3, random_state=4).fit(mdata)
+        assert np.array_equal(mdata.obs["k"].astype(int), model.labels_)
+        assert np.array_equal(mdata.obsm["X_k"], model.embedding_)
+
+    def test_a_copy_leaves_the_input_alone(self, mdata, adata):
+        for data in (mdata, adata):
+            made = sc.tl.lmvsc(data, 3, copy=True)
+            assert "manyview" in made.obs and "manyview" in made.uns
+            assert not {"manyview", "X_manyview"} & {*data.obs, *data.obsm, *data.uns}
+
+    def test_other_settings_reach_the_estimator_and_are_noted(self, mdata):
+        sc.tl.lmvsc(mdata, "auto", n_anchors=20)
+        params = mdata.uns["manyview"]["params"]
+        assert params["n_anchors"] == "20" and isinstance(params["n_clusters"], int)
+        with pytest.raises(TypeError, match="resolution"):
+            sc.tl.lmvsc(mdata, 3, resolution=1.0)
+
+
+class TestRepresentations:
+    def test_x_and_entries_of_obsm_are_views(self, adata, mdata):
+        sc.tl.lmvsc(adata, 3, use_rep=["X", "protein"])
+        sc.tl.lmvsc(mdata, 3)
+        assert metrics.ari(adata.obs["manyview"], mdata.obs["manyview"]) == 1.0
+        assert adata.uns["manyview"]["view_names"].tolist() == ["X", "protein"]
+
+    @pytest.mark.parametrize("use_rep", [None, "X", "protein", "obsm/protein", "layers/doubled"])
+    def test_one_matrix_of_an_anndata(self, adata, use_rep):
+        sc.tl.lmvsc(adata, 3, use_rep=use_rep)
+        assert adata.obs["manyview"].notna().all()
+
+    def test_modalities_are_chosen_by_name(self, mdata):
+        mdata.mod["rna"].obsm["X_pca"] = np.asarray(mdata.mod["rna"].X[:, :5].todense())
+        sc.tl.lmvsc(mdata, 3, use_rep={"rna": "X_pca"})
+        assert mdata.uns["manyview"]["view_names"].tolist() == ["rna"]
+
+    @pytest.mark.parametrize(
+        ("use_rep", "error", "message"),
+        [
+            ("X_pca", KeyError, "no 'X_pca'; it has 'X', 'protein', 'layers/doubled'"),
+            ([], ValueError, "use_rep is empty"),
+            ({"rna": "X"}, TypeError, "a name or a list of names"),
+        ],
+    )
+    def test_what_an_anndata_does_not_have(self, adata, use_rep, error, message):
+        with pytest.raises(error, match=message):
+            sc.tl.lmvsc(adata, 3, use_rep=use_rep)
+
+    @pytest.mark.parametrize(
+        ("use_rep", "error", "message"),
+        [
+            ("X_pca", KeyError, "Modality 'rna' has no 'X_pca'"),
+            ({"atac": "X"}, KeyError, "no modality 'atac'"),
+            (["rna"], TypeError, "one name for all modalities"),
+        ],
+    )
+    def test_what_a_mudata_does_not_have(self, mdata, use_rep, error, message):
+        with pytest.raises(error, match=message):
+            sc.tl.lmvsc(mdata, 3, use_rep=use_rep)
+
+    def test_arrays_are_refused(self, counts):
+        with pytest.raises(TypeError, match="takes an AnnData or a MuData; got ndarray"):
+            sc.tl.lmvsc(counts[2], 3)
+
+
+class TestFiles:
+    def test_written_and_read_back(self, mdata, tmp_path):
+        sc.tl.lmvsc(mdata, 3)
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        again = mudata.read_h5mu(tmp_path / "cells.h5mu")
+        assert again.obs["manyview"].astype(str).equals(mdata.obs["manyview"].astype(str))
+        assert again.uns["manyview"]["params"]["random_state"] == 0
+
+    def test_backed_files_are_not_read_at_once(self, mdata, tmp_path):
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
+        views = Views(backed)
+        assert all(is_source(array) for array in views.arrays)
+        assert views.feature_names[0][:2] == ("gene 0", "gene 1")
+        before = (tmp_path / "cells.h5mu").stat()
+        sc.tl.lmvsc(backed, 3)
+        sc.tl.lmvsc(mdata, 3)
+        assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
+        after = (tmp_path / "cells.h5mu").stat()
+        assert (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+
+    def test_a_copy_of_a_backed_file_is_refused(self, adata, tmp_path):
+        del adata.obsm["protein"]
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        with pytest.raises(ValueError, match="copy=False"):
+            sc.tl.lmvsc(backed, 3, copy=True)
+        assert sc.tl.lmvsc(backed, 3) is None
+
+    def test_columns_first_cannot_be_read_by_rows(self, counts, tmp_path):
+        annotate(counts[1].tocsc(), "gene").write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        with pytest.raises(ValueError, match=r"stored by columns \(CSC\)"):
+            sc.tl.lmvsc(backed, 3)
+
+
+class TestCells:
+    def test_names_of_genes_and_cells_are_kept(self, mdata):
+        views = Views(mdata)
+        assert views.ids[3] == "cell 3"
+        assert views.feature_names[1][:2] == ("CD 0", "CD 1")
+
+    def test_modalities_in_another_order_are_matched(self, counts):
+        rna, protein = annotate(counts[1], "gene"), annotate(counts[2], "CD")
+        views = Views(mudata.MuData({"rna": rna, "prot": protein[::-1].copy()}))
+        assert np.array_equal(views["prot"], counts[2])
+
+    def test_a_mudata_of_shared_columns_is_refused(self, counts):
+        first, second = annotate(counts[1], "gene")[:70].copy(), annotate(counts[1], "gene")[70:]
+        shared = mudata.MuData({"a": first, "b": second.copy()}, axis=1)
+        with pytest.raises(ValueError, match="shares axis 1"):
+            Views(shared)
+
+    def test_cells_that_a_modality_lacks(self, counts):
+        rna, protein = annotate(counts[1], "gene"), annotate(counts[2], "CD")
+        views = Views(mudata.MuData({"rna": rna[:120].copy(), "prot": protein[30:].copy()}))
+        assert views.n_rows == 150
+        assert views.present.sum(axis=0).tolist() == [120, 120]
+        row = views.ids.tolist().index("cell 140")
+        assert views.present[row].tolist() == [False, True]
+
+    def test_cells_are_clustered_by_what_they_have(self, counts, tmp_path):
+        rna, protein = annotate(counts[1], "gene"), annotate(counts[2], "CD")
+        mdata = mudata.MuData({"rna": rna[:120].copy(), "prot": protein[30:].copy()})
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        sc.tl.lmvsc(mdata, 3)
+        kinds = np.array([int(name.split()[1]) % 3 for name in mdata.obs_names])
+        assert metrics.ari(kinds, mdata.obs["manyview"].astype(int)) > 0.8
+        backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
+        sc.tl.lmvsc(backed, 3)
+        assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
+
+
+@pytest.mark.slow
+def test_blood_cells_are_told_apart_without_tuning(data):
+    cells = data("citeseq_pbmc10x")
+    mdata = mudata.MuData({name: anndata.AnnData(X) for name, X in cells.items()})
+    sc.tl.lmvsc(mdata, 7)
+    labels = mdata.obs["manyview"].astype(int)
+    assert metrics.nmi(cells.target, labels) > 0.71
+    assert metrics.purity(cells.target, labels) > 0.93
