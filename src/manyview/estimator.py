@@ -54,7 +54,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
-        views. "auto" is 300, but at most a third of the rows and at least ``n_clusters``.
+        views. "auto" is 300, up to 600 where samples lack views, but at most a third of the rows and at
+        least ``n_clusters``.
     alpha : float, sequence of float or "auto", default="auto"
         Ridge on the graph weights, relative to the view's mean squared norm unless ``scaling`` is
         None; more spreads each row over more anchors. "auto" is 0.01.
@@ -611,7 +612,7 @@ def _described(views: Views, only: Collection[str] | None = None) -> Views:
     looked_at = views.names if only is None else only
     empty = [
         name
-        for name, described in zip(views.names, present.any(axis=0), strict=True)
+        for name, described in zip(views.names, np.asarray(present.any(axis=0)), strict=True)
         if name in looked_at and not described
     ]
     if only is None:
