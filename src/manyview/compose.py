@@ -99,7 +99,9 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             for name, chosen in self._assign(list(parts)).items()
         }
         done = {
-            name: _transform(part, fitted[name], _Fit(y, routed.get(self._routed_as(name), {})))
+            name: _transform(
+                name, part, fitted[name], _Fit(y, routed.get(self._routed_as(name), {}))
+            )
             for name, part in parts.items()
             if fitted[name] != "drop"
         }
@@ -122,7 +124,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 f"{list(self.transformers_)}."
             )
         done = {
-            name: _transform(parts[name], transformer, _use)
+            name: _transform(name, parts[name], transformer, _use)
             for name, transformer in self.transformers_.items()
             if transformer != "drop"
         }
@@ -231,28 +233,28 @@ def _split(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Any]:
     return split_parts(X) if columns is None else split_columns(X, columns)
 
 
-def _transform(item: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]) -> Part:
+def _transform(name: str, item: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]) -> Part:
     """Give a part with its rows transformed; samples that lack the view stay without."""
     if frames.is_frame(item) and transformer != "passthrough":  # it may hold text
-        return _as_part(use(transformer, item, None), transformer, frames.row_ids(item))
-    part = item if isinstance(item, Part) else read_part(item, "view")
+        return _as_part(name, use(transformer, item, None), transformer, frames.row_ids(item))
+    part = item if isinstance(item, Part) else read_part(item, name)
     if transformer == "passthrough":
         return part
     block = part.block
-    if not presence.is_partial(block):
-        block = as_views({"view": block}, in_memory=True).arrays[0]
+    if not isinstance(block, presence.PartialView):
+        block = as_views({name: block}, in_memory=True).arrays[0]
     rows, present = presence.split_rows(block)
-    done = _as_part(use(transformer, rows, present), transformer, part.ids)
+    done = _as_part(name, use(transformer, rows, present), transformer, part.ids)
     if present is None:
         return done
     places = np.where(present, np.cumsum(present) - 1, presence.ABSENT)
     return Part(presence.arrange(done.block, places), done.columns, part.ids)
 
 
-def _as_part(rows: Any, transformer: Any, ids: Any) -> Part:
+def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:
     if not sparse.issparse(rows) and not frames.is_frame(rows):
         rows = np.asarray(rows)
-    part = read_part(rows, "view")
+    part = read_part(rows, name)
     columns = part.columns
     if columns is None and hasattr(transformer, "get_feature_names_out"):
         names = tuple(map(str, transformer.get_feature_names_out()))

@@ -163,6 +163,43 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
     return Part(part.block, part.columns, np.asarray(ids))
 
 
+def take_ids(
+    items: Mapping[str, Any], column: str
+) -> tuple[dict[str, Any], list[npt.NDArray[Any] | None]]:
+    """Take the column of ids out of the data frames that have it."""
+    rest, found = {}, []
+    for name, item in items.items():
+        rest[name], ids = (
+            frames.take_column(item, column) if frames.is_frame(item) else (item, None)
+        )
+        found.append(ids)
+    if all(ids is None for ids in found):
+        raise ValueError(f"ids={column!r}, but no view is a data frame with a column {column!r}.")
+    return rest, found
+
+
+def settle_ids(
+    names: Sequence[str], found: Sequence[npt.NDArray[Any] | None], given: Any, n_rows: int
+) -> npt.NDArray[Any] | None:
+    """Give the names of the rows: those that were given, or that the views bring and agree on."""
+    if given is not None:
+        ids = np.asarray(given)
+        if ids.shape != (n_rows,):
+            raise ValueError(f"ids has shape {ids.shape} but the views have {n_rows} rows.")
+        return ids
+    known = [(name, ids) for name, ids in zip(names, found, strict=True) if ids is not None]
+    for name, ids in known[1:]:
+        first, own = known[0]
+        if not np.array_equal(ids, own):
+            row = int(np.argmax(ids != own))
+            raise ValueError(
+                f"Row {row} is {own[row]!r} in view {first!r} and {ids[row]!r} in {name!r}: all views "
+                "must describe the same samples in the same order. Views.from_tables matches rows by "
+                "their names; reset_index(drop=True) drops the names."
+            )
+    return known[0][1] if known else None
+
+
 def arrange_rows(block: Block, places: npt.NDArray[np.int64] | None) -> Block:
     """Give the rows at these places, some maybe missing (-1); those of a source are not read."""
     if places is None:

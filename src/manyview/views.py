@@ -13,11 +13,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview import frames, presence
+from manyview import presence
 from manyview.columns import Columns, find_columns, split_columns
 from manyview.errors import ReadError
 from manyview.ids import as_ids, match_ids
-from manyview.parts import Block, Part, arrange_rows, read_part, read_table, split_parts
+from manyview.parts import (
+    Block,
+    Part,
+    arrange_rows,
+    read_part,
+    read_table,
+    settle_ids,
+    split_parts,
+    take_ids,
+)
 from manyview.sources import is_source
 
 __all__ = ["Block", "Views", "as_views", "is_sparse"]
@@ -97,7 +106,7 @@ class Views:
         self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
         columns_of_ids: list[npt.NDArray[Any] | None] = []
         if isinstance(ids, str):
-            items, columns_of_ids = _take_ids(items, ids)
+            items, columns_of_ids = take_ids(items, ids)
             ids = None
         parts = [
             item if isinstance(item, Part) else read_part(item, name)
@@ -106,9 +115,8 @@ class Views:
         self.arrays: tuple[Block, ...] = tuple(part.block for part in parts)
         self.feature_names = tuple(part.columns for part in parts)
         self._check_same_rows()
-        self.ids: npt.NDArray[Any] | None = self._find_ids(
-            columns_of_ids or [part.ids for part in parts], ids
-        )
+        found = columns_of_ids or [part.ids for part in parts]
+        self.ids: npt.NDArray[Any] | None = settle_ids(self.names, found, ids, self.n_rows)
         if present is not None:
             masks = _masks(present, self)
             self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
@@ -147,7 +155,7 @@ class Views:
         ((2, 1), ['p', 'q'])
         """
         if isinstance(ids, str):
-            _, (ids,) = _take_ids({"X": X}, ids)
+            _, (ids,) = take_ids({"X": X}, ids)
         return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
 
     @classmethod
@@ -221,30 +229,6 @@ class Views:
             Part(array, columns, self.ids)
             for array, columns in zip(self.arrays, self.feature_names, strict=True)
         ]
-
-    def _find_ids(
-        self, found: Sequence[npt.NDArray[Any] | None], given: Any
-    ) -> npt.NDArray[Any] | None:
-        """Names of the rows: those that were given, or that the views bring and agree on."""
-        if given is not None:
-            ids = np.asarray(given)
-            if ids.shape != (self.n_rows,):
-                raise ValueError(
-                    f"ids has shape {ids.shape} but the views have {self.n_rows} rows."
-                )
-            return ids
-        known = [
-            (name, ids) for name, ids in zip(self.names, found, strict=False) if ids is not None
-        ]
-        for name, ids in known[1:]:
-            if not np.array_equal(ids, known[0][1]):
-                row = int(np.argmax(ids != known[0][1]))
-                raise ValueError(
-                    f"Row {row} is {known[0][1][row]!r} in view {known[0][0]!r} and {ids[row]!r} in "
-                    f"{name!r}: all views must describe the same samples in the same order. Bring "
-                    "their rows into one order, or drop the names with reset_index(drop=True)."
-                )
-        return known[0][1] if known else None
 
     def _check_same_rows(self) -> None:
         first, n_rows = self.names[0], self.arrays[0].shape[0]
@@ -383,21 +367,6 @@ def _check_names(names: Sequence[str], items: Mapping[str, Any]) -> tuple[str, .
     if len(set(found)) != len(found):
         raise ValueError(f"View names must be unique; got {list(found)}.")
     return found
-
-
-def _take_ids(
-    items: Mapping[str, Any], column: str
-) -> tuple[dict[str, Any], list[npt.NDArray[Any] | None]]:
-    """Take the column of ids out of the data frames that have it."""
-    rest, found = {}, []
-    for name, item in items.items():
-        rest[name], ids = (
-            frames.take_column(item, column) if frames.is_frame(item) else (item, None)
-        )
-        found.append(ids)
-    if all(ids is None for ids in found):
-        raise ValueError(f"ids={column!r}, but no view is a data frame with a column {column!r}.")
-    return rest, found
 
 
 def _select_rows(array: Block, key: Any) -> Block:

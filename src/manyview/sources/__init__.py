@@ -153,7 +153,7 @@ def _from_backed(item: Any) -> Source:
             f"{item.group} is stored by columns (CSC), so rows cannot be read from it. Write the file "
             "again with X.tocsr(), or read it into memory."
         )
-    file = getattr(item.group, "file", None)
+    file: Any = getattr(item.group, "file", None)
     # A file that is open for writing cannot be opened again.
     path = Path(file.filename) if file is not None and file.mode == "r" else None
     return CsrGroupSource(item.group, path=path)
