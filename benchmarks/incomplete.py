@@ -11,7 +11,6 @@ each of the others has one view only.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable, Sequence

@@ -100,10 +100,13 @@ def _fusion(names: Sequence[str], settings: Settings, result: Result) -> Reasons
 
 
 def _n_anchors(names: Sequence[str], settings: Settings, result: Result) -> Reasons:
-    count = settings.n_anchors[0]
+    usual = settings.n_anchors[0]
+    count = max(len(graph.anchors) for graph in result.model.graphs)
     why = "more than 300 hardly help"
     if not isinstance(settings.anchor_method, str):
         why = "as many as were given"
+    elif count > usual:
+        why = "more than usual, because samples that lack views are placed by fewer of them"
     elif count < 300:
         why = "a third of the rows, but as many as clusters at least"
     elif count > 300:

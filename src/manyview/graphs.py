@@ -71,6 +71,7 @@ def choose_graphs(
     ("early").
     """
     n_views = len(scalers)
+    settings = _with_finer_anchors(settings, sample)
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights in ("agreement", "amgl")
     weights = np.full(n_views, 1.0 / n_views)
@@ -98,6 +99,18 @@ def choose_graphs(
     return tuple(graphs), weights
 
 
+def _with_finer_anchors(settings: Settings, sample: SampledRows) -> Settings:
+    """Up to twice as many anchors, if the number was left to us, where samples lack views.
+
+    A sample with all views is placed by anchors in each of them; one with a single view by those alone.
+    """
+    present = side_by_side(sample.arrays)
+    if present is None or not settings.are_anchors_auto:
+        return settings
+    factor = min(1.0 + 3.0 * float((~present).mean()), 2.0)
+    return replace(settings, n_anchors=tuple(int(factor * m) for m in settings.n_anchors))
+
+
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
@@ -110,7 +123,10 @@ def _make_graphs(
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     graphs = []
-    for n_anchors in settings.n_anchors:
+    for wanted in settings.n_anchors:
+        n_anchors = wanted
+        if settings.are_anchors_auto:
+            n_anchors = min(wanted, max(len(described) // 3, settings.n_clusters or 2))
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
         for alpha in settings.alpha:
             graph = AnchorGraph(

@@ -120,7 +120,7 @@ class GraphRows:
         scaled = [
             s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)
         ]
-        if all(view.present is not None for view in scaled):
-            present = np.stack([view.present for view in scaled], axis=1)
-            refuse_samples_without_views(present, first_row + start)
+        masks = [view.present for view in scaled if view.present is not None]
+        if len(masks) == len(scaled):
+            refuse_samples_without_views(np.stack(masks, axis=1), first_row + start)
         return self._builder(scaled)

@@ -74,6 +74,7 @@ def resolve(estimator: Any, given: Views, views: Views | None = None) -> Setting
         n_init=_integer("n_init", estimator.n_init),
         max_iter=_integer("max_iter", estimator.max_iter),
         tol=_nonnegative("tol", estimator.tol),
+        are_anchors_auto=not is_given and _is_auto(estimator.n_anchors),
     )
 
 

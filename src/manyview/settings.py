@@ -14,9 +14,10 @@ class Settings:
 
     The names are the estimator's; ``n_anchors`` and ``alpha`` are tuples (one graph of each view for
     every pair of them), ``scaling`` has one kind per view ("auto" is settled by the sample),
-    ``anchor_method`` is a name or one array of anchors per view. Two more are settled on the way:
+    ``anchor_method`` is a name or one array of anchors per view. Three more are settled on the way:
     without ``n_clusters`` it is suggested by the sample; without ``n_components``, vectors that sit
-    on a handful of rows are left out and the others are weighted by their strength.
+    on a handful of rows are left out and the others are weighted by their strength; and with
+    ``are_anchors_auto`` there are more anchors where samples lack views.
     """
 
     n_clusters: int | None
@@ -35,6 +36,7 @@ class Settings:
     n_init: int
     max_iter: int
     tol: float
+    are_anchors_auto: bool = False
 
     @property
     def known_clusters(self) -> int:

@@ -88,7 +88,8 @@ class Reservoir:
     def _append(
         self, tile: GraphTile, keys: npt.NDArray[np.float64], kept: npt.NDArray[np.int64]
     ) -> None:
-        self._tiles.append(GraphTile(tuple(Z[kept] for Z in tile.parts), 0))
+        shares = tuple(None if share is None else share[kept] for share in tile.shares)
+        self._tiles.append(GraphTile(tuple(Z[kept] for Z in tile.parts), 0, shares=shares))
         self._keys.append(keys[kept])
 
     def _shrink(self) -> None:

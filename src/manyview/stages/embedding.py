@@ -109,10 +109,16 @@ def canonical(vectors: Array, values: Array) -> Array:
 
 
 def embed_rows(tile: GraphTile, transforms: Sequence[Array], *, row_norm: bool) -> Array:
-    """Embedding rows of a tile: each repeat's rows of Q (unit length if ``row_norm``), side by side."""
+    """Embedding rows of a tile: each repeat's rows of Q (unit length if ``row_norm``), side by side.
+
+    A sample that lacks views has the average over those it has.
+    """
     parts = []
-    for Z, transform in zip(tile.parts, transforms, strict=True):
+    shares = tile.shares or (None,) * len(tile.parts)
+    for Z, transform, share in zip(tile.parts, transforms, shares, strict=True):
         rows = _times(Z, transform)
+        if share is not None:
+            rows /= np.where(share > 0, share, 1.0)[:, None]
         parts.append(unit_rows(rows) if row_norm else rows)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from manyview.simplex import Solver, choose_method, prepare
 from manyview.stages.patchy import PatchyRows
 from manyview.stages.scaling import Array, ScaledRows
-from manyview.stages.solving import PatternSolvers, SolvedRows, even_out, solve, split_by_view
+from manyview.stages.solving import PatternSolvers, SolvedRows, solve, split_by_view, total_shares
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,14 @@ class GraphTile:
         Rows whose problem was not solved to tolerance.
     n_solved : tuple of int
         For each graph, the number of samples that have the views it sees.
+    shares : tuple of (ndarray of shape (n,), or None)
+        For each repeat, how much of the graphs' weight each sample has; None if all have all.
     """
 
     parts: tuple[sparse.csr_array, ...]
     n_failed: int
     n_solved: tuple[int, ...] = ()
+    shares: tuple[Array | None, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -76,8 +79,8 @@ class GraphTile:
 class GraphBuilder:
     """Makes graph rows; holds each graph's problem, prepared once.
 
-    Where samples lack views, each graph has rows for those it can see, and the rows of a sample are
-    scaled up so that its total weight over all graphs is that of any other sample.
+    Where samples lack views, each graph has rows for those it can see, and a sample counts by the share
+    of the views that it has: rows that stand on less are less certain.
 
     Attributes
     ----------
@@ -112,16 +115,14 @@ class GraphBuilder:
         by_repeat: dict[int, list[int]] = {}
         for number, graph in enumerate(self.graphs):
             by_repeat.setdefault(graph.repeat, []).append(number)
-        parts = tuple(
-            even_out(
-                side_by_side_graphs([solved[g].rows for g in numbers]),
-                [solved[g].present for g in numbers],
-                [self.graphs[g].weight for g in numbers],
-            )
-            for numbers in by_repeat.values()
-        )
+        parts, shares = [], []
+        for numbers in by_repeat.values():
+            parts.append(side_by_side_graphs([solved[g].rows for g in numbers]))
+            weights = [self.graphs[g].weight for g in numbers]
+            shares.append(total_shares([solved[g].shares for g in numbers], weights))
         n_failed = sum(each.n_failed for each in solved)
-        return GraphTile(parts, n_failed, tuple(each.n_solved for each in solved))
+        n_solved = tuple(each.n_solved for each in solved)
+        return GraphTile(tuple(parts), n_failed, n_solved, tuple(shares))
 
     def _rows_of(self, number: int, rows: Sequence[ScaledRows]) -> SolvedRows:
         """Give the rows of one graph for all samples, also those it does not see."""
@@ -145,7 +146,20 @@ def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
     parts = zip(*(tile.parts for tile in tiles), strict=True)
     stacked = tuple(sparse.csr_array(sparse.vstack(part, "csr")) for part in parts)
     n_solved = tuple(map(sum, zip(*(tile.n_solved for tile in tiles), strict=True)))
-    return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved)
+    shares = tuple(_stack_shares(tiles, repeat) for repeat in range(len(tiles[0].shares)))
+    return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved, shares)
+
+
+def _stack_shares(tiles: list[GraphTile], repeat: int) -> Array | None:
+    each = [tile.shares[repeat] for tile in tiles]
+    if all(shares is None for shares in each):
+        return None
+    return np.concatenate(
+        [
+            np.ones(tile.parts[repeat].shape[0]) if shares is None else shares
+            for tile, shares in zip(tiles, each, strict=True)
+        ]
+    )
 
 
 def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:

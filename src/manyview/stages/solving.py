@@ -27,21 +27,21 @@ class SolvedRows:
     Attributes
     ----------
     rows : csr_array of shape (n, m)
-        One row a sample, empty where it lacks the views.
-    present : ndarray of bool, shape (n,), or None
-        Which samples have the views, or some of them; None if all.
+        One row a sample, which sums to its share; empty where it lacks the views.
+    shares : ndarray of shape (n,), or None
+        How much of the views each sample has, from 0 to 1; None if all have all.
     n_failed : int
         Rows whose problem was not solved to tolerance.
     """
 
     rows: sparse.csr_array
-    present: Mask | None
+    shares: Array | None
     n_failed: int
 
     @property
     def n_solved(self) -> int:
-        """Number of samples that have the views."""
-        return int(self.rows.shape[0] if self.present is None else self.present.sum())
+        """Number of samples that have some of the views."""
+        return int(self.rows.shape[0] if self.shares is None else np.count_nonzero(self.shares))
 
     def spread(self, present: Mask | None) -> SolvedRows:
         """Give rows of the samples that are present as rows of all samples."""
@@ -52,7 +52,14 @@ class SolvedRows:
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         shape = (len(present), self.rows.shape[1])
         rows = sparse.csr_array((self.rows.data, self.rows.indices, indptr), shape=shape)
-        return replace(self, rows=rows, present=present)
+        return replace(self, rows=rows, shares=present.astype(np.float64))
+
+    def scaled(self, shares: Array) -> SolvedRows:
+        """Give rows that sum to these shares, not to one."""
+        Z = self.rows
+        data = Z.data * np.repeat(shares, np.diff(Z.indptr))
+        rows = sparse.csr_array((data, Z.indices, Z.indptr), shape=Z.shape)
+        return replace(self, rows=rows, shares=shares)
 
 
 def solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> SolvedRows:
@@ -86,7 +93,8 @@ def split_by_view(weights: Array, widths: Sequence[int], scales: Sequence[float]
 class PatternSolvers:
     """Solves rows of several views side by side where samples lack some of them.
 
-    Samples that have the same views share one problem: that of the anchors' columns in these views.
+    Samples that have the same views share one problem: that of the anchors' columns in these views. Each
+    row counts by the share of the views that the sample has.
 
     Parameters
     ----------
@@ -118,13 +126,20 @@ class PatternSolvers:
                 rows = [views[g][places[samples, g]] for g in groups]
                 solved.append(solve(rows, *self._solver(groups)))
                 members.append(samples)
-        there = present.any(axis=1)
+        there = np.asarray(present.any(axis=1))
+        shares: Array = present @ self._view_shares
         if not solved:
-            return SolvedRows(sparse.csr_array((n, len(self._graph.anchors))), there, 0)
+            return SolvedRows(sparse.csr_array((n, len(self._graph.anchors))), shares, 0)
         stacked = sparse.csr_array(sparse.vstack([each.rows for each in solved], "csr"))
         ordered = stacked[np.argsort(np.concatenate(members), kind="stable")]
         n_failed = sum(each.n_failed for each in solved)
-        return SolvedRows(ordered, None, n_failed).spread(None if there.all() else there)
+        return SolvedRows(ordered, None, n_failed).spread(there).scaled(shares)
+
+    @property
+    def _view_shares(self) -> Array:
+        squares = np.square(self._graph.view_scales)
+        shares: Array = squares / squares.sum()
+        return shares
 
     @cached_property
     def _groups(self) -> GroupedAnchors:
@@ -136,8 +151,7 @@ class PatternSolvers:
         """Give the solver of samples with these views, and its problem's weights split by view."""
         found = self._kept.get(groups)
         if found is None:
-            scales = np.asarray(self._graph.view_scales)
-            share = float((scales[list(groups)] ** 2).sum() / (scales**2).sum())
+            share = float(self._view_shares[list(groups)].sum())
             problem, scale = self._groups.problem(groups, share)
             factors = [scale * self._graph.view_scales[g] for g in groups]
             weights = split_by_view(problem.weights, [self._widths[g] for g in groups], factors)
@@ -148,25 +162,14 @@ class PatternSolvers:
         return found
 
 
-def even_out(
-    Z: sparse.csr_array, present: Sequence[Mask | None], weights: Sequence[float]
-) -> sparse.csr_array:
-    """Scale the rows of samples that lack graphs, so that their total weight is that of others.
-
-    Z : (n, M), the graphs side by side; ``present`` and ``weights`` are those of each graph. A sample
-    with a share w of the weights has its rows divided by w. Then every row of the fused graph sums to
-    one, as if all were there, once columns are scaled by their sums.
-    """
-    if all(mask is None for mask in present):
-        return Z
-    n = Z.shape[0]
-    total = sum(weights)
-    there = np.zeros(n)
-    for mask, weight in zip(present, weights, strict=True):
-        there += weight if mask is None else weight * mask
-    factors = np.where(there > 0, total / np.where(there > 0, there, 1.0), 1.0)
-    data = Z.data * np.repeat(factors, np.diff(Z.indptr))
-    return sparse.csr_array((data, Z.indices, Z.indptr), shape=Z.shape)
+def total_shares(shares: Sequence[Array | None], weights: Sequence[float]) -> Array | None:
+    """How much of all graphs each sample has (n,), from each graph's shares and weight; None if all."""
+    if all(each is None for each in shares):
+        return None
+    total = np.zeros(max(len(each) for each in shares if each is not None))
+    for each, weight in zip(shares, weights, strict=True):
+        total += weight if each is None else weight * each
+    return total / sum(weights)
 
 
 def _mask(view: ScaledRows, n: int) -> Mask:
