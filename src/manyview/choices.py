@@ -1,4 +1,4 @@
-"""What a fit chose by itself, and why: one line per parameter that was left on "auto"."""
+"""What a fit chose by itself, and why; and how its solver went."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from manyview.pipeline import Result
 from manyview.settings import Settings
+from manyview.views import Views
 
 Choice = dict[str, Any]
 """``parameter``, ``value`` and ``why``, all fit for JSON."""
@@ -145,3 +146,28 @@ def _n_components(names: Sequence[str], settings: Settings, result: Result) -> R
             "weighted by their strength"
         ),
     )
+
+
+def describe_solver(views: Views, result: Result) -> dict[str, Any]:
+    """Give the rows solved, and for each graph what it was made with and the anchors a row uses."""
+    graphs = result.model.graphs
+    ends = np.cumsum([len(graph.anchors) for graph in graphs])
+    entries = [int(part.sum()) for part in np.split(result.n_entries, ends[:-1])]
+    return {
+        "n_rows": views.n_rows,
+        "n_failed": result.n_failed,
+        "graphs": [
+            {
+                "views": [views.names[v] for v in graph.views],
+                "n_anchors": len(graph.anchors),
+                "alpha": graph.alpha,
+                "locality": graph.locality,
+                "weight": graph.weight,
+                "repeat": graph.repeat,
+                "method": graph.method,
+                "n_rows": int(n_solved),
+                "mean_support": count / max(int(n_solved), 1),
+            }
+            for graph, count, n_solved in zip(graphs, entries, result.n_solved, strict=True)
+        ],
+    }

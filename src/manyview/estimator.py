@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,27 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview import frames, persistence, pipeline
+from manyview.choices import describe_solver
 from manyview.choices import explain as explain_choices
-from manyview.columns import as_wide, count_columns, find_columns, split_columns
+from manyview.columns import as_wide, count_columns, find_columns
 from manyview.engines import choose_engine
-from manyview.engines.base import TILE_ROWS, Engine, Run
+from manyview.engines.base import Engine, Run
 from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
 from manyview.explain import Explanation, explain_rows
-from manyview.parameters import resolve
-from manyview.presence import nothing, refuse_samples_without_views
+from manyview.matching import (
+    described_views,
+    is_single,
+    match_views,
+    refuse_other_columns,
+    split_views,
+)
+from manyview.parameters import count_block_rows, count_jobs, resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
 from manyview.stages.n_clusters import Suggestion
 from manyview.streaming import Intake
-from manyview.views import Views, as_views
+from manyview.views import Views
 
 logger = logging.getLogger("manyview")
 
@@ -292,8 +299,8 @@ view, default="auto"
             This estimator.
         """
         columns = self._find_columns(X)
-        given = _split_views(X, columns)
-        views = _described(given)
+        given = split_views(X, columns)
+        views = described_views(given)
         settings = resolve(self, given, views)
         engine = choose_engine(self.engine, views.arrays)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -355,13 +362,12 @@ view, default="auto"
         (900, (900,))
         """
         is_first = "_intake" not in self.__dict__
-        columns = self._find_columns(X) if is_first else self._known_columns(X)
-        views = _split_views(X, columns)
-        intake = Intake(self, views) if is_first else self._stream_intake()
-        if not is_first:
-            views = self._match(views, by_name=isinstance(X, Mapping))
-            self._check_columns(X, views)
-            self._refuse_columns(views)
+        if is_first:
+            columns = self._find_columns(X)
+            views = split_views(X, columns)
+            intake = Intake(self, views)
+        else:
+            views, intake = self._read_fitting_rows(X), self._stream_intake()
         intake.add(self, views[:])
         if is_first:
             self._forget_fitted()
@@ -415,12 +421,12 @@ view, default="auto"
         self.n_features_in_ = sum(views.n_features)
         if columns is not None:
             self.view_columns_, self.n_features_in_ = columns, count_columns(X)
-        if _is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
+        if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
     def _check_columns(self, X: Any, views: Views) -> None:
         is_split = hasattr(self, "view_columns_") and not isinstance(X, Views)
-        if _is_single(X, views) or is_split:  # scikit-learn's own checks and messages
+        if is_single(X, views) or is_split:  # scikit-learn's own checks and messages
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
 
     def _set_fitted(self, views: Views, settings: Settings, result: pipeline.Result) -> None:
@@ -435,7 +441,7 @@ view, default="auto"
         self.singular_values_ = result.bases[0].singular_values
         self.stage_seconds_ = result.stage_seconds
         self.stage_memory_ = result.stage_memory
-        self.solver_report_ = _solver_report(views, result)
+        self.solver_report_ = describe_solver(views, result)
         self._set_from_model()
         if result.n_failed:
             warnings.warn(
@@ -659,57 +665,23 @@ view, default="auto"
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
         self._settle()
-        views = self._read_rows(X)
-        self._check_columns(X, views)
-        if list(views.n_features) != self.n_features_per_view_:
-            self._refuse_columns(views)
+        views = self._read_fitting_rows(X)
         run = self._run(views.n_rows, is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
 
+    def _read_fitting_rows(self, X: Any) -> Views:
+        """Give rows as views in the order that was fitted; refuse other columns."""
+        views = self._read_rows(X)
+        self._check_columns(X, views)
+        refuse_other_columns(views, self.view_names_, self.n_features_per_view_)
+        return views
+
     def _read_rows(self, X: Any) -> Views:
         """Give rows as views in the order that was fitted."""
-        views = _split_views(X, self._known_columns(X))
-        return self._match(views, by_name=isinstance(X, Mapping))
-
-    def _match(self, views: Views, *, by_name: bool = False) -> Views:
-        """Bring the views of new data into the order that was fitted; those not given are missing."""
-        names, fitted = list(views.names), self.view_names_
-        extra = set(names) - set(fitted)
-        if extra and len(names) == len(fitted) and _default_names(len(names)) in (names, fitted):
-            return views
-        if extra:
-            views = _described(views, only=extra)  # what says nothing does not matter
-        names, count = list(views.names), views.n_views
-        if count < len(fitted) and names == _default_names(count) and not by_name:
-            raise ValueError(
-                f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
-                "predict from some of them, say which: a dict with their names."
-            )
-        if set(names) - set(fitted):
-            raise ValueError(
-                f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
-                "a list in the same order."
-            )
-        if names == fitted:
-            return views
-        if set(names) == set(fitted):
-            return views.select(fitted)
-        widths = dict(zip(fitted, self.n_features_per_view_, strict=True))
-        arrays = {
-            name: views[name] if name in names else nothing(views.n_rows, widths[name])
-            for name in fitted
-        }
-        return Views(arrays, target=views.target, ids=views.ids)
-
-    def _refuse_columns(self, views: Views) -> None:
-        for name, found, fitted in zip(
-            self.view_names_, views.n_features, self.n_features_per_view_, strict=True
-        ):
-            if found != fitted:
-                raise ValueError(
-                    f"X has {found} features, but LMVSC is expecting {fitted} features as input "
-                    f"(view {name!r})."
-                )
+        views = split_views(X, self._known_columns(X))
+        return match_views(
+            views, self.view_names_, self.n_features_per_view_, by_name=isinstance(X, Mapping)
+        )
 
     def _run(
         self,
@@ -719,9 +691,9 @@ view, default="auto"
         is_lazy: bool = False,
     ) -> Run:
         progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
-        block_rows = _count_block_rows(self.block_rows, n_rows)
+        block_rows = count_block_rows(self.block_rows, n_rows)
         return Run(
-            _count_jobs(self.n_jobs), block_rows, progress, identity=identity, is_lazy=is_lazy
+            count_jobs(self.n_jobs), block_rows, progress, identity=identity, is_lazy=is_lazy
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -729,37 +701,6 @@ view, default="auto"
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.impute is not None
         return tags
-
-
-def _split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
-    return as_views(X if columns is None else split_columns(X, columns))
-
-
-def _default_names(count: int) -> list[str]:
-    return [f"view_{i}" for i in range(count)]
-
-
-def _described(views: Views, only: Collection[str] | None = None) -> Views:
-    """Give the views that describe some sample; of those to look at, if they are named."""
-    present = views.present
-    if present is None:
-        return views
-    looked_at = views.names if only is None else only
-    empty = [
-        name
-        for name, has_view in zip(views.names, present.T, strict=True)
-        if name in looked_at and not has_view.any()
-    ]
-    if only is None:
-        refuse_samples_without_views(present)
-        if empty:
-            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
-    return views if not empty else views.select([n for n in views.names if n not in empty])
-
-
-def _is_single(X: Any, views: Views) -> bool:
-    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
-    return is_one and views.is_in_memory
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:
@@ -786,51 +727,3 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
     return estimator
-
-
-def _solver_report(views: Views, result: pipeline.Result) -> dict[str, Any]:
-    graphs = result.model.graphs
-    ends = np.cumsum([len(graph.anchors) for graph in graphs])
-    entries = [int(part.sum()) for part in np.split(result.n_entries, ends[:-1])]
-    return {
-        "n_rows": views.n_rows,
-        "n_failed": result.n_failed,
-        "graphs": [
-            {
-                "views": [views.names[v] for v in graph.views],
-                "n_anchors": len(graph.anchors),
-                "alpha": graph.alpha,
-                "locality": graph.locality,
-                "weight": graph.weight,
-                "repeat": graph.repeat,
-                "method": graph.method,
-                "n_rows": int(n_solved),
-                "mean_support": count / max(int(n_solved), 1),
-            }
-            for graph, count, n_solved in zip(graphs, entries, result.n_solved, strict=True)
-        ],
-    }
-
-
-def _count_jobs(n_jobs: int | None) -> int:
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        cores = os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be a positive number of threads, -1 or None; got {n_jobs!r}."
-        )
-    return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
-
-
-def _count_block_rows(block_rows: int | str, n_rows: int) -> int:
-    if block_rows == "auto":
-        return 4 * TILE_ROWS if n_rows > 64 * TILE_ROWS else TILE_ROWS
-    if not isinstance(block_rows, int | np.integer) or block_rows < 1:
-        raise ValueError(
-            f"block_rows must be a positive number of rows or 'auto'; got {block_rows!r}."
-        )
-    return -(-int(block_rows) // TILE_ROWS) * TILE_ROWS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.engines.base import TILE_ROWS
 from manyview.settings import Settings
 from manyview.stages import scaling
 from manyview.views import Views, as_views
@@ -204,3 +206,29 @@ def _weights(value: Any, n_views: int, kept: Sequence[int]) -> str | tuple[float
     if sum(weights) <= 0:
         raise ValueError("view_weights must not all be zero.")
     return weights
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Number of threads."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        cores = os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs must be a positive number of threads, -1 or None; got {n_jobs!r}."
+        )
+    return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
+
+
+def count_block_rows(block_rows: int | str, n_rows: int) -> int:
+    """Rows of a block: a whole number of tiles."""
+    if block_rows == "auto":
+        return 4 * TILE_ROWS if n_rows > 64 * TILE_ROWS else TILE_ROWS
+    if not isinstance(block_rows, int | np.integer) or block_rows < 1:
+        raise ValueError(
+            f"block_rows must be a positive number of rows or 'auto'; got {block_rows!r}."
+        )
+    return -(-int(block_rows) // TILE_ROWS) * TILE_ROWS

@@ -1,0 +1,100 @@
+"""New data and the views that a model was fitted to: names, order, and columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from manyview.columns import split_columns
+from manyview.presence import nothing, refuse_samples_without_views
+from manyview.views import Views, as_views
+
+
+def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
+    """Give X as views; one wide array by the places of each view's columns, if they are given."""
+    return as_views(X if columns is None else split_columns(X, columns))
+
+
+def _default_names(count: int) -> list[str]:
+    return [f"view_{i}" for i in range(count)]
+
+
+def described_views(views: Views, only: Collection[str] | None = None) -> Views:
+    """Give the views that describe some sample; of those to look at, if they are named."""
+    present = views.present
+    if present is None:
+        return views
+    looked_at = views.names if only is None else only
+    empty = [
+        name
+        for name, has_view in zip(views.names, present.T, strict=True)
+        if name in looked_at and not has_view.any()
+    ]
+    if only is None:
+        refuse_samples_without_views(present)
+        if empty:
+            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
+    return views if not empty else views.select([n for n in views.names if n not in empty])
+
+
+def is_single(X: Any, views: Views) -> bool:
+    """Whether X is one array or table in memory, as scikit-learn knows it."""
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    return is_one and views.is_in_memory
+
+
+def match_views(
+    views: Views, fitted: Sequence[str], widths: Sequence[int], *, by_name: bool
+) -> Views:
+    """Bring the views of new data into the order that was fitted; those not given are missing.
+
+    Parameters
+    ----------
+    views : Views
+        The new data.
+    fitted : sequence of str
+        Names of the views that were fitted.
+    widths : sequence of int
+        Columns of each.
+    by_name : bool
+        Whether the names were given, so that views may be left out.
+    """
+    fitted = list(fitted)
+    names = list(views.names)
+    extra = set(names) - set(fitted)
+    if extra and len(names) == len(fitted) and _default_names(len(names)) in (names, fitted):
+        return views
+    if extra:
+        views = described_views(views, only=extra)  # what says nothing does not matter
+    names, count = list(views.names), views.n_views
+    if count < len(fitted) and names == _default_names(count) and not by_name:
+        raise ValueError(
+            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
+            "predict from some of them, say which: a dict with their names."
+        )
+    if set(names) - set(fitted):
+        raise ValueError(
+            f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
+            "a list in the same order."
+        )
+    if names == fitted:
+        return views
+    if set(names) == set(fitted):
+        return views.select(fitted)
+    columns = dict(zip(fitted, widths, strict=True))
+    arrays = {
+        name: views[name] if name in names else nothing(views.n_rows, columns[name])
+        for name in fitted
+    }
+    return Views(arrays, target=views.target, ids=views.ids)
+
+
+def refuse_other_columns(views: Views, fitted: Sequence[str], widths: Sequence[int]) -> None:
+    """Raise ValueError if a view has another number of columns than it was fitted with."""
+    for name, found, width in zip(fitted, views.n_features, widths, strict=True):
+        if found != width:
+            raise ValueError(
+                f"X has {found} features, but LMVSC is expecting {width} features as input "
+                f"(view {name!r})."
+            )
