@@ -69,6 +69,20 @@ class Result:
     stage_seconds: dict[str, float]
 
 
+@dataclass(frozen=True)
+class Clustering:
+    """What graph rows were made into: a row per sample, the model's parts, and how it went."""
+
+    embedding: Any
+    labels: Any
+    bases: tuple[Basis, ...]
+    rank: int
+    centers: Array
+    inertia: float
+    n_iter: int
+    stage_seconds: dict[str, float]
+
+
 def fit(
     arrays: Sequence[Any],
     names: Sequence[str],
@@ -84,7 +98,7 @@ def fit(
     with one_thread_per_product():
         with _timed(seconds, "sample"):
             rows = engine.open(arrays, run)
-            numbers = _sample_numbers(rows.n_rows, settings, sample_rng)
+            numbers = sample_numbers(rows.n_rows, settings, sample_rng)
             sample = rows.sample_rows(numbers)
             scalers = tuple(
                 fit_scaler(array, name=name, kind=kind, impute=settings.impute, numbers=numbers)
@@ -100,23 +114,43 @@ def fit(
         with _timed(seconds, "graph"):
             graph = rows.derive(GraphRows(scalers, graphs))
             moments = graph.map_reduce(graph_moments, stage="graph")
-        with _timed(seconds, "spectrum"):
-            bases, rank = find_bases(moments, graph, graphs, settings)
-            transforms = tuple(basis.transform for basis in bases)
-        with _timed(seconds, "embedding"):
-            embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
-            embedding = graph.map_rows(embed, stage="embedding")
-        with _timed(seconds, "labels"):
-            embedded = engine.open([embedding], run)
-            with thread_pool(run.n_jobs) as pool:
-                centers, inertia, n_iter = _cluster(embedded, settings, label_rng, pool.map)
-            labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
-    model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers)
+        found = cluster_graph(
+            graph, moments, graphs, settings, engine=engine, run=run, rng=label_rng
+        )
+    seconds |= found.stage_seconds
+    transforms = tuple(basis.transform for basis in found.bases)
+    model = FittedModel(scalers, graphs, transforms, settings.row_norm, found.centers)
     return Result(
-        model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_failed,
+        model, found.embedding, found.labels, found.bases, found.rank, weights, found.inertia,
+        found.n_iter, np.concatenate(moments.n_entries), moments.n_failed,
         settings.known_clusters, suggestion, seconds,
     )  # fmt: skip
+
+
+def cluster_graph(
+    graph: Rows,
+    moments: Moments,
+    graphs: Sequence[AnchorGraph],
+    settings: Settings,
+    *,
+    engine: Engine,
+    run: Run,
+    rng: np.random.Generator,
+) -> Clustering:
+    """Give the labels of graph rows whose sums are known: the stages after the graph."""
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "spectrum"):
+        bases, rank = find_bases(moments, graph, graphs, settings)
+        transforms = tuple(basis.transform for basis in bases)
+    with _timed(seconds, "embedding"):
+        embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
+        embedding = graph.map_rows(embed, stage="embedding")
+    with _timed(seconds, "labels"):
+        embedded = engine.open([embedding], run)
+        with thread_pool(run.n_jobs) as pool:
+            centers, inertia, n_iter = _cluster(embedded, settings, rng, pool.map)
+        labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
+    return Clustering(embedding, labels, bases, rank, centers, inertia, n_iter, seconds)
 
 
 def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
@@ -134,9 +168,10 @@ def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: R
 # What follows are the steps named above, in that order.
 
 
-def _sample_numbers(
+def sample_numbers(
     n_rows: int, settings: Settings, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
+    """Numbers of the rows that scaling and anchors are worked out on."""
     return choose_rows(n_rows, min(n_rows, count_sample_rows(settings)), rng)
 
 

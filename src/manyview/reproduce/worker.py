@@ -1,0 +1,127 @@
+"""A process of its own that computes cells: stopped when time is up, and its memory is its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from manyview.reproduce.cells import Cell, Line
+
+_START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
+
+
+class Worker:
+    """Computes batches of cells in a child process, which is started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._pipe: Connection | None = None
+
+    def compute(
+        self, cells: Sequence[Cell], *, seconds: float | None
+    ) -> Iterator[tuple[Cell, Line]]:
+        """Give each cell with its result as it comes; those that are not done in time as stopped.
+
+        Parameters
+        ----------
+        cells : sequence of Cell
+            One batch.
+        seconds : float or None
+            How long they may take together, loading data not counted; None is for ever.
+        """
+        pipe = self._start()
+        pipe.send(list(cells))
+        waiting = dict(enumerate(cells))
+        deadline: float | None = None
+        loading = True
+        while waiting:
+            if loading:
+                patience: float | None = None if seconds is None else _START_SECONDS
+            else:
+                patience = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            if not pipe.poll(patience):
+                self.stop()
+                reason = (
+                    f"stopped after {seconds:g} s" if not loading else "data did not load in time"
+                )
+                yield from (
+                    (cell, {"status": "stopped", "reason": reason}) for cell in waiting.values()
+                )
+                return
+            try:
+                number, line = pipe.recv()
+            except (EOFError, OSError):
+                code = self._exit_code()
+                reason = f"the process died ({code}); most likely memory ran out"
+                yield from (
+                    (cell, {"status": "failed", "reason": reason}) for cell in waiting.values()
+                )
+                return
+            if number is None:  # data is loaded
+                loading = False
+                deadline = None if seconds is None else time.monotonic() + seconds
+                continue
+            yield waiting.pop(number), line
+
+    def _start(self) -> Connection:
+        if self._pipe is not None and self._process.is_alive():
+            return self._pipe
+        self.stop()
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        return self._pipe
+
+    def _exit_code(self) -> int | None:
+        self._process.join(10)
+        code: int | None = self._process.exitcode
+        self.stop()
+        return code
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+
+def _serve(pipe: Connection) -> None:
+    """Compute what is asked for until the other end is closed."""
+    from manyview.reproduce.compute import Loaded, compute, warm_up
+
+    warm_up()
+    loaded = Loaded()
+    while True:
+        try:
+            cells: list[Cell] = pipe.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        answered = set()
+        try:
+            if cells[0].method != "refusal":
+                loaded.views(cells[0].data)
+            pipe.send((None, None))
+            for number, line in enumerate(compute(cells, loaded)):
+                number = line.pop("number", number)
+                answered.add(number)
+                pipe.send((number, line))
+        except KeyboardInterrupt:
+            return
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            for number in set(range(len(cells))) - answered:
+                pipe.send((number, {"status": "failed", "reason": reason[:1000]}))
