@@ -50,8 +50,8 @@ def make_up(cell: Cell) -> dict:
     if cell.method == "MLRSSC":
         return {"status": "stopped", "reason": "stopped after 5 s"}
     names = ("accuracy", "nmi", "nmi_arithmetic", "purity", "inverse_purity", "ari", "f_score")
-    stages = {stage: rng.uniform(0.1, 2.0)
-              for stage in ("anchors", "products", "graph", "spectrum", "embedding", "labels")}  # fmt: skip
+    names_of_stages = ("anchors", "products", "graph", "spectrum", "embedding", "labels")
+    stages = {stage: rng.uniform(0.1, 2.0) for stage in names_of_stages}
     return {
         "status": "done",
         "scores": {name: rng.uniform(0.2, 0.95) for name in names},
@@ -72,9 +72,8 @@ def fill(store: Store, options: Options) -> None:
     cells += [cell for table in tables for _, cell in table.refusals]
     cells += [panel.cell for panel in figure_plan.plan_panels(options)]
     cells += [cell for _, cell in figure_plan.plan_digits()]
-    cells += [
-        c for plan in figure_plan.plan_sensitivity(options) for cells in plan.ours for c in cells
-    ]
+    for plan in figure_plan.plan_sensitivity(options):
+        cells += [cell for candidates in plan.ours for cell in candidates]
     cells += [cell for curve in figure_plan.plan_growth(options) for cell in curve.cells]
     cells += [cell for part in figure_plan.plan_terms(options).values() for _, cell in part]
     _add(store, cells)

@@ -97,17 +97,17 @@ _QUICK_SMALL = {
     "MSCIAS": Budget(grid="none", seeds=1, seconds=10),
 }
 _QUICK_LARGE = {
-    methods.PUBLISHED: Budget(rows=2000, grid="small", seeds=1, seconds=20),
-    "standardised": Budget(rows=2000, grid="small", seeds=1, seconds=10),
-    "one view": Budget(rows=1000, grid="small", seeds=1, seconds=10),
-    methods.DEFAULT: Budget(rows=2000, seeds=1, seconds=15),
-    methods.KMEANS: Budget(rows=2000, seeds=1, seconds=10),
-    methods.KMEANS_STANDARDISED: Budget(rows=2000, seeds=1, seconds=10),
-    "E3SC": Budget(rows=200, grid="none", seeds=1, seconds=5),
-    "SSCOMP": Budget(rows=500, grid="none", seeds=1, seconds=5),
-    "AMGL": Budget(rows=1000, grid="none", seeds=1, seconds=5),
-    "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=5),
-    "MSCIAS": Budget(rows=500, grid="none", seeds=1, seconds=5),
+    methods.PUBLISHED: Budget(rows=600, grid="small", seeds=1, seconds=25),
+    "standardised": Budget(rows=600, grid="small", seeds=1, seconds=15),
+    "one view": Budget(rows=600, grid="small", seeds=1, seconds=15),
+    methods.DEFAULT: Budget(rows=600, seeds=1, seconds=15),
+    methods.KMEANS: Budget(rows=600, seeds=1, seconds=10),
+    methods.KMEANS_STANDARDISED: Budget(rows=600, seeds=1, seconds=10),
+    "E3SC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "SSCOMP": Budget(rows=300, grid="none", seeds=1, seconds=10),
+    "AMGL": Budget(rows=300, grid="none", seeds=1, seconds=10),
+    "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "MSCIAS": Budget(rows=300, grid="none", seeds=1, seconds=10),
 }
 _TABLES = {
     ("full", True): _FULL_SMALL,
@@ -118,15 +118,16 @@ _TABLES = {
 _EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
     ("full", "covertype", methods.PUBLISHED): Budget(tuning_rows=50_000, seeds=5, seconds=1200),
     ("full", "covertype", "standardised"): Budget(rows=50_000, seeds=1, seconds=200),
-    ("quick", "covertype", methods.PUBLISHED): Budget(rows=20_000, seeds=1, seconds=30),
-    ("quick", "covertype", methods.KMEANS): Budget(rows=20_000, seeds=1, seconds=10),
-    ("quick", "covertype", methods.KMEANS_STANDARDISED): Budget(rows=20_000, seeds=1, seconds=10),
-    ("quick", "covertype", methods.DEFAULT): Budget(rows=20_000, seeds=1, seconds=15),
+    ("quick", "covertype", "standardised"): Budget(rows=10_000, grid="small", seeds=1, seconds=20),
+    ("quick", "covertype", methods.PUBLISHED): Budget(rows=10_000, seeds=1, seconds=30),
+    ("quick", "covertype", methods.KMEANS): Budget(rows=10_000, seeds=1, seconds=10),
+    ("quick", "covertype", methods.KMEANS_STANDARDISED): Budget(rows=10_000, seeds=1, seconds=10),
+    ("quick", "covertype", methods.DEFAULT): Budget(rows=10_000, seeds=1, seconds=15),
 }
-_MADE = {"quick": Budget(rows=500, grid="none", seeds=1, seconds=5),
+_MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
          "full": Budget(grid="none", seeds=1, seconds=150),
          "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
-_MADE_RIVALS = {"quick": 300, "full": 2000, "unlimited": None}
+_MADE_RIVALS = {"quick": 200, "full": 2000, "unlimited": None}
 
 
 def find_budget(form: str, problem: Problem, method: str) -> Budget:

@@ -10,6 +10,7 @@ from typing import Any
 from manyview.reproduce import figure_plan, paper
 from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.plan import Options
+from manyview.reproduce.problems import PROBLEMS
 from manyview.reproduce.tables import Facts
 
 SENSITIVE_SCORES = {"accuracy": "Accuracy", "nmi": "NMI", "inverse_purity": "Inverse purity"}
@@ -107,7 +108,8 @@ def describe_growth(options: Options, store: Store) -> Facts:
         lines = store.done(curve.cells)
         points = [(line["n_rows"], line["seconds"]) for line in lines]
         data = curve.cells[0].data
-        name = f"made like {data.problem}" if data.made else data.problem
+        title = PROBLEMS[data.problem].title
+        name = f"made data like {title}" if data.made else title
         stopped = [line for line in store.lines(curve.cells) if line["status"] != "done"]
         curves.append(
             {

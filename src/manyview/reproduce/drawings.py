@@ -34,7 +34,7 @@ def draw_panel(panel: Facts, data: str) -> Markup:
 
 def draw_seeds(distributions: Sequence[Facts]) -> Markup:
     """Draw the accuracy of every seed as a dot, and the paper's figure as a line, a row a method."""
-    left, width, step, top = 330, 900, 26, 26
+    left, width, step, top = 400, 960, 26, 26
     height = top + step * len(distributions) + 12
     values = [v for d in distributions for v in (*d["values"], d["paper"])]
     low, high = max(min(values) - 0.03, 0.0), min(max(values) + 0.03, 1.0)

@@ -13,7 +13,7 @@ NEAR = 0.03
 """How far below the paper's figure still counts as reaching it."""
 
 VARIANTS = ("LMVSC, paper variant", "LMVSC, released variant")
-STANDARDISED = "LMVSC, released, columns standardised first"
+STANDARDISED = "LMVSC, released, standardised first"
 OURS = "LMVSC, our defaults"
 
 

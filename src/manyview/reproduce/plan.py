@@ -131,14 +131,18 @@ def _published_rows(problem: Problem, options: Options) -> Iterator[Row]:
         yield _tuned(problem, options, f"LMVSC, {variant} variant", methods.PUBLISHED, budget,
                      _grid(problem, variant, budget))  # fmt: skip
     budget = find_budget(options.form, problem, "standardised")
-    yield _tuned(problem, options, "LMVSC, released, columns standardised first", methods.PUBLISHED,
-                 budget, _grid(problem, "released", budget, standardised=True))  # fmt: skip
+    settings = _grid(problem, "released", budget, standardised=True)
+    label, job = "LMVSC, released, standardised first", f"{methods.PUBLISHED}, standardised first"
+    yield _tuned(problem, options, label, methods.PUBLISHED, budget, settings, job=job)
     if problem.n_views > 1:
         budget = find_budget(options.form, problem, "one view")
         settings = _grid(problem, "released", budget)
+        job = f"{methods.PUBLISHED}, one view"
         for view in range(problem.n_views):
             label = f"LMVSC({view + 1}), released, one view"
-            yield _tuned(problem, options, label, methods.PUBLISHED, budget, settings, view=view)
+            yield _tuned(
+                problem, options, label, methods.PUBLISHED, budget, settings, view=view, job=job
+            )
 
 
 def _grid(
@@ -172,6 +176,7 @@ def _tuned(
     settings: list[methods.Settings],
     *,
     view: int | None = None,
+    job: str | None = None,
 ) -> Row:
     seeds = options.seed_numbers(budget)
     whole = Data(problem.name, budget.rows)
@@ -179,7 +184,7 @@ def _tuned(
     data = Data(problem.name, budget.tuning_rows) if two_steps else whole
     tuning_seeds = (0,) if two_steps else seeds
     return Row(
-        label, method, TUNED, f"{method} {budget}",
+        label, method, TUNED, job or method,
         tuple(tuple(Cell(data, method, s, seed, view) for seed in tuning_seeds) for s in settings),
         budget, view, final=whole if two_steps else None, final_seeds=seeds if two_steps else (),
     )  # fmt: skip
@@ -199,7 +204,7 @@ def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
         for view in _views_of(problem, method):
             cells = _seeds(Data(problem.name, budget.rows), method, options, budget, view)
             label = methods.title(method, view)
-            yield Row(label, method, UNLABELLED, f"{method} {budget}", (cells,), budget, view)
+            yield Row(label, method, UNLABELLED, method, (cells,), budget, view)
 
 
 def _kmeans_title(problem: Problem) -> str:
@@ -217,7 +222,7 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
     def row(label: str, method: str, settings: methods.Settings, view: int | None = None) -> Row:
         budget = made_budget(options.form, problem, method)
         cell = Cell(Data(problem.name, budget.rows, made=True), method, settings, 0, view)
-        return Row(label, method, MADE, f"{method} made", ((cell,),), budget, view)
+        return Row(label, method, MADE, method, ((cell,),), budget, view)
 
     for variant in ("paper", "released"):
         settings = {"variant": variant, **MADE_SETTINGS}

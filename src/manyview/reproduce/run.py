@@ -72,11 +72,16 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
     limit = RUN_SECONDS[options.form]
     deadline = None if limit is None else time.monotonic() + limit
     with Worker() as worker:
-        for name in targets(wanted):
+        for name in sorted(targets(wanted), key=_is_made):
             for job in _jobs(name, options, store):
                 if not _run_job(job, store, worker, tell, deadline):
                     return False
     return True
+
+
+def _is_made(name: str) -> bool:
+    """Whether a table's data is not here: made data comes last, should time run out."""
+    return any(not PROBLEMS[problem].is_present() for problem in TABLES.get(name, ()))
 
 
 def _jobs(name: str, options: Options, store: Store) -> Iterator[Job]:
@@ -98,7 +103,7 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
         by_job.setdefault(row.job, []).append(row)
     for rows in by_job.values():
         limit = rows[0].budget.seconds
-        named = f"{title}: {rows[0].method}"
+        named = f"{title}: {rows[0].job}"
         finals = [row for row in rows if row.final is not None]
         share = limit * _TUNING_SHARE if limit is not None and finals else limit
         tuning = [row for row in rows if row.final is not None or not finals]
