@@ -162,7 +162,7 @@ def _scored(views: Views, labels: npt.NDArray[Any], seconds: float) -> Line:
     return {
         "scores": metrics.scores(views.target, labels),
         "largest_cluster": float(np.bincount(labels).max() / len(labels)),
-        "largest_class": float(np.bincount(views.target).max() / len(labels)),
+        "largest_class": float(np.bincount(np.asarray(views.target)).max() / len(labels)),
         "seconds": seconds,
         "n_rows": views.n_rows,
     }
@@ -198,7 +198,7 @@ def _probe(cell: Cell) -> Line:
 
 def _describe(views: Views, cell: Cell) -> Line:
     """Shape and classes of loaded data."""
-    counts = np.bincount(views.target)
+    counts = np.bincount(np.asarray(views.target))
     return {
         "n_rows": views.n_rows,
         "n_clusters": int((counts > 0).sum()),

@@ -40,7 +40,8 @@ def draw_seeds(distributions: Sequence[Facts]) -> Markup:
     low, high = max(min(values) - 0.03, 0.0), min(max(values) + 0.03, 1.0)
 
     def x(value: float) -> float:
-        return left + (width - left - 20) * (value - low) / (high - low)
+        share: float = (value - low) / (high - low)
+        return left + (width - left - 20) * share
 
     parts = []
     tick = 0.1 if high - low > 0.35 else 0.05

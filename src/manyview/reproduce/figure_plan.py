@@ -18,13 +18,13 @@ TIMED_MADE = "nus"
 
 _MORE_ANCHORS = (200, 300)
 _POINTS = {"quick": 250, "full": 800, "unlimited": 1500}
-_PICTURE_ROWS = {"quick": 500, "full": 10_000, "unlimited": None}
+_PICTURE_ROWS = {"quick": 500, "full": 3000, "unlimited": None}
 _SIZES = {
     "quick": (125, 250, 500, 1000),
     "full": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
     "unlimited": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
 }
-_SIZE_SECONDS = {"quick": 8.0, "full": 120.0, "unlimited": None}
+_SIZE_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
 _OTHER_SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
 _BASE = {"m": 50, "d": 40, "v": 3, "k": 10}
 _TERMS = {

@@ -235,7 +235,7 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
 
 
 def _refusals(problem: Problem) -> tuple[tuple[str, Cell], ...]:
-    """Ask the methods whose memory grows with the square of the rows; some see the first view only."""
+    """Ask methods how much memory they need; those for one view see the first."""
     asked = []
     for method in methods.QUADRATIC:
         view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None

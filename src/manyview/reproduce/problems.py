@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -134,17 +135,21 @@ def load(data: Data) -> Views:
         n, d, v, k = data.shape
         return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
     problem = PROBLEMS[data.problem]
-    if data.made:
-        return _sample(make_like(problem.registry, seed=_SEED), data.rows)
-    views = _sample(datasets.load(problem.registry, download=False), data.rows)
-    if problem.noise is None:
+    views = _sample(_whole(problem.registry, data.made), data.rows)
+    if problem.noise is None or data.made:
         return views
     levels = datasets.PAPER_NOISE_LEVELS[problem.noise]
     return datasets.noisy_views(views, problem.noise, levels, random_state=_SEED)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1)  # samples of several sizes are drawn from the same data, one after the other
+def _whole(registry: str, made: bool) -> Views:
+    return make_like(registry, seed=_SEED) if made else datasets.load(registry, download=False)
 
 
 def _sample(views: Views, n_rows: int | None) -> Views:
     if n_rows is None or n_rows >= views.n_rows:
         return views
     chosen = np.random.default_rng(_SEED).permutation(views.n_rows)[:n_rows]
-    return views[np.sort(chosen)]
+    sampled: Views = views[np.sort(chosen)]
+    return sampled

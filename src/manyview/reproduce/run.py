@@ -148,8 +148,8 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
             limit = figure_plan.growth_seconds(options)
             yield Job(f"time against rows: {curve.title}", curve.cells, limit)
     else:
-        for varied, cells in figure_plan.plan_terms(options).items():
-            yield Job(f"time against {varied}", [cell for _, cell in cells], seconds)
+        for varied, points in figure_plan.plan_terms(options).items():
+            yield Job(f"time against {varied}", [cell for _, cell in points], seconds)
 
 
 def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float | None) -> bool:

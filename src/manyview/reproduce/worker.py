@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
 from manyview.reproduce.cells import Cell, Line
 
 _START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
+
+
+_PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"}
+"""Threads that wait sleep: spinning, on a machine with other work, takes ten times as long."""
 
 
 class Worker:
@@ -45,7 +51,7 @@ class Worker:
             if not pipe.poll(patience):
                 self.stop()
                 reason = (
-                    f"stopped after {seconds:g} s" if not loading else "data did not load in time"
+                    f"stopped after {seconds:.3g} s" if not loading else "data did not load in time"
                 )
                 yield from (
                     (cell, {"status": "stopped", "reason": reason}) for cell in waiting.values()
@@ -73,7 +79,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
+        with _environment(_PATIENT_THREADS):
+            self._process.start()
         theirs.close()
         return self._pipe
 
@@ -97,6 +104,18 @@ class Worker:
 
     def __exit__(self, *error: object) -> None:
         self.stop()
+
+
+@contextmanager
+def _environment(defaults: dict[str, str]) -> Iterator[None]:
+    """While this is entered, processes that are started have these variables, unless set already."""
+    added = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
 
 
 def _serve(pipe: Connection) -> None:
