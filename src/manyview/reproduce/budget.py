@@ -29,7 +29,7 @@ class Budget:
         Rows that it sees; None is all.
     tuning_rows : int or None
         Rows that settings are chosen on, where they are fewer.
-    grid : {"none", "small", "full"}
+    grid : {"none", "tiny", "small", "full"}
         How many settings are tried.
     seeds : int or None
         Most seeds; None is as many as are asked for.
@@ -51,7 +51,7 @@ class Budget:
         if self.tuning_rows is not None and self.tuning_rows < min(self.rows or n_rows, n_rows):
             parts.append(f"settings chosen on {number(self.tuning_rows)}")
         if self.grid != "full":
-            parts.append({"small": "small grid", "none": "no grid"}[self.grid])
+            parts.append("no grid" if self.grid == "none" else f"{self.grid} grid")
         if self.seconds is not None:
             parts.append(f"at most {self.seconds:g} s")
         return "; ".join(parts)
@@ -85,29 +85,29 @@ _FULL_LARGE = {
 }
 _QUICK_SMALL = {
     methods.PUBLISHED: Budget(seconds=60),
-    "standardised": Budget(seeds=1, grid="small", seconds=30),
-    "one view": Budget(seeds=1, grid="small", seconds=30),
-    methods.DEFAULT: Budget(seconds=20),
+    "standardised": Budget(seeds=1, grid="tiny", seconds=20),
+    "one view": Budget(seeds=1, grid="tiny", seconds=20),
+    methods.DEFAULT: Budget(seconds=25),
     methods.KMEANS: Budget(seconds=10),
     methods.KMEANS_STANDARDISED: Budget(seconds=10),
-    "E3SC": Budget(rows=300, grid="none", seeds=1, seconds=12),
+    "E3SC": Budget(rows=150, grid="none", seeds=1, seconds=12),
     "SSCOMP": Budget(rows=1000, grid="none", seeds=1, seconds=15),
     "AMGL": Budget(grid="none", seeds=1, seconds=15),
-    "MLRSSC": Budget(rows=200, grid="none", seeds=1, seconds=10),
-    "MSCIAS": Budget(grid="none", seeds=1, seconds=10),
+    "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "MSCIAS": Budget(grid="none", seeds=1, seconds=15),
 }
 _QUICK_LARGE = {
-    methods.PUBLISHED: Budget(rows=600, grid="small", seeds=1, seconds=25),
-    "standardised": Budget(rows=600, grid="small", seeds=1, seconds=15),
-    "one view": Budget(rows=600, grid="small", seeds=1, seconds=15),
-    methods.DEFAULT: Budget(rows=600, seeds=1, seconds=15),
-    methods.KMEANS: Budget(rows=600, seeds=1, seconds=10),
-    methods.KMEANS_STANDARDISED: Budget(rows=600, seeds=1, seconds=10),
+    methods.PUBLISHED: Budget(rows=400, grid="small", seeds=1, seconds=25),
+    "standardised": Budget(rows=400, grid="tiny", seeds=1, seconds=10),
+    "one view": Budget(rows=400, grid="tiny", seeds=1, seconds=10),
+    methods.DEFAULT: Budget(rows=400, seeds=1, seconds=15),
+    methods.KMEANS: Budget(rows=400, seeds=1, seconds=10),
+    methods.KMEANS_STANDARDISED: Budget(rows=400, seeds=1, seconds=10),
     "E3SC": Budget(rows=100, grid="none", seeds=1, seconds=10),
-    "SSCOMP": Budget(rows=300, grid="none", seeds=1, seconds=10),
-    "AMGL": Budget(rows=300, grid="none", seeds=1, seconds=10),
+    "SSCOMP": Budget(rows=400, grid="none", seeds=1, seconds=10),
+    "AMGL": Budget(rows=400, grid="none", seeds=1, seconds=10),
     "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=10),
-    "MSCIAS": Budget(rows=300, grid="none", seeds=1, seconds=10),
+    "MSCIAS": Budget(rows=400, grid="none", seeds=1, seconds=10),
 }
 _TABLES = {
     ("full", True): _FULL_SMALL,
@@ -121,7 +121,7 @@ _EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
     ("full", "covertype", methods.DEFAULT): Budget(seeds=3, seconds=300),
     ("full", "covertype", methods.KMEANS): Budget(seeds=3, seconds=200),
     ("full", "covertype", methods.KMEANS_STANDARDISED): Budget(seeds=3, seconds=200),
-    ("quick", "covertype", "standardised"): Budget(rows=10_000, grid="small", seeds=1, seconds=20),
+    ("quick", "covertype", "standardised"): Budget(rows=10_000, grid="tiny", seeds=1, seconds=20),
     ("quick", "covertype", methods.PUBLISHED): Budget(rows=10_000, seeds=1, seconds=30),
     ("quick", "covertype", methods.KMEANS): Budget(rows=10_000, seeds=1, seconds=10),
     ("quick", "covertype", methods.KMEANS_STANDARDISED): Budget(rows=10_000, seeds=1, seconds=10),

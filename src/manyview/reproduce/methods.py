@@ -81,10 +81,13 @@ def published_settings(
     n_clusters: int, variant: str, size: str = "full", *, standardised: bool = False
 ) -> list[Settings]:
     """Give the paper's grid (m in k, 50, 100; alpha in .001 to 10) for one variant, or a part of it."""
-    alphas = paper.ALPHAS if size == "full" else paper.ALPHAS[::2]
+    numbers = paper.anchor_numbers(n_clusters)
+    alphas = {"full": paper.ALPHAS, "small": paper.ALPHAS[::2], "tiny": (0.1,)}[size]
+    if size == "tiny":
+        numbers = numbers[:2]
     return [
         {"variant": variant, "n_anchors": m, "alpha": alpha, "standardised": standardised}
-        for m, alpha in product(paper.anchor_numbers(n_clusters), alphas)
+        for m, alpha in product(numbers, alphas)
     ]
 
 
