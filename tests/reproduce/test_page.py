@@ -45,6 +45,14 @@ def test_the_page_asks_for_nothing_outside_itself(facts):
     assert "default-src 'none'" in page or "default-src &#39;none&#39;" in page
 
 
+@pytest.mark.parametrize("target", ["nus", "digits", "time-rows", "datasets"])
+def test_a_page_of_one_target_shows_that_alone(made_up, target):
+    facts = build_facts([target], *made_up)
+    page, text = render_page(facts), render_markdown(facts)
+    assert page.count("<section id=") - ('id="findings"' in page) == 2  # it, and how it was run
+    assert text.startswith("# The LMVSC paper")
+
+
 def test_names_are_escaped(facts):
     page = render_page(facts)
     assert "<view>" not in page and "&lt;view&gt;" in page

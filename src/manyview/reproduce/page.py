@@ -87,6 +87,6 @@ def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | Non
 
 def _count_colours(facts: Facts) -> int:
     """As many as the panels have classes, or the figures curves."""
-    panels = [panel for group in facts["figures"].get("tsne") or [] for panel in group["panels"]]
+    panels = [panel for group in facts["figures"].get("tsne", []) for panel in group["panels"]]
     most: int = max([12, *(max(panel["classes"]) + 1 for panel in panels)])
     return most
