@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from manyview.reproduce.plan import TUNED
+from manyview.reproduce.plan import RELEASED, TUNED
 from manyview.reproduce.tables import Facts
 
 YES, PARTLY, NO = "reproduced", "reproduced in part", "not reproduced"
@@ -12,7 +12,7 @@ SHOWN, UNKNOWN = "measured here", "not measured in this run"
 NEAR = 0.03
 """How far below the paper's figure still counts as reaching it."""
 
-VARIANTS = ("LMVSC, paper variant", "LMVSC, released variant")
+VARIANTS = ("LMVSC, paper variant", RELEASED)
 STANDARDISED = "LMVSC, released, standardised first"
 OURS = "LMVSC, our defaults"
 

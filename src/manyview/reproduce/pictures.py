@@ -15,7 +15,7 @@ from manyview import LMVSC, datasets
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import choose_balanced
 from manyview.reproduce.cells import Cell, Line
-from manyview.reproduce.problems import PROBLEMS
+from manyview.reproduce.problems import PROBLEMS, load_whole
 from manyview.views import Views
 
 GRID = 1000
@@ -69,7 +69,7 @@ def draw_digits(views: Views, cell: Cell) -> Line:
     """Give a picture: one digit of each class, clean and with each level of noise, as PNG."""
     problem = PROBLEMS[cell.data.problem]
     assert problem.noise is not None
-    clean = datasets.load(problem.registry, download=False)
+    clean = load_whole(problem.registry)
     target = np.asarray(clean.target)
     rows = np.array([np.flatnonzero(target == digit)[cell.seed] for digit in range(10)])
     levels = datasets.PAPER_NOISE_LEVELS[problem.noise]

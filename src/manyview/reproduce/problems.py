@@ -135,7 +135,7 @@ def load(data: Data) -> Views:
         n, d, v, k = data.shape
         return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
     problem = PROBLEMS[data.problem]
-    views = _sample(_whole(problem.registry, data.made), data.rows)
+    views = _sample(load_whole(problem.registry, made=data.made), data.rows)
     if problem.noise is None or data.made:
         return views
     levels = datasets.PAPER_NOISE_LEVELS[problem.noise]
@@ -143,7 +143,8 @@ def load(data: Data) -> Views:
 
 
 @lru_cache(maxsize=1)  # samples of several sizes are drawn from the same data, one after the other
-def _whole(registry: str, made: bool) -> Views:
+def load_whole(registry: str, *, made: bool = False) -> Views:
+    """Give all rows of a data set of the registry, or of one made like it."""
     return make_like(registry, seed=_SEED) if made else datasets.load(registry, download=False)
 
 

@@ -155,9 +155,10 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
 def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float | None) -> bool:
     """Compute a job's missing cells; give False if the run's time was up before."""
     missing = store.missing(job.cells, limit=job.seconds)
-    n_before = len(set(job.cells)) - len(missing)
-    n_done, spent = n_before, 0.0
-    tell(job.title, len(set(job.cells)), n_done)
+    n_cells = len(set(job.cells))
+    n_done, spent = n_cells - len(missing), 0.0
+    if missing:
+        tell(job.title, n_cells, n_done)
     for batch in batches(missing):
         left = None if job.seconds is None else job.seconds - spent
         overall = None if deadline is None else deadline - time.monotonic()
@@ -169,12 +170,11 @@ def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float
                 store.add(cell, {"status": "stopped", "reason": reason}, limit=job.seconds)
             continue
         is_cut = overall is not None and (left is None or overall < left)
-        started = time.monotonic()
         for cell, line in worker.compute(batch, seconds=overall if is_cut else left):
             if is_cut and line["status"] == "stopped":
                 return False  # by the run's end, not by its own limit: the next run tries again
             store.add(cell, line, limit=job.seconds)
             n_done += 1
-            tell(job.title, len(set(job.cells)), n_done)
-        spent += time.monotonic() - started
+            tell(job.title, n_cells, n_done)
+        spent += worker.busy_seconds
     return True

@@ -8,7 +8,16 @@ from typing import Any
 
 from manyview.reproduce import methods, paper
 from manyview.reproduce.cells import Line, Store
-from manyview.reproduce.plan import MADE, TUNED, UNLABELLED, Options, Row, Table, describe_cells
+from manyview.reproduce.plan import (
+    MADE,
+    RELEASED,
+    TUNED,
+    UNLABELLED,
+    Options,
+    Row,
+    Table,
+    describe_cells,
+)
 
 Facts = dict[str, Any]
 
@@ -149,7 +158,7 @@ def _paper_only(table: Table) -> list[Facts]:
 
 def _ratios(table: Table, store: Store) -> list[Facts]:
     """Seconds of each rival over those of the published method on the same rows, and the paper's."""
-    own = next((row for row in table.rows if row.label == "LMVSC, released variant"), None)
+    own = next((row for row in table.rows if row.label == RELEASED), None)
     if own is None:
         return []
     partners = {cell.data: cell for cell in table.partners(store)} if table.is_present else {}

@@ -20,9 +20,16 @@ _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"
 
 
 class Worker:
-    """Computes batches of cells in a child process, which is started when it is first needed."""
+    """Computes batches of cells in a child process, which is started when it is first needed.
+
+    Attributes
+    ----------
+    busy_seconds : float
+        What the last batch took, without starting the process and loading data.
+    """
 
     def __init__(self) -> None:
+        self.busy_seconds = 0.0
         self._process: Any = None
         self._pipe: Connection | None = None
 
@@ -39,16 +46,19 @@ class Worker:
             How long they may take together, loading data not counted; None is for ever.
         """
         pipe = self._start()
+        self.busy_seconds = 0.0
         pipe.send(list(cells))
         waiting = dict(enumerate(cells))
-        deadline: float | None = None
-        loading = True
+        started: float | None = None
         while waiting:
-            if loading:
-                patience: float | None = None if seconds is None else _START_SECONDS
-            else:
-                patience = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            if not pipe.poll(patience):
+            loading = started is None
+            patience = None if seconds is None else _START_SECONDS if loading else seconds
+            if patience is not None and started is not None:
+                patience = max(started + patience - time.monotonic(), 0.0)
+            has_come = pipe.poll(patience)
+            if started is not None:
+                self.busy_seconds = time.monotonic() - started
+            if not has_come:
                 self.stop()
                 reason = (
                     f"stopped after {seconds:.3g} s" if not loading else "data did not load in time"
@@ -67,8 +77,7 @@ class Worker:
                 )
                 return
             if number is None:  # data is loaded
-                loading = False
-                deadline = None if seconds is None else time.monotonic() + seconds
+                started = time.monotonic()
                 continue
             yield waiting.pop(number), line
 
