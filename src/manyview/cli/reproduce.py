@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Run the experiments of the LMVSC paper again, and write one page with the paper's figures beside.
 
-    Without a budget of its own, everything takes at most three hours on two cores. Every finished fit
-    is kept at once, so a run that was stopped goes on. Data sets that are not on this machine are
+    Everything takes at most three hours on two cores; what was cut for that is printed. Every finished
+    fit is kept at once, so a run that was stopped goes on. Data sets that are not on this machine are
     named, and made data of their shape is timed instead.
     """
     from manyview.reproduce.run import FIGURES, TABLES, targets

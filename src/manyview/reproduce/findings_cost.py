@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manyview.baselines.memory import format_bytes
 from manyview.reproduce import methods
 from manyview.reproduce.evidence import (
     NO,
@@ -83,7 +84,7 @@ def memory(results: Results) -> Facts:
     )
     for table in results.facts["tables"]:
         needs = [
-            f"{r['label']} {r['bytes_needed'] / 1e9:.3g} GB"
+            f"{r['label']} {format_bytes(r['bytes_needed'])}"
             + (" (refused here)" if r["is_refused"] else "")
             for r in table["refusals"]
         ]

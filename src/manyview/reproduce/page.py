@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from manyview.baselines.memory import format_bytes
 from manyview.report.render import digest, make_environment, palette_rules, write_whole
 from manyview.reproduce import drawings
 from manyview.reproduce.curves import SENSITIVE_SCORES
@@ -54,6 +55,7 @@ def _helpers() -> dict[str, Any]:
         "best": _best,
         "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
+        "exact_bytes": format_bytes,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }
 
