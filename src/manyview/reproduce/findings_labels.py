@@ -86,6 +86,7 @@ def gain(results: Results) -> Facts:
             f"{table['title']}: {own['label']} {accuracy(own):.3f}, best rival {second['label']} "
             f"{accuracy(second):.3f}{cut(second, table)}: {gains[-1]:+.3f} (paper "
             f"{_printed_gain(table['name']):+.3f}). All tuned with labels, means over seeds."
+            + (f" {second['label']} is {second['note']}." if second["note"] else "")
         )
         found["lines"] += own["lines"] + second["lines"]
     if gains:
