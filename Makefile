@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-full docs clean-cache clean
+.PHONY: help demo test check format bench bench-full reproduce docs clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ bench: $(VENV)/.test  ## all benchmarks in their quick form
 bench-full: $(VENV)/.test  ## all benchmarks, whole
 	@$(BIN)/python -m benchmarks.run
 
+reproduce: $(VENV)/.demo  ## the paper's experiments, every table and figure (FORM=--quick: ten minutes)
+	@$(BIN)/manyview reproduce all $(FORM) -o reproduce-output
+
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
@@ -68,4 +71,4 @@ clean-cache:  ## forget compiled kernels (needed after changing a loop that seve
 	find src -name '*.nb[ci]' -delete
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) demo-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

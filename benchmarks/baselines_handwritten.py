@@ -13,7 +13,6 @@ import importlib.util
 import time
 import warnings
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,66 +21,19 @@ from threadpoolctl import threadpool_info
 from benchmarks.measure import PeakMemory, in_child
 from benchmarks.record import RESULTS, Report, Target
 from manyview import baselines, datasets, metrics
+from manyview.reproduce import methods
+from manyview.reproduce.paper import find_row
 
 SEED = 0
-
-# Accuracy, NMI (divided by the larger entropy), "purity" (inverse purity, as the authors' routine
-# computes it) and seconds, as printed.
-PAPER = {
-    "E3SC(1)": (0.7555, 0.7491, 0.8385, 29.94),
-    "E3SC(2)": (0.5790, 0.5279, 0.6200, 20.80),
-    "E3SC(3)": (0.7300, 0.7226, 0.8095, 19.47),
-    "E3SC(4)": (0.4530, 0.4623, 0.5290, 16.07),
-    "E3SC(5)": (0.7555, 0.7153, 0.8345, 31.52),
-    "E3SC(6)": (0.6345, 0.6189, 0.6825, 18.69),
-    "SSCOMP(1)": (0.4680, 0.3939, 0.5485, 2.21),
-    "SSCOMP(2)": (0.3640, 0.2913, 0.4475, 2.07),
-    "SSCOMP(3)": (0.2430, 0.1536, 0.4475, 2.39),
-    "SSCOMP(4)": (0.3005, 0.3191, 0.3250, 0.81),
-    "SSCOMP(5)": (0.5370, 0.4911, 0.6640, 2.23),
-    "SSCOMP(6)": (0.3115, 0.1586, 0.3670, 1.37),
-    "AMGL": (0.8460, 0.8732, 0.8710, 67.58),
-    "MLRSSC": (0.7890, 0.7422, 0.8375, 52.44),
-    "MSCIAS": (0.7975, 0.7732, 0.8755, 80.78),
-}
 
 WITHIN = 0.08
 """How far below the paper's accuracy a method may be and still count as the same."""
 
-SINGLE_VIEW = ("E3SC", "SSCOMP")
 
-NOTES = {"MSCIAS": "our reconstruction from the published description, not the authors' algorithm"}
-
-
-def _grid(**options: Sequence[Any]) -> list[dict[str, Any]]:
-    return [dict(zip(options, values, strict=True)) for values in product(*options.values())]
-
-
-QUICK = {
-    "SSCOMP": _grid(n_nonzero=[5, 10], unit_rows=[True, False]),
-    "E3SC": [
-        *_grid(solver=["l0"], n_nonzero=[5, 10]),
-        *_grid(solver=["admm"], alpha=[20.0, 800.0], max_iter=[100]),
-    ],
-}
-
-FULL = {
-    "KMeans": _grid(init=["k-means++", "random"], criterion=["inertia", "distance"]),
-    "SSCOMP": _grid(
-        n_nonzero=[3, 5, 10, 20], unit_rows=[True, False], affinity=["symmetric", "neighbors"]
-    ),
-    "E3SC": [
-        *_grid(solver=["l0"], n_nonzero=[3, 5, 10, 20], affine=[False, True]),
-        *_grid(solver=["admm"], alpha=[5.0, 20.0, 100.0, 800.0], affine=[False, True]),
-    ],
-    "AMGL": _grid(n_neighbors=[5, 10], scaling=[None, "standard"]),
-    "MLRSSC": [
-        {"agreement": agreement, "beta_low_rank": b, "beta_sparse": 1 - b, "beta_agreement": c}
-        for agreement, b, c in product(["centroid", "pairwise"], [0.3, 0.7], [0.3, 0.7])
-    ],
-    "MSCIAS": _grid(similarity_ridge=[1e-2, 0.3, 3.0], dependence=[0.0, 0.5, 0.9]),
-}
-"""Settings to choose from; methods that are not named here run as they are."""
+def printed(name: str, view: int | None) -> tuple[float | None, ...] | None:
+    """Accuracy, NMI, "purity" (inverse purity) and seconds as the paper prints them, or None."""
+    row = find_row("handwritten", name, view)
+    return None if row is None else (row.accuracy, row.nmi, row.purity, row.seconds)
 
 
 def available() -> list[str]:
@@ -123,13 +75,13 @@ def tune(name: str, view: int | None, grid: list[dict[str, Any]]) -> dict[str, A
 
 def run(report: Report, names: Sequence[str] | None = None) -> None:
     """Add a line for every method, or for every view of a method for one view."""
-    grids = QUICK if report.quick else FULL
+    grids = methods.SMALL if report.quick else methods.FULL
     for name in available() if names is None else names:
-        for view in range(6) if name in SINGLE_VIEW else [None]:
+        for view in range(6) if name in methods.SINGLE_VIEW else [None]:
             row = name if view is None else f"{name}({view + 1})"
             # In a process of its own, so that its peak memory is its own.
             found = in_child(tune, name, view, grids.get(name, [{}]))
-            paper = PAPER.get(row)
+            paper = printed(name, view)
             report.add(
                 row,
                 found["scores"]["accuracy"],
@@ -137,7 +89,7 @@ def run(report: Report, names: Sequence[str] | None = None) -> None:
                 paper=paper,
                 **found,
                 seed=SEED,
-                **({"note": NOTES[name]} if name in NOTES else {}),
+                **({"note": methods.NOTES[name]} if name in methods.NOTES else {}),
             )
     print("\n" + table(report.lines))
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
+
+from manyview.reproduce.memory import PeakMemory
+
+__all__ = ["PeakMemory", "in_child", "medians", "time_in_turn"]
 
 T = TypeVar("T")
 
@@ -51,34 +51,3 @@ def in_child(function: Callable[..., T], *arguments: Any) -> T:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()
-
-
-class PeakMemory:
-    """Largest resident memory while this is entered, beyond what was there before.
-
-    ``bytes`` stays None where the system cannot tell (it is read from Linux's /proc).
-    """
-
-    def __init__(self) -> None:
-        self.bytes: int | None = None
-        self._before: int | None = None
-
-    def __enter__(self) -> PeakMemory:
-        gc.collect()
-        if sys.platform == "linux":
-            # What was freed but is still held would hide the first of what is used next.
-            ctypes.CDLL(None).malloc_trim(0)
-            Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-            self._before = _status("VmRSS")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            self.bytes = _status("VmHWM") - self._before
-
-
-def _status(name: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
-    raise KeyError(name)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from manyview.reproduce import provenance
+from manyview.reproduce.provenance import n_cores
+
+__all__ = ["RESULTS", "ROOT", "Report", "Target", "code_and_machine", "n_cores"]
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-
-_LIBRARIES = ("manyview", "numpy", "scipy", "scikit-learn", "numba", "daqp", "quadprog")
 
 
 @dataclass(frozen=True)
@@ -114,52 +111,6 @@ def _row(line: dict[str, Any]) -> str:
     return f"{line['case']:<58} {figure:>10}   {line['target'] or '':<14} {note}".rstrip()
 
 
-def n_cores() -> int:
-    """Number of cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
-@cache
 def code_and_machine() -> dict[str, Any]:
-    """What else a figure depends on. No host name: results are public."""
-    # Results themselves are not code: writing them does not make it differ from the commit.
-    changed = _git("status", "--porcelain", "--", ".", ":!benchmarks/results")
-    return {
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": None if changed is None else bool(changed),
-        "cores": n_cores(),
-        "cpu": _cpu_model(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "versions": {"python": platform.python_version(), **_versions()},
-    }
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for library in _LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _git(*arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def _cpu_model() -> str:
-    if sys.platform == "linux":
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
+    """What else a figure depends on."""
+    return provenance.code_and_machine(("daqp", "quadprog"))

@@ -70,6 +70,19 @@ class Result:
     stage_memory: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Clustering:
+    """What graph rows were made into: a row per sample, the model's parts, and how it went."""
+
+    embedding: Any
+    labels: Any
+    bases: tuple[Basis, ...]
+    rank: int
+    centers: Array
+    inertia: float
+    n_iter: int
+
+
 def fit(
     arrays: Sequence[Any],
     names: Sequence[str],
@@ -85,7 +98,7 @@ def fit(
     with one_thread_per_product():
         with watch.stage("sample"):
             rows = engine.open(arrays, run)
-            numbers = _sample_numbers(rows.n_rows, settings, sample_rng)
+            numbers = sample_numbers(rows.n_rows, settings, sample_rng)
             sample = rows.sample_rows(numbers)
             scalers = tuple(
                 fit_scaler(array, name=name, kind=kind, impute=settings.impute, numbers=numbers)
@@ -102,23 +115,42 @@ def fit(
         with watch.stage("graph"):
             graph = rows.derive(build)
             moments = graph.map_reduce(graph_moments, stage="graph")
-        with watch.stage("spectrum"):
-            bases, rank = find_bases(moments, graph, graphs, settings)
-            transforms = tuple(basis.transform for basis in bases)
-        with watch.stage("embedding"):
-            embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
-            embedding = graph.map_rows(embed, stage="embedding")
-        with watch.stage("labels"):
-            embedded = engine.open([embedding], run)
-            with thread_pool(run.n_jobs) as pool:
-                centers, inertia, n_iter = _cluster(embedded, settings, label_rng, pool.map)
-            labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
-    model = FittedModel(scalers, graphs, transforms, settings.row_norm, centers, build)
+        found = cluster_graph(
+            graph, moments, graphs, settings, engine=engine, run=run, rng=label_rng, watch=watch
+        )
+    transforms = tuple(basis.transform for basis in found.bases)
+    model = FittedModel(scalers, graphs, transforms, settings.row_norm, found.centers, build)
     return Result(
-        model, embedding, labels, bases, rank, weights, inertia, n_iter,
-        np.concatenate(moments.n_entries), moments.n_solved, moments.n_failed,
+        model, found.embedding, found.labels, found.bases, found.rank, weights, found.inertia,
+        found.n_iter, np.concatenate(moments.n_entries), moments.n_solved, moments.n_failed,
         settings.known_clusters, suggestion, watch.seconds, watch.peak_bytes,
     )  # fmt: skip
+
+
+def cluster_graph(
+    graph: Rows,
+    moments: Moments,
+    graphs: Sequence[AnchorGraph],
+    settings: Settings,
+    *,
+    engine: Engine,
+    run: Run,
+    rng: np.random.Generator,
+    watch: Stopwatch,
+) -> Clustering:
+    """Give the labels of graph rows whose sums are known: the stages after the graph."""
+    with watch.stage("spectrum"):
+        bases, rank = find_bases(moments, graph, graphs, settings)
+        transforms = tuple(basis.transform for basis in bases)
+    with watch.stage("embedding"):
+        embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
+        embedding = graph.map_rows(embed, stage="embedding")
+    with watch.stage("labels"):
+        embedded = engine.open([embedding], run)
+        with thread_pool(run.n_jobs) as pool:
+            centers, inertia, n_iter = _cluster(embedded, settings, rng, pool.map)
+        labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
+    return Clustering(embedding, labels, bases, rank, centers, inertia, n_iter)
 
 
 def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
@@ -136,9 +168,10 @@ def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: R
 # What follows are the steps named above, in that order.
 
 
-def _sample_numbers(
+def sample_numbers(
     n_rows: int, settings: Settings, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
+    """Numbers of the rows that scaling and anchors are worked out on."""
     return choose_rows(n_rows, min(n_rows, count_sample_rows(settings)), rng)
 
 

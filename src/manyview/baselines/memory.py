@@ -3,10 +3,49 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
+
+_assumed: ContextVar[int | None] = ContextVar("assumed free bytes", default=None)
+
+
+class TooLargeError(MemoryError):
+    """A refusal before anything was allocated.
+
+    Attributes
+    ----------
+    bytes_needed : int
+        What the computation would have held at its peak.
+    """
+
+    def __init__(self, message: str, bytes_needed: int) -> None:
+        super().__init__(message)
+        self.bytes_needed = bytes_needed
+
+
+@contextmanager
+def assume_free(n_bytes: int) -> Iterator[None]:
+    """While this is entered, so many bytes count as free: with 0, methods say what they need.
+
+    Examples
+    --------
+    >>> with assume_free(0):
+    ...     try:
+    ...         refuse_if_too_large(800, what="", instead="", force=False)
+    ...     except TooLargeError as refusal:
+    ...         print(refusal.bytes_needed)
+    800
+    """
+    before = _assumed.set(n_bytes)
+    try:
+        yield
+    finally:
+        _assumed.reset(before)
 
 
 def free_bytes() -> int | None:
@@ -21,6 +60,8 @@ def free_bytes() -> int | None:
     >>> free is None or free > 0
     True
     """
+    if (assumed := _assumed.get()) is not None:
+        return assumed
     known = [free for free in (_free_of_machine(), _free_of_control_group()) if free is not None]
     return min(known, default=None)
 
@@ -56,7 +97,7 @@ def _free_of_control_group() -> int | None:
 
 
 def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bool) -> None:
-    """Raise MemoryError, before anything is allocated, if ``bytes_needed`` are not free.
+    """Raise TooLargeError, before anything is allocated, if ``bytes_needed`` are not free.
 
     Parameters
     ----------
@@ -75,8 +116,9 @@ def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bo
     ...                     instead="Set n_exemplars=1000.", force=False)
     Traceback (most recent call last):
         ...
-    MemoryError: This method on 10**9 rows needs 1 000 000 000 000 000 000 bytes (1 EB) of memory
-    and ... Set n_exemplars=1000. With force=True it is tried all the same.
+    manyview.baselines.memory.TooLargeError: This method on 10**9 rows needs
+    1 000 000 000 000 000 000 bytes (1 EB) of memory and ... are free.
+    Set n_exemplars=1000. With force=True it is tried all the same.
     >>> refuse_if_too_large(10**18, what="", instead="", force=True)
     """
     if force:
@@ -84,9 +126,10 @@ def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bo
     free = free_bytes()
     if free is None or bytes_needed <= free:
         return
-    raise MemoryError(
+    raise TooLargeError(
         f"{what} needs {format_bytes(bytes_needed)} of memory and {format_bytes(free)} are free. "
-        f"{instead} With force=True it is tried all the same."
+        f"{instead} With force=True it is tried all the same.",
+        bytes_needed,
     )
 
 

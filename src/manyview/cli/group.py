@@ -26,6 +26,7 @@ COMMANDS = {
     "datasets": "manyview.cli.datasets",
     "demo": "manyview.cli.demo",
     "bench": "manyview.cli.bench",
+    "reproduce": "manyview.cli.reproduce",
     "completion": "manyview.cli.completion",
 }
 """Where each command is; its module imports nothing slow before the command runs."""

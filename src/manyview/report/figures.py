@@ -31,7 +31,7 @@ def draw_spectrum(spectrum: dict[str, Any], n_clusters: int) -> Markup:
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         at = y(share * highest)
         parts.append(f'<path class="grid" d="M{left} {at:.1f}H{width - 16}"/>')
-        parts.append(_text(left - 8, at + 4, f"{share * highest:.2f}", "end"))
+        parts.append(write_text(left - 8, at + 4, f"{share * highest:.2f}", "end"))
     if suggested is not None and suggested < len(values):
         parts.append(
             f'<rect class="gap" x="{x(suggested - 1):.1f}" y="{top}" width="{step:.1f}" '
@@ -39,7 +39,9 @@ def draw_spectrum(spectrum: dict[str, Any], n_clusters: int) -> Markup:
         )
         middle = (x(suggested - 1) + x(suggested)) / 2
         anchor = "end" if middle > width - 150 else "start" if middle < 150 else "middle"
-        parts.append(_text(middle, top - 5, f"largest gap, after {suggested}", anchor, "strong"))
+        parts.append(
+            write_text(middle, top - 5, f"largest gap, after {suggested}", anchor, "strong")
+        )
     every = max(len(values) // 24, 1)
     for i, value in enumerate(values):
         kind = "stem" if i < n_clusters else "stem beyond"
@@ -47,13 +49,13 @@ def draw_spectrum(spectrum: dict[str, Any], n_clusters: int) -> Markup:
         parts.append(f'<circle class="{kind}" cx="{x(i):.1f}" cy="{y(value):.1f}" r="4"/>')
         if (i + 1) % every == 0 or i + 1 == n_clusters:
             parts.append(
-                _text(
+                write_text(
                     x(i), height - 14, str(i + 1), "middle", "strong" if i + 1 == n_clusters else ""
                 )
             )
     title = "Squared singular values of the fused graph"
     where = f"The largest gap comes after value {suggested}." if suggested else ""
-    return _figure(width, height, parts, title, f"{len(values)} values, descending. {where}")
+    return wrap_figure(width, height, parts, title, f"{len(values)} values, descending. {where}")
 
 
 def draw_histogram(histogram: dict[str, Any], unsure_below: float) -> Markup:
@@ -75,8 +77,8 @@ def draw_histogram(histogram: dict[str, Any], unsure_below: float) -> Markup:
     for value in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
         x = 10 + value * (width - 20)
         anchor = "start" if value == 0 else "end" if value == 1 else "middle"
-        parts.append(_text(x, height - 8, f"{value:.1f}", anchor))
-    return _figure(
+        parts.append(write_text(x, height - 8, f"{value:.1f}", anchor))
+    return wrap_figure(
         width,
         height,
         parts,
@@ -101,9 +103,9 @@ def draw_sizes(clusters: Sequence[dict[str, Any]]) -> Markup:
             f'height="12" rx="2"/>'
         )
         if size > 9 * len(str(number)) + 4:
-            parts.append(_text(at + size / 2 - 0.75, 29, str(number), "middle"))
+            parts.append(write_text(at + size / 2 - 0.75, 29, str(number), "middle"))
         at += size
-    return _figure(
+    return wrap_figure(
         width, height, parts, "Sizes of the clusters", "One bar, divided by the clusters' sizes."
     )
 
@@ -160,22 +162,24 @@ def draw_map(points: dict[str, Any], n_clusters: int) -> Markup:
         x, y = np.median(xs[mine]), np.median(ys[mine])
         at = np.argmin((xs[mine] - x) ** 2 + (ys[mine] - y) ** 2)
         if n_clusters <= 40:
-            names.append(_text(xs[mine][at], ys[mine][at] + 8, str(cluster), "middle", "tag"))
+            names.append(write_text(xs[mine][at], ys[mine][at] + 8, str(cluster), "middle", "tag"))
     box = f"{left} {low} {right - left} {high - low}"
     described = (
         f"{len(rows)} points, coloured by cluster; each cluster's number stands in its middle."
     )
-    return _figure(box, None, parts + names, "Map of the embedding", described, kind="map")
+    return wrap_figure(box, None, parts + names, "Map of the embedding", described, kind="map")
 
 
-def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
+def write_text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
+    """Write one piece of text of a figure."""
     marked = f' class="{kind}"' if kind else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marked}>{escape(text)}</text>'
 
 
-def _figure(
+def wrap_figure(
     width: int | str, height: int | None, parts: list[str], title: str, text: str, *, kind: str = ""
 ) -> Markup:
+    """Put the parts of a figure together, with a name and a description for those who cannot see it."""
     box = width if isinstance(width, str) else f"0 0 {width} {height}"
     return Markup(
         f'<svg class="figure {kind}" viewBox="{box}" role="img" '

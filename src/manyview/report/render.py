@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from manyview.report import figures
@@ -60,14 +60,19 @@ def write_report(
             f"{str(target)!r} exists already. Choose another name, or replace it with force=True."
         )
     page = render_report(summary, static=static)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    write_whole(target, page)
+    return target
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        temporary.write_text(page, encoding="utf-8")
-        os.replace(temporary, target)
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    return target
 
 
 def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
@@ -76,14 +81,14 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
     Everything that comes from the user (names, ids, labels) is escaped. A policy inside the page lets
     the browser run nothing but the page's own script, and fetch nothing at all.
     """
-    environment = _environment()
+    environment = make_environment()
     source = environment.loader.get_source  # type: ignore[union-attr]
     n_colours = count_colours(summary)
-    style = source(environment, "style.css")[0] + _palette_rules(n_colours)
+    style = source(environment, "style.css")[0] + palette_rules(n_colours)
     script = "" if static else source(environment, "map.js")[0]
-    policy = ["default-src 'none'", f"style-src 'sha256-{_digest(style)}'", "base-uri 'none'"]
+    policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "base-uri 'none'"]
     if script:
-        policy.append(f"script-src 'sha256-{_digest(script)}'")
+        policy.append(f"script-src 'sha256-{digest(script)}'")
     return environment.get_template("report.html").render(
         s=summary,
         style=Markup(style),
@@ -97,9 +102,9 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
 
 def render_card(summary: dict[str, Any]) -> str:
     """Give a small part of a report as HTML for a notebook: no script, styles of its own."""
-    environment = _environment()
+    environment = make_environment()
     source = environment.loader.get_source  # type: ignore[union-attr]
-    style = source(environment, "card.css")[0] + _palette_rules(count_colours(summary), ".mv-card")
+    style = source(environment, "card.css")[0] + palette_rules(count_colours(summary), ".mv-card")
     return environment.get_template("card.html").render(
         s=summary, style=Markup(style), figures=figures
     )
@@ -112,9 +117,10 @@ def count_colours(summary: dict[str, Any]) -> int:
 
 
 @cache
-def _environment() -> Environment:
+def make_environment(package: str = "manyview.report") -> Environment:
+    """Give what fills in the templates of a package, or else the report's own."""
     environment = Environment(
-        loader=PackageLoader("manyview.report"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("manyview.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -133,7 +139,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _palette_rules(n_colours: int, within: str = ":root") -> str:
+def palette_rules(n_colours: int, within: str = ":root") -> str:
     """Write the classes k0, k1, ... that set the colour of a cluster, for light and dark paper."""
 
     def rules(prefix: str, colours: tuple[str, ...]) -> str:
@@ -192,7 +198,8 @@ def _embed(value: Any) -> Markup:
     return Markup(text)
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Give what a content security policy knows a style or script by."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 

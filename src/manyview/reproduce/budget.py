@@ -1,0 +1,156 @@
+"""How much one method may spend on one data set, so that a whole run ends in time.
+
+Three forms: "quick" (a whole run within ten minutes on two cores), "full" (within three hours) and
+"unlimited". What was cut is printed in the row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from manyview.report.advice import number
+from manyview.reproduce import methods
+from manyview.reproduce.problems import Problem
+
+RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}
+"""No new work is started after so many seconds of a run: what is left is done by the next one."""
+
+SEEDS = {"quick": 2, "full": 10, "unlimited": 10}
+"""Seeds, where --seeds does not say."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a method may spend on a data set.
+
+    Attributes
+    ----------
+    rows : int or None
+        Rows that it sees; None is all.
+    tuning_rows : int or None
+        Rows that settings are chosen on, where they are fewer.
+    grid : {"none", "tiny", "small", "full"}
+        How many settings are tried.
+    seeds : int or None
+        Most seeds; None is as many as are asked for.
+    seconds : float or None
+        Most seconds for all its fits.
+    """
+
+    rows: int | None = None
+    tuning_rows: int | None = None
+    grid: str = "full"
+    seeds: int | None = None
+    seconds: float | None = None
+
+    def describe(self, n_rows: int) -> str:
+        """Give what was cut, for the row of a table."""
+        parts = []
+        if self.rows is not None and self.rows < n_rows:
+            parts.append(f"{number(self.rows)} of {number(n_rows)} rows")
+        if self.tuning_rows is not None and self.tuning_rows < min(self.rows or n_rows, n_rows):
+            parts.append(f"settings chosen on {number(self.tuning_rows)}")
+        if self.grid != "full":
+            parts.append("no grid" if self.grid == "none" else f"{self.grid} grid")
+        if self.seconds is not None:
+            parts.append(f"at most {self.seconds:g} s")
+        return "; ".join(parts)
+
+
+_FULL_SMALL = {
+    methods.PUBLISHED: Budget(seconds=900),
+    "standardised": Budget(seeds=3, seconds=300),
+    "one view": Budget(seeds=3, grid="small", seconds=300),
+    methods.DEFAULT: Budget(seconds=300),
+    methods.KMEANS: Budget(seconds=120),
+    methods.KMEANS_STANDARDISED: Budget(seconds=120),
+    "E3SC": Budget(tuning_rows=500, grid="small", seeds=1, seconds=600),
+    "SSCOMP": Budget(grid="small", seeds=3, seconds=300),
+    "AMGL": Budget(seeds=3, seconds=200),
+    "MLRSSC": Budget(tuning_rows=300, seeds=1, seconds=700),
+    "MSCIAS": Budget(seeds=3, seconds=200),
+}
+_FULL_LARGE = {
+    methods.PUBLISHED: Budget(rows=10_000, tuning_rows=3000, seeds=3, seconds=1500),
+    "standardised": Budget(rows=3000, seeds=1, seconds=200),
+    "one view": Budget(rows=3000, seeds=1, grid="small", seconds=200),
+    methods.DEFAULT: Budget(rows=10_000, seeds=3, seconds=300),
+    methods.KMEANS: Budget(rows=10_000, seeds=3, seconds=200),
+    methods.KMEANS_STANDARDISED: Budget(rows=10_000, seeds=3, seconds=200),
+    "E3SC": Budget(rows=500, grid="none", seeds=1, seconds=60),
+    "SSCOMP": Budget(rows=5000, tuning_rows=1000, grid="small", seeds=1, seconds=300),
+    "AMGL": Budget(rows=5000, grid="none", seeds=1, seconds=120),
+    "MLRSSC": Budget(rows=500, grid="none", seeds=1, seconds=60),
+    "MSCIAS": Budget(rows=5000, grid="none", seeds=1, seconds=120),
+}
+_QUICK_SMALL = {
+    methods.PUBLISHED: Budget(seconds=60),
+    "standardised": Budget(seeds=1, grid="tiny", seconds=20),
+    "one view": Budget(seeds=1, grid="tiny", seconds=20),
+    methods.DEFAULT: Budget(seconds=25),
+    methods.KMEANS: Budget(seconds=10),
+    methods.KMEANS_STANDARDISED: Budget(seconds=10),
+    "E3SC": Budget(rows=150, grid="none", seeds=1, seconds=12),
+    "SSCOMP": Budget(rows=1000, grid="none", seeds=1, seconds=15),
+    "AMGL": Budget(grid="none", seeds=1, seconds=15),
+    "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "MSCIAS": Budget(grid="none", seeds=1, seconds=15),
+}
+_QUICK_LARGE = {
+    methods.PUBLISHED: Budget(rows=400, grid="small", seeds=1, seconds=25),
+    "standardised": Budget(rows=400, grid="tiny", seeds=1, seconds=10),
+    "one view": Budget(rows=400, grid="tiny", seeds=1, seconds=10),
+    methods.DEFAULT: Budget(rows=400, seeds=1, seconds=15),
+    methods.KMEANS: Budget(rows=400, seeds=1, seconds=10),
+    methods.KMEANS_STANDARDISED: Budget(rows=400, seeds=1, seconds=10),
+    "E3SC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "SSCOMP": Budget(rows=400, grid="none", seeds=1, seconds=10),
+    "AMGL": Budget(rows=400, grid="none", seeds=1, seconds=10),
+    "MLRSSC": Budget(rows=100, grid="none", seeds=1, seconds=10),
+    "MSCIAS": Budget(rows=400, grid="none", seeds=1, seconds=10),
+}
+_TABLES = {
+    ("full", True): _FULL_SMALL,
+    ("full", False): _FULL_LARGE,
+    ("quick", True): _QUICK_SMALL,
+    ("quick", False): _QUICK_LARGE,
+}
+_EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
+    ("full", "covertype", methods.PUBLISHED): Budget(tuning_rows=20_000, seeds=3, seconds=1200),
+    ("full", "covertype", "standardised"): Budget(rows=20_000, seeds=1, seconds=200),
+    ("full", "covertype", methods.DEFAULT): Budget(seeds=3, seconds=300),
+    ("full", "covertype", methods.KMEANS): Budget(seeds=3, seconds=200),
+    ("full", "covertype", methods.KMEANS_STANDARDISED): Budget(seeds=3, seconds=200),
+    ("quick", "covertype", "standardised"): Budget(rows=10_000, grid="tiny", seeds=1, seconds=20),
+    ("quick", "covertype", methods.PUBLISHED): Budget(rows=10_000, seeds=1, seconds=30),
+    ("quick", "covertype", methods.KMEANS): Budget(rows=10_000, seeds=1, seconds=10),
+    ("quick", "covertype", methods.KMEANS_STANDARDISED): Budget(rows=10_000, seeds=1, seconds=10),
+    ("quick", "covertype", methods.DEFAULT): Budget(rows=10_000, seeds=1, seconds=15),
+}
+_MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
+         "full": Budget(grid="none", seeds=1, seconds=150),
+         "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
+_MADE_RIVALS = {"quick": 200, "full": 2000, "unlimited": None}
+
+
+def find_budget(form: str, problem: Problem, method: str) -> Budget:
+    """Give what a method may spend on a data set.
+
+    Examples
+    --------
+    >>> from manyview.reproduce.problems import PROBLEMS
+    >>> find_budget("unlimited", PROBLEMS["handwritten"], "E3SC")
+    Budget(rows=None, tuning_rows=None, grid='full', seeds=None, seconds=None)
+    """
+    if form == "unlimited":
+        return Budget()
+    special = _EXCEPTIONS.get((form, problem.name, method))
+    return special or _TABLES[form, problem.is_small][method]
+
+
+def made_budget(form: str, problem: Problem, method: str) -> Budget:
+    """Give what a method may spend on made data: fixed settings, one seed, for time and memory."""
+    budget = _MADE[form]
+    if method in methods.RIVALS and not problem.is_small:
+        return replace(budget, rows=_MADE_RIVALS[form])
+    return budget

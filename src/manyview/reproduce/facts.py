@@ -1,0 +1,156 @@
+"""Everything a page shows, as plain facts, worked out from the result lines alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from manyview.reproduce import curves, findings, methods
+from manyview.reproduce.budget import RUN_SECONDS
+from manyview.reproduce.cells import Line, Store
+from manyview.reproduce.plan import Options, plan_table
+from manyview.reproduce.problems import PROBLEMS
+from manyview.reproduce.run import FIGURES, TABLES
+from manyview.reproduce.tables import Facts, describe_data, describe_table
+
+_RUN_KEYS = ("commit", "dirty", "versions", "cpu", "cores", "system")
+
+
+def build_facts(
+    targets: Sequence[str], options: Options, store: Store, *, is_complete: bool = True
+) -> Facts:
+    """Give the facts of the tables and figures named in ``targets``.
+
+    Parameters
+    ----------
+    targets : sequence of str
+        Names of tables and figures.
+    options : Options
+        The form of the run and its seeds.
+    store : Store
+        The result lines.
+    is_complete : bool
+        Whether the run reached everything in its time.
+    """
+    names = [problem for name in targets if name in TABLES for problem in TABLES[name]]
+    tables = [describe_table(plan_table(PROBLEMS[name], options), options, store) for name in names]
+    runs, lines = _describe_lines(store)
+    facts: Facts = {
+        "form": options.form,
+        "run_seconds": RUN_SECONDS[options.form],
+        "is_complete": is_complete,
+        "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "targets": list(targets),
+        "descriptions": describe_data(store) if "datasets" in targets else [],
+        "tables": tables,
+        "distributions": _distributions(tables),
+        "figures": {name: _figure(name, options, store) for name in FIGURES if name in targets},
+        "runs": runs,
+        "lines": lines,
+    }
+    facts["findings"] = findings.find_all(facts) if tables else []
+    return facts
+
+
+def _figure(name: str, options: Options, store: Store) -> object:
+    if name == "tsne":
+        return curves.describe_panels(options, store)
+    if name == "digits":
+        return curves.describe_digits(store)
+    if name == "sensitivity":
+        return curves.describe_sensitivity(options, store)
+    if name == "time-rows":
+        return curves.describe_growth(options, store)
+    return curves.describe_terms(options, store)
+
+
+def _distributions(tables: Sequence[Facts]) -> list[Facts]:
+    """Accuracy of every seed of LMVSC on all views, with the paper's figure."""
+    found = []
+    for table in tables:
+        for section in table["sections"]:
+            for row in section["rows"]:
+                is_ours = row["method"] in (methods.PUBLISHED, methods.DEFAULT)
+                if (
+                    is_ours
+                    and row["view"] is None
+                    and row["paper"]
+                    and row["each"]
+                    and table["is_present"]
+                ):
+                    found.append(
+                        {
+                            "data": table["title"],
+                            "label": row["label"],
+                            "protocol": section["protocol"],
+                            "paper": row["paper"]["accuracy"],
+                            "values": [each["accuracy"] for each in row["each"]],
+                            "lines": [each["id"] for each in row["each"]],
+                        }
+                    )
+    return found
+
+
+def _describe_lines(store: Store) -> tuple[list[Facts], list[Facts]]:
+    """Give the runs (code and machine) and every line, each with the number of its run."""
+    runs: dict[str, Facts] = {}
+    lines = []
+    for line in sorted(store.all_lines(), key=_order):
+        key = str([line.get(name) for name in _RUN_KEYS])
+        run = runs.setdefault(key, {name: line.get(name) for name in _RUN_KEYS})
+        run.setdefault("number", len(runs))
+        run["n_lines"] = run.get("n_lines", 0) + 1
+        run["first"] = min(run.get("first", line["date"]), line["date"])
+        run["last"] = max(run.get("last", line["date"]), line["date"])
+        lines.append(
+            {
+                "id": line["id"],
+                "data": describe_data_key(line),
+                "method": _method(line),
+                "settings": methods.describe(line["settings"]),
+                "seed": line["seed"],
+                "status": line["status"],
+                "reason": line.get("reason"),
+                "accuracy": line.get("scores", {}).get("accuracy"),
+                "nmi": line.get("scores", {}).get("nmi"),
+                "seconds": line.get("seconds"),
+                "run": run["number"],
+            }
+        )
+    return list(runs.values()), lines
+
+
+def _order(line: Line) -> tuple[str, ...]:
+    return (describe_data_key(line), _method(line), str(line["settings"]), f"{line['seed']:06d}")
+
+
+def _method(line: Line) -> str:
+    settings = line["settings"]
+    name: str = settings["method"] if line["method"] == "refusal" else line["method"]
+    words = [methods.title(name, line["view"])]
+    if "variant" in settings:
+        words.append(settings["variant"])
+    if settings.get("standardised"):
+        words.append("standardised")
+    if line["method"] == "refusal":
+        words.append("memory needed")
+    return ", ".join(words)
+
+
+def describe_data_key(line: Line) -> str:
+    """Give the data of a line as text.
+
+    Examples
+    --------
+    >>> describe_data_key({"data": {"problem": "nus", "rows": 500, "made": True}})
+    'nus, made, 500 rows'
+    """
+    data = line["data"]
+    if "shape" in data:
+        n, d, v, k = data["shape"]
+        return f"made: n = {n}, d = {d}, v = {v}, k = {k}"
+    parts = [data["problem"]]
+    if data.get("made"):
+        parts.append("made")
+    parts.append(f"{data['rows']} rows" if "rows" in data else "all rows")
+    return ", ".join(parts)

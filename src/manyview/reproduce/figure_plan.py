@@ -1,0 +1,171 @@
+"""What the figures need: cells of pictures, of sensitivity, and of time against size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from manyview.reproduce import methods, paper
+from manyview.reproduce.cells import Cell
+from manyview.reproduce.plan import RELEASED, Options, Row, plan_table
+from manyview.reproduce.problems import PROBLEMS, Data, Problem
+
+PICTURED = ("handwritten", "caltech7", "mnist-gaussian")
+NOISY = ("mnist-gaussian", "mnist-speckle", "mnist-salt-and-pepper")
+SENSITIVE = ("handwritten", "mnist-gaussian")
+TIMED = "mnist-gaussian"
+TIMED_MADE = "nus"
+
+_MORE_ANCHORS = (200, 300)
+_POINTS = {"quick": 250, "full": 800, "unlimited": 1500}
+_PICTURE_ROWS = {"quick": 500, "full": 3000, "unlimited": None}
+_SIZES = {
+    "quick": (125, 250, 500, 1000),
+    "full": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
+    "unlimited": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
+}
+_SIZE_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
+_OTHER_SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
+_BASE = {"m": 50, "d": 40, "v": 3, "k": 10}
+_TERMS = {
+    "m": (10, 25, 50, 100, 200),
+    "d": (10, 20, 40, 80, 160),
+    "v": (1, 2, 4, 8),
+    "k": (5, 10, 20, 40),
+}
+_TERM_ROWS = {"quick": 1000, "full": 8000, "unlimited": 20_000}
+
+SETTINGS = {"variant": "released", "alpha": 0.01, "standardised": False}
+"""Of the published method where only its time counts."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a row of pictures."""
+
+    problem: Problem
+    title: str
+    cell: Cell
+
+
+def plan_panels(options: Options) -> list[Panel]:
+    """Panels of the t-SNE figure: each raw view, the published embedding, and ours."""
+    panels = []
+    points = _POINTS[options.form]
+    for problem in _present(PICTURED):
+        data = Data(problem.name, None if problem.is_small else _PICTURE_ROWS[options.form])
+        for view, name in enumerate(view_titles(problem)):
+            cell = Cell(data, "t-SNE", {"of": "raw", "points": points}, 0, view)
+            panels.append(Panel(problem, f"raw: {name}", cell))
+        m = data.n_clusters if problem.is_small else 50
+        released = {"of": "released", "points": points, "n_anchors": m, "alpha": 0.01}
+        text = f"LMVSC released, m = {m}, alpha = 0.01"
+        panels.append(Panel(problem, text, Cell(data, "t-SNE", released)))
+        ours = {"of": "default", "points": points}
+        panels.append(Panel(problem, "LMVSC, our defaults", Cell(data, "t-SNE", ours)))
+    return panels
+
+
+def view_titles(problem: Problem) -> list[str]:
+    """Names of a data set's views as the paper has them."""
+    if problem.noise is not None:
+        from manyview.datasets import PAPER_NOISE_LEVELS
+
+        return [f"{problem.noise} {level:g}" for level in PAPER_NOISE_LEVELS[problem.noise]]
+    return [name for name, _ in paper.DATA[problem.name].views]
+
+
+def plan_digits() -> list[tuple[Problem, Cell]]:
+    """Pictures of the noisy digits."""
+    return [(p, Cell(Data(p.name, 1000), "digits")) for p in _present(NOISY)]
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Two grids on the same rows: the published method, and ours."""
+
+    problem: Problem
+    published: Row
+    ours: tuple[tuple[Cell, ...], ...]
+
+
+def plan_sensitivity(options: Options) -> list[Sensitivity]:
+    """Grids of numbers of anchors and alphas."""
+    found = []
+    for problem in _present(SENSITIVE):
+        rows = plan_table(problem, options).rows
+        row = next(row for row in rows if row.label == RELEASED)
+        grid = row.candidates
+        alphas = sorted({cells[0].settings["alpha"] for cells in grid})
+        numbers = sorted({cells[0].settings["n_anchors"] for cells in grid} | set(_MORE_ANCHORS))
+        seeds = [cell.seed for cell in grid[0]][: 1 if options.form == "quick" else 3]
+        ours = tuple(
+            tuple(
+                Cell(grid[0][0].data, methods.DEFAULT,
+                     {"n_anchors": m, "alpha": alpha, "n_repeats": 1}, seed)
+                for seed in seeds
+            )
+            for m in numbers
+            for alpha in alphas
+        )  # fmt: skip
+        found.append(Sensitivity(problem, row, ours))
+    return found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One method's time at growing sizes."""
+
+    title: str
+    cells: tuple[Cell, ...]
+
+
+def plan_growth(options: Options) -> list[Curve]:
+    """Time against the number of rows, for us and the rivals, on the same rows."""
+    is_real = PROBLEMS[TIMED].is_present()
+    name = TIMED if is_real else TIMED_MADE
+    whole = PROBLEMS[name].info.n_samples
+    sizes = [n for n in _SIZES[options.form] if n <= whole]
+
+    def curve(
+        title: str, method: str, settings: methods.Settings, view: int | None = None
+    ) -> Curve:
+        cells = [Cell(Data(name, n, made=not is_real), method, settings, 0, view) for n in sizes]
+        return Curve(title, tuple(cells))
+
+    curves = [
+        curve("LMVSC, released, m = 50", methods.PUBLISHED, {**SETTINGS, "n_anchors": 50}),
+        curve("LMVSC, our defaults", methods.DEFAULT, {}),
+        curve(methods.title(methods.KMEANS), methods.KMEANS, {}),
+    ]
+    for method in methods.RIVALS:
+        view = 0 if method in methods.SINGLE_VIEW else None
+        curves.append(curve(methods.title(method, view), method, {}, view))
+    return curves
+
+
+def growth_seconds(options: Options) -> float | None:
+    """Most seconds of one curve."""
+    return _SIZE_SECONDS[options.form]
+
+
+def figure_seconds(options: Options) -> float | None:
+    """Most seconds of any other figure's part."""
+    return _OTHER_SECONDS[options.form]
+
+
+def plan_terms(options: Options) -> dict[str, list[tuple[int, Cell]]]:
+    """For each of m, d, v and k: its values, and the fits of made data that differ in it alone."""
+    return {name: list(_vary(name, values, options)) for name, values in _TERMS.items()}
+
+
+def _vary(name: str, values: tuple[int, ...], options: Options) -> Iterator[tuple[int, Cell]]:
+    for value in values:
+        sizes = {**_BASE, name: value}
+        shape = (_TERM_ROWS[options.form], sizes["d"], sizes["v"], sizes["k"])
+        settings = {**SETTINGS, "n_anchors": sizes["m"]}
+        yield value, Cell(Data("shape", shape=shape, made=True), methods.PUBLISHED, settings)
+
+
+def _present(names: tuple[str, ...]) -> list[Problem]:
+    return [PROBLEMS[name] for name in names if PROBLEMS[name].is_present()]

@@ -1,0 +1,46 @@
+"""Each claim of the paper beside what was measured: sentences worked out from the facts of a run.
+
+A finding is a dict: ``title``, ``claim`` (what the paper says), ``measured`` (a list of sentences),
+``verdict``, and ``lines``, the results it was worked out from. Nothing here is written by hand for
+one run: other measurements give other sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from manyview.reproduce import findings_cost, findings_labels
+from manyview.reproduce.evidence import UNKNOWN, Results
+from manyview.reproduce.tables import Facts
+
+Rule = Callable[[Results], Facts]
+
+RULES: tuple[Rule, ...] = (
+    findings_labels.reached,
+    findings_labels.gain,
+    findings_cost.speed,
+    findings_cost.ratios,
+    findings_cost.linear_time,
+    findings_labels.single_views,
+    findings_labels.anchors,
+    findings_labels.alphas,
+    findings_cost.memory,
+    findings_labels.inverse_purity,
+    findings_labels.normalisation,
+    findings_labels.scaling,
+    findings_labels.plain_kmeans,
+)
+"""One for each claim, in the order of the page."""
+
+
+def find_all(facts: Facts) -> list[Facts]:
+    """Give every finding, those that could not be measured too."""
+    results = Results(facts)
+    return [_apply(rule, results) for rule in RULES]
+
+
+def _apply(rule: Rule, results: Results) -> Facts:
+    found = rule(results)
+    if not found["measured"]:
+        found["verdict"] = UNKNOWN
+    return found

@@ -1,0 +1,175 @@
+"""The published method over a grid of settings, sharing all work that settings have in common.
+
+Anchors are found once for each view, number of anchors and seed, and products of rows and anchors are
+made once for each of them; only the simplex problems are solved again for every alpha, and the two
+published variants share even their solutions. Labels are those of ``LMVSC.as_published`` with the
+same seed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from manyview import LMVSC, pipeline
+from manyview.engines import Memory
+from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product
+from manyview.graphs import choose_graphs
+from manyview.parameters import resolve
+from manyview.progress import SilentProgress
+from manyview.reproduce.provenance import n_cores
+from manyview.simplex import Solver, prepare, product_rows
+from manyview.stages.graph import AnchorGraph, GraphTile, graph_moments, side_by_side_graphs
+from manyview.stages.scaling import Array, Scaler, fit_scaler
+from manyview.stopwatch import Stopwatch
+from manyview.views import Views
+
+VARIANTS = ("paper", "released")
+
+
+@dataclass(frozen=True)
+class GridFit:
+    """One setting of the grid and what it gave.
+
+    Attributes
+    ----------
+    alpha, variant
+        The setting.
+    labels : ndarray of shape (n,)
+        Clusters.
+    stage_seconds : dict
+        Of a whole fit with this setting: shared work counts in full.
+    spent_seconds : float
+        What this setting cost beyond work that was already done for others.
+    """
+
+    alpha: float
+    variant: str
+    labels: npt.NDArray[np.int32]
+    stage_seconds: dict[str, float]
+    spent_seconds: float
+
+
+def fit_grid(
+    views: Views,
+    n_clusters: int,
+    n_anchors: int,
+    alphas: Sequence[float],
+    *,
+    variants: Sequence[str] = VARIANTS,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Iterator[GridFit]:
+    """Fit the published method with one number of anchors and every alpha and variant.
+
+    Parameters
+    ----------
+    views : Views
+        The data.
+    n_clusters, n_anchors : int
+        k and m.
+    alphas : sequence of float
+        Values of alpha to try.
+    variants : sequence of {"paper", "released"}
+        With and without the degree scaling.
+    seed : int
+        As ``random_state`` of the estimator.
+    n_jobs : int or None
+        Threads; None is all cores.
+
+    Examples
+    --------
+    >>> from manyview import datasets
+    >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
+    >>> [(fit.alpha, fit.variant) for fit in fit_grid(views, 3, 6, [0.1, 1.0])]
+    [(0.1, 'paper'), (0.1, 'released'), (1.0, 'paper'), (1.0, 'released')]
+    """
+    model = LMVSC.as_published(n_clusters, n_anchors, alphas[0])
+    settings = replace(resolve(model, views), alpha=tuple(alphas))
+    first = check_random_state(seed).randint(np.iinfo(np.int32).max)
+    sample_rng, repeat_rng, _ = _spawn(first)
+    run = Run(n_jobs or n_cores(), TILE_ROWS, SilentProgress())
+    engine = Memory()
+    shared: dict[str, float] = {}
+    with one_thread_per_product():
+        started = time.perf_counter()
+        rows = engine.open(views.arrays, run)
+        numbers = pipeline.sample_numbers(rows.n_rows, settings, sample_rng)
+        sample = rows.sample_rows(numbers)
+        scalers = tuple(
+            fit_scaler(array, name=name, kind=kind, numbers=numbers)
+            for array, name, kind in zip(sample.arrays, views.names, settings.scaling, strict=True)
+        )
+        graphs, _ = choose_graphs(rows, sample, scalers, settings, [repeat_rng])
+        shared["anchors"] = time.perf_counter() - started
+        started = time.perf_counter()
+        of_view = [[g for g in graphs if g.views == (v,)] for v in range(views.n_views)]
+        products = [
+            rows.map_rows(partial(_multiply, view=v, scaler=scalers[v], anchors=same[0].anchors),
+                          stage="products")
+            for v, same in enumerate(of_view)
+        ]  # fmt: skip
+        shared["products"] = time.perf_counter() - started
+        spent = sum(shared.values())
+        for number, alpha in enumerate(alphas):
+            chosen = [replace(same[number], weight=1.0 / views.n_views) for same in of_view]
+            started = time.perf_counter()
+            graph = engine.open(products, run).derive(_Solved(chosen, views.n_features))
+            moments = graph.map_reduce(graph_moments, stage="graph")
+            solved = time.perf_counter() - started
+            spent += solved
+            for variant in variants:
+                watch = Stopwatch()
+                found = pipeline.cluster_graph(
+                    graph, moments, chosen,
+                    replace(settings, alpha=(alpha,), degree_norm=variant == "paper"),
+                    engine=engine, run=run, rng=_spawn(first)[-1], watch=watch,
+                )  # fmt: skip
+                spent += sum(watch.seconds.values())
+                seconds = {**shared, "graph": solved, **watch.seconds}
+                yield GridFit(alpha, variant, found.labels, seconds, spent)
+                spent = 0.0
+
+
+def _spawn(seed: int) -> list[np.random.Generator]:
+    """Give the generators that a fit with one anchor seed has: sample, anchors, labels."""
+    return np.random.default_rng(seed).spawn(3)
+
+
+def _multiply(
+    tile: list[Any], first_row: int, *, view: int, scaler: Scaler, anchors: Array
+) -> Array:
+    """Products of a tile's rows and centred anchors, (n, m): what no alpha changes."""
+    return scaler.apply(tile[view], first_row).products((anchors - anchors.mean(axis=0)).T)
+
+
+class _Solved:
+    """Products of a tile in, its graph rows out, for one alpha."""
+
+    def __init__(self, graphs: Sequence[AnchorGraph], widths: Sequence[int]) -> None:
+        self._problems = [
+            (Solver(prepare(g.anchors, alpha=g.alpha), g.method), product_rows(d, len(g.anchors)))
+            for g, d in zip(graphs, widths, strict=True)
+        ]
+
+    def __call__(self, tile: list[Array], first_row: int) -> GraphTile:
+        parts, n_failed = [], 0
+        for P, (solver, step) in zip(tile, self._problems, strict=True):
+            problem, blocks = solver.problem, []
+            for start in range(0, len(P), step):
+                solution = solver.solve(P[start : start + step] / problem.unit + problem.offset)
+                n_failed += solution.n_failed
+                blocks.append(solution.rows(problem.n_anchors))
+            Z = sparse.vstack(blocks, "csr")
+            parts.append(
+                sparse.csr_array((Z.data, Z.indices, Z.indptr.astype(np.int32)), shape=Z.shape)
+            )
+        return GraphTile((side_by_side_graphs(parts),), n_failed)

@@ -1,0 +1,97 @@
+"""Made data with the shape of data sets that cannot be had: for time and memory, not for scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.datasets import info, make_subspaces
+from manyview.views import Views
+
+_DIMENSION, _NOISE = 5, 0.05
+_WORDS = {"reuters": 85, "rcv1": 60}
+"""Non-zeros a row of the sparse sets: what a published part of Reuters has, and a guess for RCV1."""
+
+
+def make_like(name: str, *, seed: int = 0) -> Views:
+    """Give made views with the rows, columns, sparsity and classes of a known data set.
+
+    Rows lie near a union of subspaces of dimension five, one for each class.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`manyview.datasets.names`.
+    seed : int
+        The same seed gives the same views.
+    """
+    known = info(name)
+    sizes = known.class_counts or _even_sizes(known.n_samples, known.n_clusters)
+    if name in _WORDS:
+        return make_sparse_subspaces(sizes, known.n_features, _WORDS[name], seed=seed)
+    return make_subspaces(
+        sizes,
+        known.n_clusters,
+        _DIMENSION,
+        known.n_features,
+        noise=_NOISE,
+        dtype=np.float32,
+        random_state=seed,
+    )
+
+
+def make_sparse_subspaces(
+    sizes: Sequence[int], widths: Sequence[int], n_nonzero: int, *, seed: int = 0
+) -> Views:
+    """Give sparse rows on a union of subspaces with sparse bases, plus stray words.
+
+    Each class has five directions in each view, each with a fifth of ``n_nonzero`` words less the
+    stray ones; a row is a mixture of its class's directions with positive weights.
+
+    Examples
+    --------
+    >>> views = make_sparse_subspaces([30, 20], [400, 300], 50)
+    >>> views.n_rows, bool(40 < views.arrays[0].nnz / 50 <= 50)
+    (50, True)
+    """
+    rng = np.random.default_rng(seed)
+    target = rng.permutation(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+    weights = rng.gamma(2.0, size=(len(target), _DIMENSION)).astype(np.float32)
+    arrays = [_mix(target, weights, len(sizes), width, n_nonzero, rng) for width in widths]
+    return Views(arrays, target=target)
+
+
+def _mix(
+    target: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.float32],
+    n_classes: int,
+    width: int,
+    n_nonzero: int,
+    rng: np.random.Generator,
+) -> sparse.csr_array:
+    n, n_stray = len(target), max(n_nonzero // 10, 1)
+    share = (n_nonzero - n_stray) // _DIMENSION
+    words = rng.integers(width, size=(n_classes, _DIMENSION, share), dtype=np.int32)
+    values = rng.gamma(2.0, size=(n_classes, _DIMENSION, share)).astype(np.float32)
+    columns = np.concatenate(
+        [words[target].reshape(n, -1), rng.integers(width, size=(n, n_stray), dtype=np.int32)],
+        axis=1,
+    )
+    entries = np.concatenate(
+        [
+            (values[target] * weights[:, :, None]).reshape(n, -1),
+            rng.gamma(2.0, size=(n, n_stray)).astype(np.float32),
+        ],
+        axis=1,
+    )
+    indptr = np.arange(n + 1, dtype=np.int64) * columns.shape[1]
+    matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _even_sizes(n_samples: int, n_clusters: int) -> list[int]:
+    return [len(part) for part in np.array_split(np.arange(n_samples), n_clusters)]

@@ -1,0 +1,94 @@
+"""Facts -> one HTML page that needs nothing but itself, and the same as Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from manyview.baselines.memory import format_bytes
+from manyview.report.render import digest, make_environment, palette_rules, write_whole
+from manyview.reproduce import drawings
+from manyview.reproduce.curves import SENSITIVE_SCORES
+from manyview.reproduce.plan import MADE
+from manyview.reproduce.tables import SCORES, Facts
+
+PAGE, TEXT = "reproduce.html", "reproduce.md"
+
+
+def write_pages(facts: Facts, folder: Path) -> list[Path]:
+    """Write the page and its Markdown; give their paths."""
+    paths = [folder / PAGE, folder / TEXT]
+    write_whole(paths[0], render_page(facts))
+    write_whole(paths[1], render_markdown(facts))
+    return paths
+
+
+def render_page(facts: Facts) -> str:
+    """Give the page as HTML: no script, nothing fetched, everything escaped."""
+    environment = make_environment("manyview.reproduce")
+    source = environment.loader.get_source  # type: ignore[union-attr]
+    parts = [source(environment, name)[0] for name in ("style.css", "reproduce.css")]
+    style = "".join(parts) + palette_rules(_count_colours(facts))
+    policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "img-src data:"]
+    return environment.get_template("reproduce.html").render(
+        f=facts, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), **_helpers()
+    )
+
+
+def render_markdown(facts: Facts) -> str:
+    """Give the same as Markdown."""
+    environment = make_environment("manyview.reproduce").overlay(autoescape=False)
+    text = environment.get_template("reproduce.md").render(f=facts, **_helpers())
+    return text.strip() + "\n"
+
+
+def _helpers() -> dict[str, Any]:
+    return {
+        "drawings": drawings,
+        "scores": SCORES,
+        "sensitive": SENSITIVE_SCORES,
+        "MADE": MADE,
+        "printed_scores": ("accuracy", "nmi", "inverse_purity"),
+        "mean": _mean,
+        "best": _best,
+        "verdict_class": lambda verdict: verdict.replace(" ", "-"),
+        "heat": _heat,
+        "exact_bytes": format_bytes,
+        "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
+    }
+
+
+def _mean(summary: Facts | None, digits: int = 3) -> str:
+    if summary is None:
+        return "–"
+    spread = "" if summary["sd"] is None else f" ± {summary['sd']:.{digits}f}"
+    return f"{summary['mean']:.{digits}f}{spread}"
+
+
+def _best(summary: Facts | None) -> str:
+    return "–" if summary is None or summary["n"] < 2 else f"{summary['best']:.3f}"
+
+
+def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | None:
+    """Give a point of a grid and its level among the grid's values, from 0 to 1."""
+    values = [point[score] for point in grid["points"]]
+    low, high = min(values), max(values)
+    for point in grid["points"]:
+        if (point["n_anchors"], point["alpha"]) == (m, alpha):
+            share = (point[score] - low) / ((high - low) or 1.0)
+            return {
+                "value": point[score],
+                "share": share,
+                "lines": point["lines"],
+                "top": share == 1.0,
+            }
+    return None
+
+
+def _count_colours(facts: Facts) -> int:
+    """As many as the panels have classes, or the figures curves."""
+    panels = [panel for group in facts["figures"].get("tsne", []) for panel in group["panels"]]
+    most: int = max([12, *(max(panel["classes"]) + 1 for panel in panels)])
+    return most

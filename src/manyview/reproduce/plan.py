@@ -1,0 +1,255 @@
+"""What is to be run: the rows of every table, each with its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from manyview.reproduce import methods, paper
+from manyview.reproduce.budget import SEEDS, Budget, find_budget, made_budget
+from manyview.reproduce.cells import Cell, Store
+from manyview.reproduce.problems import PROBLEMS, Data, Problem
+
+TUNED, UNLABELLED, MADE = "tuned with labels", "without labels", "made data, time and memory only"
+"""The protocols; a row belongs to one of them."""
+
+RELEASED = "LMVSC, released variant"
+"""The row that rivals are timed against, and whose grid is drawn."""
+
+MADE_SETTINGS = {"n_anchors": 50, "alpha": 0.01, "standardised": False}
+"""Of the published method on made data, where there is nothing to tune for."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table.
+
+    Attributes
+    ----------
+    label : str
+        The method's name as the table prints it.
+    method, view
+        What is run.
+    protocol : str
+        How settings are chosen.
+    job : str
+        Rows with the same job share work and time.
+    candidates : tuple of tuple of Cell
+        For each setting, its cells over seeds; the best in mean accuracy is chosen.
+    budget : Budget
+        What it may spend.
+    final : Data or None
+        Where settings are chosen on fewer rows: those the chosen one is measured on,
+    final_seeds : tuple of int
+        and with which seeds.
+    """
+
+    label: str
+    method: str
+    protocol: str
+    job: str
+    candidates: tuple[tuple[Cell, ...], ...]
+    budget: Budget
+    view: int | None = None
+    final: Data | None = None
+    final_seeds: tuple[int, ...] = ()
+
+    @property
+    def tuning_cells(self) -> list[Cell]:
+        """All cells that settings are chosen from."""
+        return [cell for cells in self.candidates for cell in cells]
+
+    def chosen(self, store: Store) -> tuple[Cell, ...]:
+        """Give the cells of the best setting so far: the largest mean accuracy."""
+
+        def quality(cells: tuple[Cell, ...]) -> tuple[int, float]:
+            lines = store.done(cells)
+            if not lines:
+                return 0, 0.0
+            return len(lines), sum(line["scores"]["accuracy"] for line in lines) / len(lines)
+
+        # A setting that was finished with fewer seeds does not win by luck.
+        return max(self.candidates, key=quality)
+
+    def result_cells(self, store: Store) -> tuple[Cell, ...]:
+        """Give the cells that the row's figures are taken from."""
+        cells = self.chosen(store)
+        if self.final is None:
+            return cells
+        return tuple(replace(cells[0], data=self.final, seed=seed) for seed in self.final_seeds)
+
+    @property
+    def data(self) -> Data:
+        """The rows that the row's figures are measured on."""
+        return self.final or self.candidates[0][0].data
+
+
+@dataclass(frozen=True)
+class Table:
+    """One data set's table: its rows, or why there are none.
+
+    ``refusals`` asks methods whether they would have the memory for the whole data set.
+    """
+
+    problem: Problem
+    rows: tuple[Row, ...]
+    is_present: bool
+    refusals: tuple[tuple[str, Cell], ...] = ()
+
+    def partners(self, store: Store) -> list[Cell]:
+        """Cells that time the published method on the rows that slower rivals were cut to."""
+        own = next((row for row in self.rows if row.label == RELEASED), None)
+        if own is None:
+            return []
+        best = own.result_cells(store)[0]
+        others = {row.data for row in self.rows if row.method in methods.RIVALS}
+        return [replace(best, data=data, seed=0) for data in others if data != best.data]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    form: str = "full"
+    seeds: int | None = None
+
+    def seed_numbers(self, budget: Budget) -> tuple[int, ...]:
+        """Give the seeds that a budget allows."""
+        wanted = SEEDS[self.form] if self.seeds is None else self.seeds
+        return tuple(range(wanted if budget.seeds is None else min(wanted, budget.seeds)))
+
+
+def plan_table(problem: Problem, options: Options) -> Table:
+    """Give the rows of one data set's table."""
+    if not problem.is_present():
+        return Table(problem, tuple(_made_rows(problem, options)), False, _refusals(problem))
+    rows = [*_published_rows(problem, options), *_rival_rows(problem, options)]
+    rows += _unlabelled_rows(problem, options)
+    return Table(problem, tuple(rows), True, () if problem.is_small else _refusals(problem))
+
+
+def _published_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    budget = find_budget(options.form, problem, methods.PUBLISHED)
+    for variant in ("paper", "released"):
+        yield _tuned(problem, options, f"LMVSC, {variant} variant", methods.PUBLISHED, budget,
+                     _grid(problem, variant, budget))  # fmt: skip
+    budget = find_budget(options.form, problem, "standardised")
+    settings = _grid(problem, "released", budget, standardised=True)
+    label, job = "LMVSC, released, standardised first", f"{methods.PUBLISHED}, standardised first"
+    yield _tuned(problem, options, label, methods.PUBLISHED, budget, settings, job=job)
+    if problem.n_views > 1:
+        budget = find_budget(options.form, problem, "one view")
+        settings = _grid(problem, "released", budget)
+        job = f"{methods.PUBLISHED}, one view"
+        for view in range(problem.n_views):
+            label = f"LMVSC({view + 1}), released, one view"
+            yield _tuned(
+                problem, options, label, methods.PUBLISHED, budget, settings, view=view, job=job
+            )
+
+
+def _grid(
+    problem: Problem, variant: str, budget: Budget, *, standardised: bool = False
+) -> list[methods.Settings]:
+    k = problem.info.n_clusters
+    return methods.published_settings(k, variant, budget.grid, standardised=standardised)
+
+
+def _rival_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    for method in methods.RIVALS:
+        budget = find_budget(options.form, problem, method)
+        settings = methods.rival_settings(method, budget.grid)
+        for view in _views_of(problem, method):
+            label = methods.title(method, view)
+            yield _tuned(problem, options, label, method, budget, settings, view=view)
+
+
+def _views_of(problem: Problem, method: str) -> Sequence[int | None]:
+    if method not in methods.SINGLE_VIEW or problem.n_views == 1:
+        return [None]
+    return range(problem.n_views)
+
+
+def _tuned(
+    problem: Problem,
+    options: Options,
+    label: str,
+    method: str,
+    budget: Budget,
+    settings: list[methods.Settings],
+    *,
+    view: int | None = None,
+    job: str | None = None,
+) -> Row:
+    seeds = options.seed_numbers(budget)
+    whole = Data(problem.name, budget.rows)
+    two_steps = budget.tuning_rows is not None and budget.tuning_rows < whole.n_rows
+    data = Data(problem.name, budget.tuning_rows) if two_steps else whole
+    tuning_seeds = (0,) if two_steps else seeds
+    return Row(
+        label, method, TUNED, job or method,
+        tuple(tuple(Cell(data, method, s, seed, view) for seed in tuning_seeds) for s in settings),
+        budget, view, final=whole if two_steps else None, final_seeds=seeds if two_steps else (),
+    )  # fmt: skip
+
+
+def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    for method, label in (
+        (methods.DEFAULT, "LMVSC, our defaults"),
+        (methods.KMEANS, _kmeans_title(problem)),
+        (methods.KMEANS_STANDARDISED, methods.title(methods.KMEANS_STANDARDISED)),
+    ):
+        budget = find_budget(options.form, problem, method)
+        cells = _seeds(Data(problem.name, budget.rows), method, options, budget)
+        yield Row(label, method, UNLABELLED, method, (cells,), budget)
+    for method in methods.RIVALS:
+        budget = find_budget(options.form, problem, method)
+        for view in _views_of(problem, method):
+            cells = _seeds(Data(problem.name, budget.rows), method, options, budget, view)
+            label = methods.title(method, view)
+            yield Row(label, method, UNLABELLED, method, (cells,), budget, view)
+
+
+def _kmeans_title(problem: Problem) -> str:
+    name = methods.title(methods.KMEANS)
+    return f"{name}, raw" if problem.n_views == 1 else f"{name}, views at equal energy"
+
+
+def _seeds(
+    data: Data, method: str, options: Options, budget: Budget, view: int | None = None
+) -> tuple[Cell, ...]:
+    return tuple(Cell(data, method, {}, seed, view) for seed in options.seed_numbers(budget))
+
+
+def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    def row(label: str, method: str, settings: methods.Settings, view: int | None = None) -> Row:
+        budget = made_budget(options.form, problem, method)
+        cell = Cell(Data(problem.name, budget.rows, made=True), method, settings, 0, view)
+        return Row(label, method, MADE, method, ((cell,),), budget, view)
+
+    for variant in ("paper", "released"):
+        settings = {"variant": variant, **MADE_SETTINGS}
+        yield row(f"LMVSC, {variant} variant", methods.PUBLISHED, settings)
+    yield row("LMVSC, our defaults", methods.DEFAULT, {})
+    yield row(_kmeans_title(problem), methods.KMEANS, {})
+    for method in methods.RIVALS:
+        view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None
+        yield row(methods.title(method, view), method, {}, view)
+
+
+def _refusals(problem: Problem) -> tuple[tuple[str, Cell], ...]:
+    """Ask methods how much memory they need; those for one view see the first."""
+    asked = []
+    for method in methods.QUADRATIC:
+        view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None
+        cell = Cell(Data(problem.name), "refusal", {"method": method}, 0, view)
+        asked.append((methods.title(method, view), cell))
+    return tuple(asked)
+
+
+def describe_cells() -> list[tuple[Problem, Cell]]:
+    """Cells that load each data set of the paper's two descriptions, where it is on this machine."""
+    return [
+        (problem, Cell(Data(problem.name), "describe"))
+        for problem in (PROBLEMS[name] for name in paper.DATA)
+    ]

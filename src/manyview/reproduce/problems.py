@@ -1,0 +1,156 @@
+"""The data of the paper's tables: real where it is on this machine, made in the same shape elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from manyview import datasets
+from manyview.datasets.entry import DatasetInfo
+from manyview.datasets.loaders import find_files
+from manyview.datasets.lookup import data_folders
+from manyview.reproduce.made import make_like
+from manyview.views import Views
+
+_SEED = 0  # of samples of rows, of noise and of made data
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One data set of the paper.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name here, and in the paper.
+    registry : str
+        Its name in :mod:`manyview.datasets`.
+    noise : str or None
+        Kind of noise that makes three views of it.
+    """
+
+    name: str
+    title: str
+    registry: str
+    noise: str | None = None
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is known about the data set."""
+        return datasets.info(self.registry)
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.widths)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of each view."""
+        if self.noise is None:
+            return self.info.n_features
+        return self.info.n_features * len(datasets.PAPER_NOISE_LEVELS[self.noise])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether its views are sparse."""
+        return self.name in ("reuters", "rcv1")
+
+    @property
+    def is_small(self) -> bool:
+        """Whether methods that need all pairs of rows manage it."""
+        return self.info.n_samples < 3000
+
+    def is_present(self) -> bool:
+        """Whether it is on this machine; nothing is read or downloaded."""
+        return any(find_files(folder, self.info) is not None for folder in data_folders())
+
+    def how_to_get(self) -> str:
+        """What to do where it is not."""
+        return (
+            f"not on this machine; 'manyview datasets info {self.registry}' says where it is from, "
+            f"'manyview datasets get {self.registry}' tries to get it"
+        )
+
+
+PROBLEMS = {
+    problem.name: problem
+    for problem in (
+        Problem("caltech7", "Caltech7", "caltech101-7"),
+        Problem("caltech20", "Caltech20", "caltech101-20"),
+        Problem("handwritten", "Handwritten", "handwritten"),
+        Problem("reuters", "Reuters", "reuters"),
+        Problem("nus", "NUS", "nus-wide-object"),
+        Problem("mnist-gaussian", "MNIST, Gaussian noise", "mnist", "gaussian"),
+        Problem("mnist-speckle", "MNIST, speckle noise", "mnist", "speckle"),
+        Problem("mnist-salt-and-pepper", "MNIST, salt and pepper", "mnist", "salt-and-pepper"),
+        Problem("rcv1", "RCV1", "rcv1"),
+        Problem("covertype", "CoverType", "covtype"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which rows of which data.
+
+    Attributes
+    ----------
+    problem : str
+        One of ``PROBLEMS``, or "shape".
+    rows : int or None
+        A sample of so many rows; None is all.
+    made : bool
+        Made data of the same shape instead.
+    shape : tuple of int or None
+        For "shape": rows, columns of each view, views and classes of made data.
+    """
+
+    problem: str
+    rows: int | None = None
+    made: bool = False
+    shape: tuple[int, int, int, int] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        if self.shape is not None:
+            return self.shape[0]
+        whole = PROBLEMS[self.problem].info.n_samples
+        return whole if self.rows is None else min(self.rows, whole)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of classes."""
+        if self.shape is not None:
+            return self.shape[3]
+        return PROBLEMS[self.problem].info.n_clusters
+
+
+def load(data: Data) -> Views:
+    """Give the views and classes of ``data``; rows are drawn at random, always the same ones."""
+    if data.shape is not None:
+        n, d, v, k = data.shape
+        return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
+    problem = PROBLEMS[data.problem]
+    views = _sample(load_whole(problem.registry, made=data.made), data.rows)
+    if problem.noise is None or data.made:
+        return views
+    levels = datasets.PAPER_NOISE_LEVELS[problem.noise]
+    return datasets.noisy_views(views, problem.noise, levels, random_state=_SEED)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1)  # samples of several sizes are drawn from the same data, one after the other
+def load_whole(registry: str, *, made: bool = False) -> Views:
+    """Give all rows of a data set of the registry, or of one made like it."""
+    return make_like(registry, seed=_SEED) if made else datasets.load(registry, download=False)
+
+
+def _sample(views: Views, n_rows: int | None) -> Views:
+    if n_rows is None or n_rows >= views.n_rows:
+        return views
+    chosen = np.random.default_rng(_SEED).permutation(views.n_rows)[:n_rows]
+    sampled: Views = views[np.sort(chosen)]
+    return sampled

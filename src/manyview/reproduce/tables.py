@@ -1,0 +1,249 @@
+"""Result lines -> the rows of the tables as plain facts: means, spreads, bests, and their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+from manyview.reproduce import methods, paper
+from manyview.reproduce.cells import Line, Store
+from manyview.reproduce.plan import (
+    MADE,
+    RELEASED,
+    TUNED,
+    UNLABELLED,
+    Options,
+    Row,
+    Table,
+    describe_cells,
+)
+
+Facts = dict[str, Any]
+
+SCORES = {
+    "accuracy": "Accuracy",
+    "nmi": "NMI (max)",
+    "nmi_arithmetic": "NMI (arithmetic)",
+    "purity": "Purity",
+    "inverse_purity": "Inverse purity",
+    "ari": "ARI",
+}
+"""The columns of scores, and their titles."""
+
+PROTOCOLS = (TUNED, UNLABELLED, MADE)
+NEAR_ZERO = 0.02
+"""NMI below this is what the paper prints as "-"."""
+
+
+def describe_table(table: Table, options: Options, store: Store) -> Facts:
+    """Give one data set's table as facts: rows by protocol, times against rivals, memory needed."""
+    problem = table.problem
+    rows = [describe_row(row, problem.name, problem.info.n_samples, store) for row in table.rows]
+    return {
+        "name": problem.name,
+        "title": problem.title,
+        "is_present": table.is_present,
+        "how_to_get": None if table.is_present else problem.how_to_get(),
+        "n_rows": problem.info.n_samples,
+        "n_clusters": problem.info.n_clusters,
+        "widths": list(problem.widths),
+        "sections": [
+            {"protocol": protocol, "rows": [row for row in rows if row["protocol"] == protocol]}
+            for protocol in PROTOCOLS
+            if any(row["protocol"] == protocol for row in rows)
+        ],
+        "ratios": _ratios(table, store),
+        "refusals": _refusals(table, store),
+        "paper_only": _paper_only(table) if not table.is_present else [],
+    }
+
+
+def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
+    """Give one row as facts."""
+    cells = row.result_cells(store)
+    lines = store.lines(cells)
+    done = [line for line in lines if line["status"] == "done"]
+    printed = _find_printed(row, problem)
+    is_tuned = row.protocol == TUNED
+    reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
+    tried = store.lines(row.tuning_cells) if is_tuned else []
+    n_tried = len({str(line["settings"]) for line in tried if line["status"] == "done"})
+    n_settings = len(row.candidates)
+    return {
+        "label": row.label,
+        "method": row.method,
+        "view": row.view,
+        "protocol": row.protocol,
+        "note": methods.NOTES.get(row.method),
+        "paper": None if printed is None else _printed(printed),
+        "status": "done" if done else lines[0]["status"] if lines else "not run yet",
+        "reason": "; ".join(reasons) if reasons else None,
+        "settings": methods.describe(cells[0].settings) if done else None,
+        "parameters": cells[0].settings,
+        "chosen": _how_chosen(row, n_tried, n_settings),
+        "budget": row.budget.describe(n_samples),
+        "n_rows": row.data.n_rows,
+        "n_seeds": len(done),
+        "scores": {name: summarise([line["scores"][name] for line in done]) for name in SCORES},
+        "seconds": summarise([line["seconds"] for line in done]),
+        "stage_seconds": mean_stages(done),
+        "peak_bytes": max((line["peak_bytes"] or 0 for line in done), default=0) or None,
+        "largest_class": done[0]["largest_class"] if done else None,
+        "largest_cluster": fmean(line["largest_cluster"] for line in done) if done else None,
+        "each": [{"seed": line["seed"], "id": line["id"], **line["scores"]} for line in done],
+        "lines": [line["id"] for line in lines],
+    }
+
+
+def summarise(values: Sequence[float]) -> Facts | None:
+    """Give mean, spread (sample standard deviation; None for one value), least and best.
+
+    Examples
+    --------
+    >>> summarise([0.5, 0.7])["mean"], summarise([0.5])["sd"], summarise([]) is None
+    (0.6, None, True)
+    """
+    if not values:
+        return None
+    return {
+        "mean": fmean(values),
+        "sd": stdev(values) if len(values) > 1 else None,
+        "least": min(values),
+        "best": max(values),
+        "n": len(values),
+    }
+
+
+def mean_stages(lines: Sequence[Line]) -> dict[str, float]:
+    """Give the mean seconds of each stage."""
+    staged = [line["stage_seconds"] for line in lines if line.get("stage_seconds")]
+    return {stage: fmean(each.get(stage, 0.0) for each in staged) for stage in (staged or [{}])[0]}
+
+
+def _find_printed(row: Row, problem: str) -> paper.PaperRow | None:
+    """Give the paper's row beside ours: every LMVSC row of all views stands beside the paper's."""
+    if row.method in (methods.PUBLISHED, methods.DEFAULT):
+        return paper.find_row(problem, "LMVSC") if row.view is None else None
+    return paper.find_row(problem, row.method, row.view)
+
+
+def _printed(row: paper.PaperRow) -> Facts:
+    return {
+        "accuracy": row.accuracy,
+        "nmi": row.nmi,
+        "inverse_purity": row.purity,
+        "seconds": row.seconds,
+    }
+
+
+def _how_chosen(row: Row, n_tried: int, n_settings: int) -> str:
+    if row.protocol == UNLABELLED:
+        return "defaults"
+    if row.protocol == MADE:
+        return "fixed"
+    if n_settings == 1:
+        return "nothing to choose"
+    count = f"{n_tried}" if n_tried == n_settings else f"{n_tried} of {n_settings}"
+    return f"best accuracy of {count} settings"
+
+
+def _paper_only(table: Table) -> list[Facts]:
+    """The paper's rows of a data set that is not here, so that its table is whole all the same."""
+    return [
+        {"label": methods.title(row.method, row.view), "paper": _printed(row)}
+        for row in paper.ROWS.get(table.problem.name, ())
+    ]
+
+
+def _ratios(table: Table, store: Store) -> list[Facts]:
+    """Seconds of each rival over those of the published method on the same rows, and the paper's."""
+    own = next((row for row in table.rows if row.label == RELEASED), None)
+    if own is None:
+        return []
+    partners = {cell.data: cell for cell in table.partners(store)} if table.is_present else {}
+    printed_own = paper.find_row(table.problem.name, "LMVSC")
+    found = []
+    for row in table.rows:
+        is_rival = row.method in (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
+        if not is_rival or row.protocol == TUNED:
+            continue
+        lines = store.done(row.result_cells(store))
+        ours = store.done(own.result_cells(store))
+        if row.data != own.data:
+            ours = store.done([partners[row.data]]) if row.data in partners else []
+        if not lines or not ours:
+            continue
+        rival = fmean(line["seconds"] for line in lines)
+        whole = fmean(line["seconds"] for line in ours)
+        timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
+        printed = paper.find_row(table.problem.name, row.method, row.view)
+        found.append(
+            {
+                "label": row.label,
+                "method": row.method,
+                "n_rows": row.data.n_rows,
+                "rival_seconds": rival,
+                "seconds": whole,
+                "seconds_without_anchors": timed,
+                "ratio": rival / whole,
+                "ratio_without_anchors": rival / timed,
+                "paper_ratio": printed.seconds / printed_own.seconds
+                if printed is not None and printed_own is not None
+                else None,
+                "lines": [line["id"] for line in (*lines, *ours)],
+            }
+        )
+    return found
+
+
+def _refusals(table: Table, store: Store) -> list[Facts]:
+    found = []
+    for label, cell in table.refusals:
+        line = store.get(cell)
+        if line is not None and line["status"] in ("refused", "fits"):
+            found.append(
+                {
+                    "label": label,
+                    "method": cell.settings["method"],
+                    "bytes_needed": line["bytes_needed"],
+                    "bytes_free": line["bytes_free"],
+                    "is_refused": line["status"] == "refused",
+                    "is_listed": paper.find_row(
+                        table.problem.name, cell.settings["method"], cell.view
+                    )
+                    is not None,
+                    "lines": [line["id"]],
+                }
+            )
+    return found
+
+
+def describe_data(store: Store) -> list[Facts]:
+    """Give the two descriptions of data sets: what was loaded beside what the paper prints."""
+    found = []
+    for problem, cell in describe_cells():
+        printed, line = paper.DATA[problem.name], store.get(cell)
+        found.append(
+            {
+                "title": printed.title,
+                "is_single": len(printed.views) == 1,
+                "paper": {
+                    "views": [[name, width] for name, width in printed.views],
+                    "n_classes": printed.n_classes,
+                    "n_rows": printed.n_samples,
+                },
+                "ours": None
+                if line is None
+                else {
+                    "views": line["views"],
+                    "n_classes": line["n_clusters"],
+                    "n_rows": line["n_rows"],
+                    "largest_class": line["largest_class"],
+                    "density": line["density"],
+                    "lines": [line["id"]],
+                },
+                "how_to_get": None if problem.is_present() else problem.how_to_get(),
+            }
+        )
+    return found

@@ -1,0 +1,155 @@
+"""A process of its own that computes cells: stopped when time is up, and its memory is its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from typing import Any
+
+from manyview.reproduce.cells import Cell, Line
+
+_START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
+
+
+_PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"}
+"""Threads that wait sleep: spinning, on a machine with other work, takes ten times as long."""
+
+
+class Worker:
+    """Computes batches of cells in a child process, which is started when it is first needed.
+
+    Attributes
+    ----------
+    busy_seconds : float
+        What the last batch took, without starting the process and loading data.
+    """
+
+    def __init__(self) -> None:
+        self.busy_seconds = 0.0
+        self._process: Any = None
+        self._pipe: Connection | None = None
+
+    def compute(
+        self, cells: Sequence[Cell], *, seconds: float | None
+    ) -> Iterator[tuple[Cell, Line]]:
+        """Give each cell with its result as it comes; those that are not done in time as stopped.
+
+        Parameters
+        ----------
+        cells : sequence of Cell
+            One batch.
+        seconds : float or None
+            How long they may take together, loading data not counted; None is for ever.
+        """
+        pipe = self._start()
+        self.busy_seconds = 0.0
+        pipe.send(list(cells))
+        waiting = dict(enumerate(cells))
+        started: float | None = None
+        while waiting:
+            loading = started is None
+            patience = None if seconds is None else _START_SECONDS if loading else seconds
+            if patience is not None and started is not None:
+                patience = max(started + patience - time.monotonic(), 0.0)
+            has_come = pipe.poll(patience)
+            if started is not None:
+                self.busy_seconds = time.monotonic() - started
+            if not has_come:
+                self.stop()
+                reason = (
+                    f"stopped after {seconds:.3g} s" if not loading else "data did not load in time"
+                )
+                yield from (
+                    (cell, {"status": "stopped", "reason": reason}) for cell in waiting.values()
+                )
+                return
+            try:
+                number, line = pipe.recv()
+            except (EOFError, OSError):
+                code = self._exit_code()
+                reason = f"the process died ({code}); most likely memory ran out"
+                yield from (
+                    (cell, {"status": "failed", "reason": reason}) for cell in waiting.values()
+                )
+                return
+            if number is None:  # data is loaded
+                started = time.monotonic()
+                continue
+            yield waiting.pop(number), line
+
+    def _start(self) -> Connection:
+        if self._pipe is not None and self._process.is_alive():
+            return self._pipe
+        self.stop()
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        with _environment(_PATIENT_THREADS):
+            self._process.start()
+        theirs.close()
+        return self._pipe
+
+    def _exit_code(self) -> int | None:
+        self._process.join(10)
+        code: int | None = self._process.exitcode
+        self.stop()
+        return code
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+
+@contextmanager
+def _environment(defaults: dict[str, str]) -> Iterator[None]:
+    """While this is entered, processes that are started have these variables, unless set already."""
+    added = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def _serve(pipe: Connection) -> None:
+    """Compute what is asked for until the other end is closed."""
+    from manyview.reproduce.compute import Loaded, compute, warm_up
+
+    warm_up()
+    loaded = Loaded()
+    while True:
+        try:
+            cells: list[Cell] = pipe.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        answered = set()
+        try:
+            if cells[0].method != "refusal":
+                loaded.views(cells[0].data)
+            pipe.send((None, None))
+            for number, line in enumerate(compute(cells, loaded)):
+                number = line.pop("number", number)
+                answered.add(number)
+                pipe.send((number, line))
+        except KeyboardInterrupt:
+            return
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            for number in set(range(len(cells))) - answered:
+                pipe.send((number, {"status": "failed", "reason": reason[:1000]}))

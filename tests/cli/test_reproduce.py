@@ -1,0 +1,56 @@
+"""``manyview reproduce``: a run, the same run again, and what it refuses."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from manyview.cli.group import manyview as command_line
+from manyview.reproduce import figure_plan
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(command_line, ["reproduce", *map(str, arguments)])
+
+
+def test_names_are_listed():
+    result = invoke("--list")
+    assert result.exit_code == 0
+    assert "handwritten" in result.stdout and "sensitivity" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nonsense",), "no table or figure 'nonsense'"),
+        (("all", "--quick", "--no-budget"), "exclude each other"),
+        (("--seeds", "0"), "--seeds"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(tmp_path, arguments, words):
+    result = invoke(*arguments, "-o", tmp_path / "out")
+    assert result.exit_code == 2 and words in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path):
+    (tmp_path / "results.jsonl").write_text("mine\n")
+    result = invoke("time-terms", "--quick", "-o", tmp_path)
+    assert result.exit_code == 2 and "--force" in result.stderr
+    assert (tmp_path / "results.jsonl").read_text() == "mine\n"
+
+
+@pytest.mark.slow
+def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure_plan, "_TERMS", {"m": (5, 8), "k": (3, 4)})
+    monkeypatch.setattr(figure_plan, "_TERM_ROWS", {"quick": 200})
+    first = invoke("time-terms", "--quick", "--json", "-o", tmp_path)
+    assert first.exit_code == 0, first.stderr
+    facts = json.loads(first.stdout)
+    assert (facts["n_computed"], facts["is_complete"]) == (4, True)
+    assert "time against k (2 of 2)" in first.stderr or "time against k" in first.stderr
+    page = (tmp_path / "reproduce.html").read_text()
+    assert 'id="time-terms"' in page and 'id="tsne"' not in page
+    lines = [json.loads(text) for text in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert len(lines) == 4 and {line["status"] for line in lines} == {"done"}
+    again = json.loads(invoke("time-terms", "--quick", "--json", "-o", tmp_path).stdout)
+    assert (again["n_computed"], again["n_lines"]) == (0, 4)

@@ -1,0 +1,106 @@
+"""Result lines made up for every cell of a plan, so that tables and pages are tested without fits."""
+
+from __future__ import annotations
+
+import base64
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyview.reproduce import figure_plan
+from manyview.reproduce.cells import Cell, Store
+from manyview.reproduce.pictures import encode_png
+from manyview.reproduce.plan import Options, describe_cells, plan_table
+from manyview.reproduce.problems import PROBLEMS, Problem
+from manyview.reproduce.run import FIGURES, TABLES
+
+PRESENT = ("handwritten", "mnist", "covtype")
+
+
+@pytest.fixture
+def some_data(monkeypatch):
+    """Let three of the data sets seem to be on the machine, and the others not."""
+    monkeypatch.setattr(Problem, "is_present", lambda problem: problem.registry in PRESENT)
+
+
+def make_up(cell: Cell) -> dict:
+    """Give a result that a cell could have had; the same one for the same cell."""
+    rng = random.Random(cell.id)
+    if cell.method == "refusal":
+        return {"status": "refused", "bytes_needed": 40 * 10**9, "bytes_free": 10**9, "n_rows": 7}
+    if cell.method == "describe":
+        problem = PROBLEMS[cell.data.problem]
+        views = [["<view>", width] for width in problem.widths]
+        return {"status": "done", "n_rows": cell.data.n_rows, "n_clusters": cell.data.n_clusters,
+                "views": views, "density": [1.0] * len(views), "largest_class": 0.4}  # fmt: skip
+    if cell.method == "t-SNE":
+        points = [[rng.randrange(1000), rng.randrange(1000)] for _ in range(40)]
+        return {
+            "status": "done",
+            "points": points,
+            "classes": [i % 10 for i in range(40)],
+            "n_rows": 9,
+        }
+    if cell.method == "digits":
+        png = base64.b64encode(encode_png(np.zeros((4, 10), dtype=np.uint8))).decode()
+        return {"status": "done", "png": png, "levels": [0.0, 0.1, 0.2, 0.3],
+                "mean_change": [0.0, 0.1, 0.2, 0.3], "n_rows": 70000}  # fmt: skip
+    if cell.method == "MLRSSC":
+        return {"status": "stopped", "reason": "stopped after 5 s"}
+    names = ("accuracy", "nmi", "nmi_arithmetic", "purity", "inverse_purity", "ari", "f_score")
+    names_of_stages = ("anchors", "products", "graph", "spectrum", "embedding", "labels")
+    stages = {stage: rng.uniform(0.1, 2.0) for stage in names_of_stages}
+    return {
+        "status": "done",
+        "scores": {name: rng.uniform(0.2, 0.95) for name in names},
+        "largest_cluster": 0.95 if cell.method == "SSCOMP" else 0.3,
+        "largest_class": 0.4876,
+        "seconds": sum(stages.values()),
+        "stage_seconds": stages,
+        "peak_bytes": rng.randrange(10**6, 10**9),
+        "n_rows": cell.data.n_rows,
+    }
+
+
+def fill(store: Store, options: Options) -> None:
+    """Give every cell of every table and figure a line."""
+    cells = [cell for problem, cell in describe_cells() if problem.is_present()]
+    tables = [plan_table(problem, options) for problem in PROBLEMS.values()]
+    cells += [cell for table in tables for row in table.rows for cell in row.tuning_cells]
+    cells += [cell for table in tables for _, cell in table.refusals]
+    cells += [panel.cell for panel in figure_plan.plan_panels(options)]
+    cells += [cell for _, cell in figure_plan.plan_digits()]
+    for plan in figure_plan.plan_sensitivity(options):
+        cells += [cell for candidates in plan.ours for cell in candidates]
+    cells += [cell for curve in figure_plan.plan_growth(options) for cell in curve.cells]
+    cells += [cell for part in figure_plan.plan_terms(options).values() for _, cell in part]
+    _add(store, cells)
+    for table in tables:
+        _add(store, [cell for row in table.rows for cell in row.result_cells(store)])
+        _add(store, table.partners(store))
+
+
+def _add(store: Store, cells: list[Cell]) -> None:
+    for cell in dict.fromkeys(cells):
+        if store.get(cell) is None:
+            store.add(cell, make_up(cell))
+
+
+@pytest.fixture
+def made_up(some_data):
+    """Give options and a store with a line for every cell of a quick run."""
+    options, store = Options("quick"), Store(None)
+    fill(store, options)
+    return options, store
+
+
+@pytest.fixture
+def everything() -> list[str]:
+    return [*TABLES, *FIGURES]
+
+
+@pytest.fixture
+def results_file(tmp_path) -> Path:
+    return tmp_path / "results.jsonl"

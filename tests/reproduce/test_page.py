@@ -1,0 +1,82 @@
+"""The page and its Markdown: whole, self-contained, and every number leads to a line."""
+
+import re
+
+import pytest
+
+from manyview.reproduce.cells import Store
+from manyview.reproduce.facts import build_facts
+from manyview.reproduce.page import render_markdown, render_page, write_pages
+from manyview.reproduce.problems import PROBLEMS
+from manyview.reproduce.run import FIGURES
+
+
+@pytest.fixture
+def facts(made_up, everything):
+    options, store = made_up
+    return build_facts(everything, options, store)
+
+
+def test_every_number_leads_to_a_line_that_exists(facts, made_up):
+    page = render_page(facts)
+    ids = {line["id"] for line in made_up[1].all_lines()}
+    named = {i for group in re.findall(r'data-lines="([^"]+)"', page) for i in group.split()}
+    linked = set(re.findall(r'href="#l-(\w+)"', page))
+    shown = set(re.findall(r'<tr id="l-(\w+)"', page))
+    assert len(named) > 100 and named | linked <= shown == ids
+
+
+def test_the_page_shows_every_table_and_figure(facts):
+    page = render_page(facts)
+    for name in PROBLEMS:
+        assert f'id="table-{name}"' in page
+    for name in FIGURES:
+        assert f'<section id="{name}">' in page
+    assert page.count("is not on this machine") == 5
+    assert "<script" not in page
+
+
+def test_the_page_asks_for_nothing_outside_itself(facts):
+    page = render_page(facts)
+    addresses = re.findall(r'(?:src|href|action)="([^"]*)"', page)
+    assert {address[:1] for address in addresses} == {"#", "d"}
+    assert all(a.startswith(("#", "data:image/png;base64,")) for a in addresses)
+    assert "url(" not in page and "@import" not in page
+    assert "default-src 'none'" in page or "default-src &#39;none&#39;" in page
+
+
+@pytest.mark.parametrize("target", ["nus", "digits", "time-rows", "datasets"])
+def test_a_page_of_one_target_shows_that_alone(made_up, target):
+    facts = build_facts([target], *made_up)
+    page, text = render_page(facts), render_markdown(facts)
+    assert page.count("<section id=") - ('id="findings"' in page) == 2  # it, and how it was run
+    assert text.startswith("# The LMVSC paper")
+
+
+def test_names_are_escaped(facts):
+    page = render_page(facts)
+    assert "<view>" not in page and "&lt;view&gt;" in page
+
+
+def test_markdown_has_the_same_tables_and_findings(facts):
+    text = render_markdown(facts)
+    for finding in facts["findings"]:
+        assert finding["title"] in text and all(one in text for one in finding["measured"])
+    for table in facts["tables"]:
+        assert f"### {table['title']}\n" in text
+    assert "[0.9165]" in text and "&#" not in text
+
+
+def test_markdown_tables_have_the_same_number_of_cells_in_each_line(facts):
+    widths = []
+    for block in re.findall(r"(?:^\|.*\n)+", render_markdown(facts), flags=re.MULTILINE):
+        widths.append({line.count("|") for line in block.splitlines()})
+    assert len(widths) > 20 and all(len(width) == 1 for width in widths)
+
+
+def test_an_empty_run_makes_a_page_that_says_so(some_data, made_up, everything, tmp_path):
+    options, _ = made_up
+    facts = build_facts(everything, options, Store(None), is_complete=False)
+    page, text = write_pages(facts, tmp_path)
+    assert "not run yet" in page.read_text()
+    assert "goes on where it stopped" in text.read_text()

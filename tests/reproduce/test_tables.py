@@ -1,0 +1,112 @@
+"""Figures of tables and figures are those of their lines, worked out here a second way."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyview.reproduce import curves, paper
+from manyview.reproduce.curves import fit_slope
+from manyview.reproduce.plan import TUNED, plan_table
+from manyview.reproduce.problems import PROBLEMS
+from manyview.reproduce.tables import SCORES, describe_table
+
+
+def lines_by_id(store):
+    return {line["id"]: line for line in store.all_lines()}
+
+
+@pytest.mark.parametrize("name", ["handwritten", "mnist-speckle", "covertype", "nus"])
+def test_rows_are_the_statistics_of_their_lines(made_up, name):
+    options, store = made_up
+    lines = lines_by_id(store)
+    table = describe_table(plan_table(PROBLEMS[name], options), options, store)
+    rows = [row for section in table["sections"] for row in section["rows"] if row["n_seeds"]]
+    assert rows
+    for row in rows:
+        own = [lines[i] for i in row["lines"]]
+        assert {line["method"] for line in own} == {row["method"]}
+        assert len({str(line["settings"]) for line in own}) == 1
+        for score in SCORES:
+            values = [line["scores"][score] for line in own]
+            assert row["scores"][score]["mean"] == pytest.approx(np.mean(values))
+            assert row["scores"][score]["best"] == max(values)
+            if len(values) > 1:
+                assert row["scores"][score]["sd"] == pytest.approx(np.std(values, ddof=1))
+
+
+def test_tuned_rows_have_the_best_mean_accuracy_of_their_grid(made_up):
+    options, store = made_up
+    table = plan_table(PROBLEMS["handwritten"], options)
+    facts = describe_table(table, options, store)
+    found = facts["sections"][0]["rows"]
+    plans = [row for row in table.rows if row.protocol == TUNED]
+    for row, plan in zip(found, plans, strict=True):
+        if row["n_seeds"]:
+            means = [
+                np.mean([line["scores"]["accuracy"] for line in store.done(cells)])
+                for cells in plan.candidates
+                if store.done(cells)
+            ]
+            assert row["scores"]["accuracy"]["mean"] == pytest.approx(max(means))
+
+
+def test_protocols_are_apart_and_the_papers_row_stands_beside(made_up):
+    options, store = made_up
+    facts = describe_table(plan_table(PROBLEMS["handwritten"], options), options, store)
+    assert [s["protocol"] for s in facts["sections"]] == ["tuned with labels", "without labels"]
+    row = next(r for r in facts["sections"][0]["rows"] if r["label"] == "SSCOMP(3)")
+    printed = paper.find_row("handwritten", "SSCOMP", 2)
+    assert row["paper"]["inverse_purity"] == printed.purity == 0.4475
+
+
+def test_a_stopped_method_says_so(made_up):
+    options, store = made_up
+    facts = describe_table(plan_table(PROBLEMS["handwritten"], options), options, store)
+    row = next(r for r in facts["sections"][0]["rows"] if r["label"] == "MLRSSC")
+    assert (row["status"], row["reason"], row["n_seeds"]) == ("stopped", "stopped after 5 s", 0)
+
+
+def test_ratios_compare_the_same_rows(made_up):
+    options, store = made_up
+    lines = lines_by_id(store)
+    facts = describe_table(plan_table(PROBLEMS["mnist-gaussian"], options), options, store)
+    assert {ratio["method"] for ratio in facts["ratios"]} >= {"SSCOMP", "KMeans", "AMGL"}
+    for ratio in facts["ratios"]:
+        assert {lines[i]["n_rows"] for i in ratio["lines"]} == {ratio["n_rows"]}
+        assert ratio["ratio"] == pytest.approx(ratio["rival_seconds"] / ratio["seconds"])
+        assert ratio["ratio_without_anchors"] > ratio["ratio"]
+
+
+def test_absent_data_shows_the_papers_rows_and_made_times_without_scores(made_up):
+    options, store = made_up
+    facts = describe_table(plan_table(PROBLEMS["rcv1"], options), options, store)
+    assert not facts["is_present"] and "manyview datasets info rcv1" in facts["how_to_get"]
+    assert [row["label"] for row in facts["paper_only"]] == ["k-means", "LMVSC"]
+    assert facts["refusals"][0]["is_refused"] and facts["refusals"][0]["bytes_needed"] == 40 * 10**9
+
+
+@given(
+    power=st.floats(-3, 3),
+    factor=st.floats(1e-3, 1e3),
+    sizes=st.lists(st.integers(1, 10_000), min_size=2, max_size=8, unique=True),
+)
+def test_the_slope_of_a_power_law_is_its_power(power, factor, sizes):
+    times = [factor * size**power for size in sizes]
+    if min(times) > 1e-8:
+        assert fit_slope(sizes, times) == pytest.approx(power, abs=1e-6)
+
+
+def test_grids_hold_the_mean_of_every_point(made_up):
+    options, store = made_up
+    lines = lines_by_id(store)
+    grids = curves.describe_sensitivity(options, store)
+    assert [(g["data"], g["is_ours"]) for g in grids][:2] == [
+        ("Handwritten", False),
+        ("Handwritten", True),
+    ]
+    assert grids[1]["anchors"][-1] == 300
+    for point in grids[0]["points"]:
+        values = [lines[i]["scores"]["nmi"] for i in point["lines"]]
+        assert point["nmi"] == pytest.approx(np.mean(values))
+        assert {lines[i]["settings"]["alpha"] for i in point["lines"]} == {point["alpha"]}
