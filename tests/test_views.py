@@ -375,6 +375,9 @@ class TestMuData:
         np.testing.assert_array_equal(Views(anndata.AnnData(X)).arrays[0], X)
 
     def test_cells_that_a_modality_lacks_are_missing_in_it(self):
-        rna, protein = anndata.AnnData(X), anndata.AnnData(X[:-1])
+        rna, protein = anndata.AnnData(X), anndata.AnnData(X[1:])
+        protein.obs_names = rna.obs_names[1:]
         views = Views(mudata.MuData({"rna": rna, "protein": protein}))
-        assert views.present[:, 1].tolist() == [True] * (len(X) - 1) + [False]
+        assert views.present[:, 0].all()
+        assert views.present[:, 1].tolist() == [False] + [True] * (len(X) - 1)
+        np.testing.assert_array_equal(np.asarray(views["protein"])[1:], X[1:])

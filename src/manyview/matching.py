@@ -73,6 +73,10 @@ def match_views(
             f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
             "predict from some of them, say which: a dict with their names."
         )
+    if count > len(fitted):
+        raise ValueError(
+            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}."
+        )
     if set(names) - set(fitted):
         raise ValueError(
             f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "

@@ -177,8 +177,9 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
         by_name = set(parts) == set(views.names)
         parts = [parts[name] for name in (views.names if by_name else parts)]
     given = tuple(as_views([part], in_memory=True).arrays[0] for part in parts)
-    if any(np.isnan(a.data if sparse.issparse(a) else a).any() for a in given):
-        raise ValueError("anchor_method holds NaN; an anchor needs a value in every column.")
+    for anchors in given:
+        if not np.isfinite(anchors.data if sparse.issparse(anchors) else anchors).all():
+            raise ValueError("anchor_method must hold finite numbers, without NaN or infinity.")
     widths = [a.shape[1] for a in given]
     if widths != list(views.n_features):
         raise ValueError(

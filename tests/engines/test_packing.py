@@ -44,7 +44,9 @@ def test_sums_and_tiles():
     tile = there_and_back(GraphTile((Z,), 2))
     assert isinstance(tile, GraphTile)
     assert np.array_equal(tile.parts[0].toarray(), Z.toarray())
-    moments = there_and_back(Moments((np.eye(3),), (np.ones(3),), (np.arange(3),), 0))
+    moments = there_and_back(
+        Moments((np.eye(3),), (np.ones(3),), (np.arange(3),), 0, np.array([5]))
+    )
     assert np.array_equal((moments + moments).grams[0], 2 * np.eye(3))
     inertia = np.float64(0.1)
     found = there_and_back(Assignment(np.ones((2, 3)), np.arange(2), inertia, 1.5, np.ones(3)))

@@ -54,7 +54,8 @@ def test_files_in_different_order_are_joined_by_id(here, memory_limit):
 def test_labels_are_the_same_whether_rows_are_reordered_on_disk_or_not(here):
     found = read_views(["a.csv", "b.parquet"], id_column="id")
     on_disk = LMVSC(3, random_state=0).fit(found.views)
-    assert np.array_equal(on_disk.labels_, LMVSC(3, random_state=0).fit(here[:2]).labels_)
+    named = dict(zip("ab", here[:2], strict=True))
+    assert np.array_equal(on_disk.labels_, LMVSC(3, random_state=0).fit(named).labels_)
 
 
 def test_what_does_not_match_is_counted_and_named(here):
