@@ -52,6 +52,20 @@ def test_results_go_to_stdout_and_remarks_to_stderr(files, run):
     assert quiet.stdout.count("\n") == 2
 
 
+def test_rows_that_some_files_lack_are_kept_on_request(files, run):
+    names = [f"s{i:02d}" for i in range(N)]
+    lines = (files / "colour.csv").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("s01", "s07"))]
+    (files / "colour.csv").write_text("\n".join(kept) + "\n")
+    assert "--join outer" in run(*FIT, "-o", "out", "--no-report").stderr
+    result = run(*FIT, "--join", "outer", "-o", "out", "--no-report")
+    assert "2 rows without colour.csv" in result.stderr
+    _, *rows = read_labels(files / "out" / "labels.csv")
+    assert sorted(row[0] for row in rows) == names
+    predicted = run("predict", "out/model.mv", "shape.parquet", "--id-column", "id")
+    assert len(predicted.stdout.splitlines()) == N + 1
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_shared_options_stand_before_or_after_the_command(files, run, place):
     shared = ("--json", "--quiet", "--seed", "7")

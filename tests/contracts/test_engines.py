@@ -76,6 +76,22 @@ def expected(views):
     return LMVSC(4, n_anchors=30, random_state=0, n_jobs=1, engine="memory").fit(views)
 
 
+@pytest.fixture(scope="module")
+def present():
+    """Whole tiles without a view, and holes elsewhere."""
+    rng = np.random.default_rng(1)
+    present = rng.random((N_ROWS, 2)) > 0.3
+    present[:TILE_ROWS, 0] = False
+    present[~present.any(axis=1), 1] = True
+    return present
+
+
+@pytest.fixture(scope="module")
+def expected_of_some(views, present):
+    model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, n_jobs=1, engine="memory")
+    return model.fit(Views(views, present=present))
+
+
 @pytest.mark.slow
 class TestEstimator:
     def test_labels_and_embedding_are_those_of_one_thread(self, engine, views, expected):
@@ -91,6 +107,25 @@ class TestEstimator:
         model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
         assert np.array_equal(np.asarray(model.predict(views)), np.asarray(model.labels_))
         assert np.array_equal(np.asarray(model.transform(views)), np.asarray(model.embedding_))
+
+    def test_samples_lack_the_same_views_everywhere(
+        self, engine, views, present, expected_of_some
+    ):
+        kind, options, place = engine
+        some = Views(place(views), present=present)
+        model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, engine=kind, **options)
+        model.fit(some)
+        assert np.array_equal(np.asarray(model.labels_), expected_of_some.labels_)
+        assert np.array_equal(np.asarray(model.embedding_), expected_of_some.embedding_)
+        assert np.array_equal(np.asarray(model.predict(some)), expected_of_some.labels_)
+
+    def test_rows_of_nan_are_missing_everywhere(self, engine, views, present, expected_of_some):
+        kind, options, place = engine
+        X = np.where(present[:, :1], views[0], np.nan).astype(views[0].dtype)
+        placed = Views(place([X, views[1]]))
+        some = Views(placed, present={"view_1": present[:, 1]})
+        model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, engine=kind, **options)
+        assert np.array_equal(np.asarray(model.fit(some).labels_), expected_of_some.labels_)
 
     def test_a_failure_inside_comes_out_with_its_place(self, engine, views):
         kind, options, place = engine

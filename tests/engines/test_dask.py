@@ -152,6 +152,19 @@ class TestLazy:
         with dask.config.set(scheduler="synchronous"):
             assert np.array_equal(labels.compute(), expected.labels_)
 
+    @pytest.mark.parametrize("chunks", [5000, (6000, 0, 1, N_ROWS - 6001)])
+    def test_samples_may_lack_views(self, cluster, views, chunks):
+        rng = np.random.default_rng(1)
+        present = rng.random((N_ROWS, 3)) > 0.3
+        present[:TILE_ROWS, 1] = False
+        present[~present.any(axis=1), 0] = True
+        expected = make_model(n_repeats=1).fit(Views(views, present=present))
+        some = Views([as_chunks(view, chunks) for view in views], present=present)
+        with cluster.client.as_current():
+            model = make_model(n_repeats=1).fit(some)
+            assert np.array_equal(model.labels_.compute(), expected.labels_)
+            assert np.array_equal(model.predict(some).compute(), expected.labels_)
+
     def test_the_model_is_in_the_graph_once(self, chunked, expected):
         model = copy.deepcopy(expected).set_params(engine="auto")
         graph = dict(model.predict(chunked).dask)
