@@ -78,6 +78,8 @@ def cluster_each_view(
     for view in range(rows.n_views):
         try:
             there = np.arange(len(rows)) if present is None else np.flatnonzero(present[:, view])
+            if len(there) == 0:
+                raise ValueError("none of the rows has this view")
             own = np.full(len(rows), -1, np.int32)
             own[there] = refit(model, rows[there], seed=seed, view=view)
             labels.append(own)
