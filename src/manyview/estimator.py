@@ -38,6 +38,7 @@ from manyview.matching import (
     match_views,
     refuse_other_columns,
     split_views,
+    warn_of_silent_views,
 )
 from manyview.parameters import count_block_rows, count_jobs, resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
@@ -443,6 +444,7 @@ view, default="auto"
         self.stage_memory_ = result.stage_memory
         self.solver_report_ = describe_solver(views, result)
         self._set_from_model()
+        warn_of_silent_views(views, self.view_weights_)
         if result.n_failed:
             warnings.warn(
                 f"{result.n_failed} graph rows were not solved to tolerance; a larger alpha makes "
@@ -666,6 +668,7 @@ view, default="auto"
         check_is_fitted(self)
         self._settle()
         views = self._read_fitting_rows(X)
+        warn_of_silent_views(views, self.view_weights_)
         run = self._run(views.n_rows, is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
 

@@ -6,6 +6,9 @@ import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from manyview.columns import split_columns
 from manyview.presence import nothing, refuse_samples_without_views
 from manyview.views import Views, as_views
@@ -92,6 +95,22 @@ def match_views(
         for name in fitted
     }
     return Views(arrays, target=views.target, ids=views.ids)
+
+
+def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None:
+    """Warn if samples have only views of weight zero: nothing is known of them."""
+    present = views.present
+    if present is None or (weights > 0).all():
+        return
+    unknown = np.flatnonzero(~present[:, weights > 0].any(axis=1))
+    if unknown.size:
+        silent = [name for name, weight in zip(views.names, weights, strict=True) if weight <= 0]
+        warnings.warn(
+            f"{unknown.size} sample(s) have no view but {silent}, which agree with no other view and "
+            "have no weight: their labels mean nothing. Leave these samples out, or set view_weights.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def refuse_other_columns(views: Views, fitted: Sequence[str], widths: Sequence[int]) -> None:

@@ -206,7 +206,8 @@ def split_rows(block: Any) -> tuple[Any, Mask | None]:
     """
     present = find_present(block)
     if isinstance(block, PartialView):
-        return _take(block.rows, block.places[block.places >= 0]), present
+        places = block.places if present is None else block.places[present]
+        return _take(block.rows, places), present
     return (block, None) if present is None else (block[present], present)
 
 
@@ -217,14 +218,22 @@ def find_present(array: Any) -> Mask | None:
     """
     if is_partial(array):
         present: Mask = array.present
-        return None if present.all() else present
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.shape[1]:
-        return None
-    missing = np.isnan(array[:, 0])  # a row of NaN begins with one
-    if not missing.any():
-        return None
-    missing[missing] = np.isnan(array[missing]).all(axis=1)
-    return ~missing if missing.any() else None
+        if isinstance(array, PartialView):
+            present = present.copy()
+            present[present] = ~_are_nan(array.rows, array.places[present])
+    else:
+        present = ~_are_nan(array, np.arange(array.shape[0]))
+    return None if present.all() else present
+
+
+def _are_nan(rows: Any, numbers: Places) -> Mask:
+    """Give whether all of each row is NaN; only dense rows in memory are looked at."""
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind != "f" or not rows.shape[1]:
+        return np.zeros(len(numbers), bool)
+    missing: Mask = np.isnan(rows[numbers, 0])  # a row of NaN begins with one
+    if missing.any():
+        missing[missing] = np.isnan(rows[numbers[missing]]).all(axis=1)
+    return missing
 
 
 def side_by_side(arrays: Sequence[Any]) -> Mask | None:

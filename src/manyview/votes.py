@@ -97,8 +97,10 @@ def cast_votes(model: FittedModel, tile: GraphTile) -> Votes:
         return Votes(labels, np.full_like(labels, -1), np.zeros(len(rows)), by_graph)
     shares = _shares(model, tile)
     lengths = [
-        _lengths(np.asarray(Z @ T)) if model.row_norm else np.ones(len(rows))
-        for Z, T in zip(tile.parts, model.transforms, strict=True)
+        _lengths(np.asarray(Z @ T)) if model.row_norm else _divisors(share, len(rows))
+        for Z, T, share in zip(
+            tile.parts, model.transforms, tile.shares or (None,) * len(tile.parts), strict=True
+        )
     ]
     for g, part in enumerate(graph_parts(model)):
         own, other = (model.centers[which][:, part.columns] for which in (labels, second))
@@ -120,6 +122,11 @@ def _second_nearest(rows: Array, labels: Labels, centers: Array) -> Labels:
 def _lengths(rows: Array) -> Array:
     lengths = np.sqrt((rows**2).sum(axis=1))
     return np.where(lengths > 0, lengths, 1.0)
+
+
+def _divisors(share: Array | None, n: int) -> Array:
+    """What the embedding of samples that lack views is divided by."""
+    return np.ones(n) if share is None else np.where(share > 0, share, 1.0)
 
 
 def _shares(model: FittedModel, tile: GraphTile) -> Array:

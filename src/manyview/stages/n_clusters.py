@@ -144,7 +144,8 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     Parameters
     ----------
     graph : csr_array of shape (n, M)
-        B with rows of B B' summing to one: the fused graph with columns scaled.
+        B, the fused graph with columns scaled. Rows of B B' sum to one, or to less for samples
+        that lack views.
     labels : ndarray of shape (n,)
 
     Examples
@@ -153,9 +154,11 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     >>> round(modularity(B, np.array([0, 0, 0, 1, 1, 1])), 6)
     0.5
     """
-    n, counts = len(labels), np.bincount(labels)
-    inside = kept_inside(graph, labels, len(counts)).sum() / n
-    return float(inside - ((counts / n) ** 2).sum())
+    degrees = graph @ np.asarray(graph.sum(axis=0)).ravel()
+    total = max(float(degrees.sum()), np.finfo(np.float64).tiny)
+    shares = np.bincount(labels, weights=degrees) / total
+    inside = kept_inside(graph, labels, len(shares)).sum() / total
+    return float(inside - (shares**2).sum())
 
 
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:

@@ -17,7 +17,7 @@ from manyview.stages.scaling import Array, ScaledRows
 if TYPE_CHECKING:
     from manyview.stages.graph import AnchorGraph
 
-_KEEP_BYTES = 16 << 20  # of problems that are kept for a graph, one for each set of views present
+_KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present
 
 
 @dataclass(frozen=True)
