@@ -106,7 +106,7 @@ def test_views_by_name_in_any_order(known, run):
         (("predict", "nothere", *VIEWS), "there is no model nothere"),
         (("predict", "colour.csv", *VIEWS), "colour.csv"),
         (("predict", "out"), "Missing argument 'VIEW...'"),
-        (("predict", "out", "plain.npy"), "Got 1 view(s), but this model was fitted with 3"),
+        (("predict", "out", "plain.npy"), "Got views ['plain'], but this model was fitted with"),
         (
             (
                 "predict",

@@ -108,9 +108,7 @@ class TestEstimator:
         assert np.array_equal(np.asarray(model.predict(views)), np.asarray(model.labels_))
         assert np.array_equal(np.asarray(model.transform(views)), np.asarray(model.embedding_))
 
-    def test_samples_lack_the_same_views_everywhere(
-        self, engine, views, present, expected_of_some
-    ):
+    def test_samples_lack_the_same_views_everywhere(self, engine, views, present, expected_of_some):
         kind, options, place = engine
         some = Views(place(views), present=present)
         model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, engine=kind, **options)
