@@ -342,6 +342,14 @@ class TestFit:
         weights = model().fit(noisy).view_weights_
         assert weights[3] < 0.1 < weights[:3].min()
 
+    def test_samples_with_nothing_but_a_view_without_weight_are_told(self, views, present):
+        mask = present.copy()
+        mask[:4] = [False, False, True]
+        with pytest.warns(
+            UserWarning, match=r"sample\(s\) have only views that were given no weight"
+        ):
+            model(view_weights=(1.0, 1.0, 0.0)).fit(Views(views, present=mask))
+
     def test_the_number_of_clusters_is_suggested(self, views, present):
         assert model(n_clusters="auto").fit(Views(views, present=present)).n_clusters_ == K
 

@@ -400,6 +400,15 @@ view, default="auto"
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        present = views.present
+        n_lost = 0 if present is None else int((present @ result.view_weights == 0).sum())
+        if n_lost:
+            warnings.warn(
+                f"{n_lost} sample(s) have only views that were given no weight, so nothing is known about "
+                "them and their labels mean nothing. Leave them out, or set view_weights='equal'.",
+                UserWarning,
+                stacklevel=3,
+            )
         wanted = settings.n_components or result.n_clusters
         if result.rank < wanted:
             warnings.warn(
