@@ -233,6 +233,8 @@ def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
         for i, method in enumerate(METHODS):
             points = [(x, last.get((name, p, method))) for x, p in enumerate(PATTERNS)]
             there = [(x, y) for x, y in points if y is not None]
+            if not there:
+                continue
             panel.plot(
                 *zip(*there, strict=True), "D-" if method == OURS else "o--", color=f"C{i}",
                 label=method, linewidth=2 if method == OURS else 1,

@@ -342,6 +342,12 @@ class TestFit:
         weights = model().fit(noisy).view_weights_
         assert weights[3] < 0.1 < weights[:3].min()
 
+    def test_samples_with_nothing_but_a_view_without_weight_are_told(self, views, present):
+        mask = present.copy()
+        mask[:4] = [False, False, True]
+        with pytest.warns(UserWarning, match=r"4 sample\(s\) have no view but \['view_2'\]"):
+            model(view_weights=(1.0, 1.0, 0.0)).fit(Views(views, present=mask))
+
     def test_the_number_of_clusters_is_suggested(self, views, present):
         assert model(n_clusters="auto").fit(Views(views, present=present)).n_clusters_ == K
 

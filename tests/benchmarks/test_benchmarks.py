@@ -19,6 +19,7 @@ from benchmarks import (
     dask_cluster,
     graph_stage,
     growth,
+    incomplete,
     label_free,
     labels,
     measure,
@@ -294,3 +295,29 @@ def test_single_cells_are_measured_over_seeds(report):
 def test_the_pick_without_labels_is_one_of_the_settings(report, views):
     facts = label_free.compare(report, "made", views, [{"alpha": 0.01}, {"alpha": 10.0}])
     assert facts["worst"] <= facts["pick"] <= facts["best"]
+
+
+class TestIncomplete:
+    @pytest.mark.parametrize("pattern", incomplete.PATTERNS)
+    def test_every_sample_keeps_a_view(self, pattern):
+        present = incomplete.PATTERNS[pattern](400, 3, np.random.default_rng(0))
+        assert present.any(axis=1).all()
+        assert not present.all()
+
+    def test_every_method_labels_every_sample(self, views):
+        present = incomplete.at_random(300, 2, np.random.default_rng(0), share=0.3)
+        for method in incomplete.METHODS.values():
+            assert len(np.unique(method(views, present, 3, 0))) == 3
+
+    def test_too_few_complete_samples_give_no_labels(self, views):
+        present = np.eye(2, dtype=bool)[np.arange(300) % 2]
+        assert incomplete.drop_samples(views, present, 3, 0) is None
+
+    def test_a_picture_is_drawn_of_what_there_is(self, tmp_path):
+        pytest.importorskip("matplotlib")
+        lines = [
+            {"data": "hdigit", "pattern": p, "method": m, "figure": 0.5}
+            for p, m in [("complete", incomplete.WHOLE), ("50%", incomplete.OURS)]
+        ]
+        incomplete.draw(lines, tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 1000
