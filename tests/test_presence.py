@@ -345,7 +345,7 @@ class TestFit:
     def test_samples_with_nothing_but_a_view_without_weight_are_told(self, views, present):
         mask = present.copy()
         mask[:4] = [False, False, True]
-        with pytest.warns(UserWarning, match=r"4 sample\(s\) have no view but \['view_2'\]"):
+        with pytest.warns(UserWarning, match=r"16 sample\(s\) have no view but \['view_2'\]"):
             model(view_weights=(1.0, 1.0, 0.0)).fit(Views(views, present=mask))
 
     def test_the_number_of_clusters_is_suggested(self, views, present):

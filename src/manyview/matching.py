@@ -106,10 +106,10 @@ def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None
     if unknown.size:
         silent = [name for name, weight in zip(views.names, weights, strict=True) if weight <= 0]
         warnings.warn(
-            f"{unknown.size} sample(s) have no view but {silent}, which agree with no other view and "
-            "have no weight: their labels mean nothing. Leave these samples out, or set view_weights.",
+            f"{unknown.size} sample(s) have no view but {silent}, which have no weight: their labels "
+            "mean nothing. Leave these samples out, or set view_weights.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
