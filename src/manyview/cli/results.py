@@ -185,8 +185,9 @@ class Fitted:
         )
         shown = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
         click.echo(f"sizes: {shown}")
-        for choice in getattr(self.model, "choices_", []):
-            say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
+        if current().verbose:
+            for choice in getattr(self.model, "choices_", []):
+                say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
         scores = self.scores()
         if scores is not None:
             words = (f"{title} {scores[name]:.3f}" for name, title in SCORES.items())
