@@ -193,9 +193,7 @@ class TestColumnsAtPredict:
         table, Y = parts
         turned = make(table[list("edcba")])
         assert np.array_equal(model.predict({"B": Y, "A": turned}), model.labels_)
-        assert np.array_equal(
-            model.predict({"A": turned}), model.predict({"A": table.to_numpy()})
-        )
+        assert np.array_equal(model.predict({"A": turned}), model.predict({"A": table.to_numpy()}))
 
     def test_names_survive_saving(self, parts, model, tmp_path):
         table, Y = parts
@@ -206,9 +204,9 @@ class TestColumnsAtPredict:
 
     def test_other_names_are_refused(self, parts, model):
         table, Y = parts
-        with pytest.raises(ValueError, match="View 'A' lacks 1 column .* fitted to: 'e'"):
+        with pytest.raises(ValueError, match=r"View 'A' lacks 1 column .* fitted to: 'e'"):
             model.predict({"A": table.rename(columns={"e": "f"}), "B": Y})
-        with pytest.raises(ValueError, match="X has 6 features.*expecting 5.*'A'"):
+        with pytest.raises(ValueError, match=r"X has 6 features.*expecting 5.*'A'"):
             model.explain({"A": table.assign(f=0.0), "B": Y})
 
     def test_columns_that_are_merely_counted_have_no_names(self, parts, model):
@@ -231,7 +229,9 @@ class TestColumnsAtPredict:
         streams = []
         for second in (table, turned):
             stream = LMVSC(**settings).partial_fit({"A": table[:45], "B": Y[:45]})
-            streams.append(stream.partial_fit({"A": second[45:].reset_index(drop=True), "B": Y[45:]}))
+            streams.append(
+                stream.partial_fit({"A": second[45:].reset_index(drop=True), "B": Y[45:]})
+            )
         first, other = (stream.predict({"A": table, "B": Y}) for stream in streams)
         assert np.array_equal(first, other)
         with pytest.raises(ValueError, match="stream keeps no labels"):

@@ -412,13 +412,15 @@ class TestFromTables:
     def test_missing_ids_are_refused(self, missing):
         X = np.zeros((2, 1))
         ids = np.array(["p", missing], dtype=object)
-        with pytest.raises(ValueError, match="Table 'a' has 1 row without an id.* row 1"):
+        with pytest.raises(ValueError, match=r"Table 'a' has 1 row without an id.* row 1"):
             Views.from_tables({"a": (ids, X), "b": (["p", "q"], X)})
 
     def test_a_table_of_strangers_is_warned_about(self):
         X = np.zeros((2, 1))
         tables = {"rna": (["c-1", "d-1"], X), "protein": (["c", "d"], X), "more": (["d", "e"], X)}
-        with pytest.warns(UserWarning, match="'rna' shares no id .*'c-1', 'd-1', 'protein' has 'c'"):
+        with pytest.warns(
+            UserWarning, match="'rna' shares no id .*'c-1', 'd-1', 'protein' has 'c'"
+        ):
             views = Views.from_tables(tables, how="outer")
         assert views.n_rows == 5
 

@@ -256,9 +256,9 @@ class _Use:
 
 def _of_present(values: Any, present: Any) -> Any:
     """Give the values of the samples that are there, if there is one a sample."""
-    if present is None or not isinstance(values, list | tuple) and not hasattr(values, "shape"):
+    if present is None:
         return values
-    shape = np.shape(values) if isinstance(values, list | tuple) else values.shape
+    shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
     is_per_sample = len(shape) > 0 and shape[0] == len(present)
     return _safe_indexing(values, np.flatnonzero(present)) if is_per_sample else values
 

@@ -174,7 +174,9 @@ def _look_at(model: FittedModel, rows: Views) -> tuple[Votes, list[Array]]:
 
 
 def _list_samples(model: FittedModel, votes: Votes, names: tuple[str, ...]) -> Table:
-    speakers = [_speaker(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs]
+    speakers = [
+        _speaker(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs
+    ]
     by_speaker = {
         speaker: votes.by_graph[:, [name == speaker for name in speakers]].sum(axis=1)
         for speaker in dict.fromkeys(speakers)

@@ -209,8 +209,8 @@ def settle_ids(
             row = int(np.argmax(here != there))
             raise ValueError(
                 f"Row {row} is {str(own[row])!r} in view {first!r} and {str(ids[row])!r} in {name!r}: "
-                "all views must describe the same samples in the same order. Views.from_tables matches rows by "
-                "their names; reset_index(drop=True) drops the names."
+                "all views must describe the same samples in the same order. Views.from_tables matches "
+                "rows by their names; reset_index(drop=True) drops the names."
             )
     return known[0][1] if known else None
 

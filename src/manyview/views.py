@@ -118,7 +118,10 @@ class Views:
         self.feature_names = tuple(part.columns for part in parts)
         self._check_same_rows()
         sources = zip(
-            columns_of_ids, [part.ids for part in parts], read_indexes([*items.values()]), strict=True
+            columns_of_ids,
+            [part.ids for part in parts],
+            read_indexes([*items.values()]),
+            strict=True,
         )
         found = [next((ids for ids in each if ids is not None), None) for each in sources]
         self.ids: npt.NDArray[Any] | None = settle_ids(self.names, found, ids, self.n_rows)
