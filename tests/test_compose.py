@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
@@ -170,3 +171,65 @@ class TestMetadata:
                 scoring=label_free_score, cv=2,
             ).fit(views)  # fmt: skip
         assert search.best_params_["n_anchors"] in (5, 9)
+
+
+class TestSamplesThatLackViews:
+    @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
+    def test_rows_that_all_lack_a_view_stay_without(self, views, make):
+        model = make_pipeline(per_view(PCA(2)), LMVSC(3, random_state=0, n_repeats=1, n_jobs=1))
+        model.fit({"a": make(views["a"]), "b": views["b"]})
+        X = {"a": make(np.full((5, 4), np.nan)), "b": views["b"][:5]}
+        made = model[:-1].transform(X)
+        assert made.n_features == (2, 2)
+        assert made.present.tolist() == [[False, True]] * 5
+        assert np.array_equal(model.predict(X), model[-1].predict({"b": made["b"]}))
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+    def test_rows_of_nan_in_a_frame_are_missing(self, views, make):
+        X = views["a"].copy()
+        X[7] = np.nan
+        made = per_view({"a": PCA(2)}).fit_transform({"a": make(X), "b": views["b"]})
+        assert made.present[7].tolist() == [False, True]
+        expected = PCA(2).fit_transform(np.delete(X, 7, axis=0))
+        assert np.allclose(np.delete(np.asarray(made["a"]), 7, axis=0), expected)
+
+    def test_metadata_goes_by_the_rows_that_are_there(self, views):
+        X = views["a"].copy()
+        X[:30] = np.nan
+        weights = np.random.default_rng(0).uniform(size=90)
+        with sklearn.config_context(enable_metadata_routing=True):
+            scaler = StandardScaler().set_fit_request(sample_weight=True)
+            fitted = per_view({"a": scaler}).fit(
+                {"a": X, "b": views["b"]}, sample_weight=weights.tolist()
+            )
+        expected = np.average(X[30:], axis=0, weights=weights[30:])
+        assert np.allclose(fitted.transformers_["a"].mean_, expected)
+
+    def test_a_view_that_no_sample_has_cannot_be_fitted(self, views):
+        with pytest.raises(ValueError, match="No sample has this view"):
+            per_view(PCA(2)).fit({"a": np.full((90, 4), np.nan), "b": views["b"]})
+
+
+class TestColumns:
+    @pytest.fixture
+    def wide(self, views):
+        return pd.DataFrame(np.hstack(views.arrays), columns=list("abcdefghij"))
+
+    def test_a_wide_frame_with_other_columns_is_refused(self, wide):
+        fitted = per_view(StandardScaler(), views={"x": ["a", "b"], "y": slice("c", "j")}).fit(wide)
+        assert fitted.transform(wide[:5]).n_features == (2, 8)
+        with pytest.raises(ValueError, match="same order"):
+            fitted.transform(wide[list("jihgfedcba")])
+        with pytest.raises(ValueError, match="9 features"):
+            fitted.transform(wide.to_numpy()[:, :9])
+
+    def test_columns_of_views_are_matched_by_name(self, wide):
+        fitted = per_view(StandardScaler()).fit(Views({"x": wide, "y": wide.to_numpy()}))
+        turned = Views({"y": wide.to_numpy(), "x": wide[list("jihgfedcba")]})
+        expected = fitted.transform(Views({"x": wide, "y": wide.to_numpy()}))
+        assert np.array_equal(fitted.transform(turned)["x"], expected["x"])
+
+    def test_frames_with_rows_in_different_orders_are_refused(self, wide):
+        shuffled = wide.sample(frac=1.0, random_state=0)
+        with pytest.raises(ValueError, match="same order"):
+            per_view(StandardScaler()).fit({"x": wide, "y": shuffled})

@@ -173,3 +173,13 @@ class TestRows:
         X = np.hstack(blobs())
         model = LMVSC(3, views={"a": slice(4), "b": slice(4, None)}, random_state=0).fit(X)
         assert {"a", "b"} <= set(model.explain(X).samples)
+
+
+def test_views_called_like_columns_of_the_table():
+    _, (X, Y) = groups_seen_by((0, 1, 2), (0, 1, 2))
+    views = {"cluster": X, "all views": Y}
+    model = LMVSC(3, random_state=0, n_jobs=1).fit(views)
+    samples = model.explain(views).samples
+    assert np.array_equal(samples["cluster"], model.labels_)
+    votes = [samples[name] for name in ("vote: cluster", "vote: all views", "all views")]
+    assert np.allclose(np.sum(votes, axis=0), samples["margin"], rtol=0, atol=1e-10)

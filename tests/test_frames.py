@@ -175,3 +175,65 @@ class TestOutput:
 
     def test_a_series_is_no_frame(self):
         assert not frames.is_frame(pd.Series([1.0]))
+
+
+class TestColumnsAtPredict:
+    @pytest.fixture
+    def parts(self, blobs):
+        X, Y = blobs(n=90, widths=(5, 4))
+        return pd.DataFrame(X * 10.0 ** np.arange(5), columns=list("abcde")), Y
+
+    @pytest.fixture
+    def model(self, parts):
+        table, Y = parts
+        return LMVSC(3, random_state=0, n_repeats=1, n_jobs=1).fit({"A": table, "B": Y})
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas])
+    def test_another_order_of_columns_gives_the_same_labels(self, parts, model, make):
+        table, Y = parts
+        turned = make(table[list("edcba")])
+        assert np.array_equal(model.predict({"B": Y, "A": turned}), model.labels_)
+        assert np.array_equal(model.predict({"A": turned}), model.predict({"A": table.to_numpy()}))
+
+    def test_names_survive_saving(self, parts, model, tmp_path):
+        table, Y = parts
+        model.save(tmp_path / "model.mv")
+        again = load(tmp_path / "model.mv")
+        assert again.feature_names_per_view_ == [list("abcde"), None]
+        assert np.array_equal(again.predict({"A": table[list("badce")], "B": Y}), model.labels_)
+
+    def test_other_names_are_refused(self, parts, model):
+        table, Y = parts
+        with pytest.raises(ValueError, match=r"View 'A' lacks 1 column .* fitted to: 'e'"):
+            model.predict({"A": table.rename(columns={"e": "f"}), "B": Y})
+        with pytest.raises(ValueError, match=r"X has 6 features.*expecting 5.*'A'"):
+            model.explain({"A": table.assign(f=0.0), "B": Y})
+
+    def test_columns_that_are_merely_counted_have_no_names(self, parts, model):
+        table, Y = parts
+        counted = pd.DataFrame(table.to_numpy())
+        assert np.array_equal(model.predict({"A": counted, "B": Y}), model.labels_)
+
+    def test_names_that_repeat_are_taken_in_their_order_only(self, parts):
+        table, Y = parts
+        table = table.set_axis(list("aabcd"), axis=1)
+        model = LMVSC(3, random_state=0, n_repeats=1, n_jobs=1).fit({"A": table, "B": Y})
+        assert np.array_equal(model.predict({"A": table, "B": Y}), model.labels_)
+        with pytest.raises(ValueError, match="columns of the same name"):
+            model.predict({"A": table.iloc[:, ::-1], "B": Y})
+
+    def test_batches_of_a_stream_are_brought_into_the_order_of_the_first(self, parts):
+        table, Y = parts
+        settings = {"n_clusters": 3, "random_state": 0, "n_repeats": 1, "n_jobs": 1}
+        turned = table[list("edcba")]
+        streams = []
+        for second in (table, turned):
+            stream = LMVSC(**settings).partial_fit({"A": table[:45], "B": Y[:45]})
+            streams.append(
+                stream.partial_fit({"A": second[45:].reset_index(drop=True), "B": Y[45:]})
+            )
+        first, other = (stream.predict({"A": table, "B": Y}) for stream in streams)
+        assert np.array_equal(first, other)
+        with pytest.raises(ValueError, match="stream keeps no labels"):
+            streams[0].labels_series()
+        assert len(streams[0].labels_series({"A": turned, "B": Y})) == 90

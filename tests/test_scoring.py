@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -74,3 +75,18 @@ def test_no_labels_cut_less_than_the_bound(views):
 
 def test_the_silhouette_of_one_cluster_is_zero():
     assert sampled_silhouette(np.zeros((5, 2)), np.zeros(5, np.int32)) == 0.0
+
+
+def test_a_model_that_is_not_fitted_is_refused(views):
+    with pytest.raises(NotFittedError):
+        label_free_score(LMVSC(3), views)
+
+
+def test_a_stream_is_scored(views):
+    stream = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).partial_fit(views)
+    assert label_free_score(stream, views) > 0
+
+
+def test_rows_with_other_columns_are_refused(views):
+    with pytest.raises(ValueError, match="X has 3 features"):
+        label_free_score(fit(views), [views.arrays[0][:, :3], views.arrays[1]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import anndata
 import mudata
@@ -381,3 +382,86 @@ class TestMuData:
         assert views.present[:, 0].all()
         assert views.present[:, 1].tolist() == [False] + [True] * (len(X) - 1)
         np.testing.assert_array_equal(np.asarray(views["protein"])[1:], X[1:])
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_names_that_repeat_are_refused(self):
+        rna, protein = anndata.AnnData(X), anndata.AnnData(X)
+        protein.obs_names = ["0", "1", "1", "2"]
+        joined = SimpleNamespace(mod={"rna": rna, "protein": protein}, obs_names=rna.obs_names)
+        with pytest.raises(ValueError, match="Modality 'protein' has 1 id more than once: '1'"):
+            Views(joined)
+
+
+class TestFromTables:
+    def test_no_tables(self):
+        with pytest.raises(ValueError, match="Got no tables"):
+            Views.from_tables({})
+
+    def test_ids_keep_their_type_if_it_is_the_same_in_all(self):
+        X = np.arange(3.0)[:, None]
+        views = Views.from_tables({"a": ([3, 1, 2], X), "b": (np.uint8([1, 2, 3]), X)})
+        assert views.ids.tolist() == [3, 1, 2]
+        assert views["b"].ravel().tolist() == [2.0, 0.0, 1.0]
+        days = pd.date_range("2020-01-01", periods=3)
+        tables = {"a": pd.DataFrame(X, index=days), "b": pd.DataFrame(X, index=days[::-1])}
+        assert np.array_equal(Views.from_tables(tables).ids, days.to_numpy())
+        mixed = Views.from_tables({"a": ([3, 1, 2], X), "b": (["1", "2", "3"], X)})
+        assert mixed.ids.tolist() == ["3", "1", "2"]
+
+    @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT], ids=str)
+    def test_missing_ids_are_refused(self, missing):
+        X = np.zeros((2, 1))
+        ids = np.array(["p", missing], dtype=object)
+        with pytest.raises(ValueError, match=r"Table 'a' has 1 row without an id.* row 1"):
+            Views.from_tables({"a": (ids, X), "b": (["p", "q"], X)})
+
+    def test_a_table_of_strangers_is_warned_about(self):
+        X = np.zeros((2, 1))
+        tables = {"rna": (["c-1", "d-1"], X), "protein": (["c", "d"], X), "more": (["d", "e"], X)}
+        with pytest.warns(
+            UserWarning, match="'rna' shares no id .*'c-1', 'd-1', 'protein' has 'c'"
+        ):
+            views = Views.from_tables(tables, how="outer")
+        assert views.n_rows == 5
+
+
+class TestRowNames:
+    def test_an_index_that_counts_is_compared_with_one_that_does_not(self):
+        table = pd.DataFrame(np.zeros((4, 2)))
+        with pytest.raises(ValueError, match="Row 0 is '0' in view 'a' and '3' in 'b'"):
+            Views({"a": table, "b": table[::-1]})
+        assert Views({"a": table, "b": table.loc[[0, 1, 2, 3]]}).n_rows == 4
+        assert Views({"a": table.to_numpy(), "b": table[::-1]}).ids.tolist() == [3, 2, 1, 0]
+
+    def test_a_column_of_ids_is_compared_with_an_index(self):
+        named = pd.DataFrame({"id": ["p", "q"], "x": [1.0, 2.0]})
+        other = pd.DataFrame({"y": [1.0, 2.0]}, index=["q", "p"])
+        with pytest.raises(ValueError, match="Row 0 is 'p' in view 'a' and 'q' in 'b'"):
+            Views({"a": named, "b": other}, ids="id")
+        assert Views({"a": named, "b": other[::-1]}, ids="id").ids.tolist() == ["p", "q"]
+
+    def test_a_short_mask_is_named(self):
+        X = np.zeros((4, 2))
+        with pytest.raises(ValueError, match=r"present\['b'\] .* 4 samples; its shape is \(3,\)"):
+            Views({"a": X, "b": X}, present={"b": [True, False, True]})
+
+
+def test_loading_computes_partial_views_too():
+    dask_array = pytest.importorskip("dask.array")
+    X = np.arange(8.0).reshape(4, 2)
+    lazy = Views([dask_array.from_array(X, chunks=2), X], present={"view_0": [True, False] * 2})
+    loaded = lazy.load()
+    assert loaded.is_in_memory and not lazy.is_in_memory
+    assert np.array_equal(np.asarray(loaded["view_0"])[[0, 2]], X[[0, 2]])
+
+
+def test_sparse_columns_that_store_all_but_nan_are_dense():
+    kind = pd.SparseDtype(float, np.nan)
+    table = pd.DataFrame({"a": [1.0, np.nan], "b": [0.0, 2.0]}).astype(kind)
+    assert np.array_equal(Views(table).arrays[0], [[1.0, 0.0], [np.nan, 2.0]], equal_nan=True)
+
+
+def test_labels_of_levels_that_read_the_same_are_refused():
+    columns = pd.MultiIndex.from_tuples([(1, "x"), ("1", "y")])
+    with pytest.raises(ValueError, match="read the same as text"):
+        Views(pd.DataFrame(np.zeros((2, 2)), columns=columns))

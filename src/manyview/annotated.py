@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.ids import as_ids, find_places
+from manyview.errors import ReadError
+from manyview.ids import as_ids, find_places, refuse_repeated
 
 Ids = npt.NDArray[Any]
 
@@ -116,13 +117,19 @@ def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str,
         raise ValueError("Got no views: the MuData has no modalities.")
     whole = np.asarray(data.obs_names)
     return {
-        str(name): _align(read_matrix(data.mod[name], key, name=name), whole)
+        str(name): _align(read_matrix(data.mod[name], key, name=name), whole, str(name))
         for name, key in wanted.items()
     }
 
 
-def _align(matrix: Matrix, whole: Ids) -> Matrix:
+def _align(matrix: Matrix, whole: Ids, name: str) -> Matrix:
     """Say where the rows of the whole's cells are."""
     if np.array_equal(matrix.ids, whole):
         return matrix
-    return replace(matrix, ids=whole, places=find_places(as_ids(matrix.ids), as_ids(whole)))
+    own, wanted = as_ids(matrix.ids), as_ids(whole)
+    try:
+        refuse_repeated(own, f"Modality {name!r}")
+        refuse_repeated(wanted, "The MuData")
+    except ReadError as error:
+        raise ValueError(f"{error} Call obs_names_make_unique() first.") from None
+    return replace(matrix, ids=whole, places=find_places(own, wanted))

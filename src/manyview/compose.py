@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview import frames, presence
-from manyview.columns import Columns, find_columns, split_columns
-from manyview.parts import Part, read_part, split_parts
+from manyview.columns import Columns, as_wide, find_columns, split_columns
+from manyview.matching import align_columns
+from manyview.parts import Part, read_indexes, read_part, split_parts
 from manyview.views import Views, as_views
 
 __all__ = ["PerView", "per_view"]
@@ -73,6 +74,10 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     ----------
     transformers_ : dict of str to (transformer or str)
         The fitted transformer of each view, "passthrough" or "drop".
+    n_features_out_per_view_ : dict of str to int
+        Columns of each transformed view.
+    feature_names_per_view_ : dict of str to (sequence of str, or None)
+        Names of the columns that were fitted, where a view has them.
     view_columns_ : dict of str to list of int
         With ``views``, the places of each view's columns.
     """
@@ -93,14 +98,14 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def _fit(self, X: Any, y: Any, routed: Mapping[str, Any]) -> Views:
         is_split = self.views is not None and not isinstance(X, Views)
         columns = find_columns(X, self.views) if is_split else None
-        parts = _split(X, columns)
+        parts, ids = _split(X, columns)
         fitted = {
             name: chosen if isinstance(chosen, str) else clone(chosen)
             for name, chosen in self._assign(list(parts)).items()
         }
         done = {
             name: _transform(
-                name, part, fitted[name], _Fit(y, routed.get(self._routed_as(name), {}))
+                name, part, ids[name], fitted[name], _Fit(y, routed.get(self._routed_as(name), {}))
             )
             for name, part in parts.items()
             if fitted[name] != "drop"
@@ -108,23 +113,34 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if not done:
             raise ValueError("Every view is dropped: nothing is left to cluster.")
         self.transformers_ = fitted
-        self.__dict__.pop("view_columns_", None)
+        self.n_features_out_per_view_ = {name: part.block.shape[1] for name, part in done.items()}
+        self.feature_names_per_view_ = {name: _column_names(part) for name, part in parts.items()}
+        for name in ("view_columns_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
         if columns is not None:
             self.view_columns_ = columns
+            validate_data(self, as_wide(X), reset=True, skip_check_array=True)
         return _together(done, X)
 
     def transform(self, X: Any) -> Views:
         """Give the transformed views of rows that have the views that were fitted."""
         check_is_fitted(self)
         columns = None if isinstance(X, Views) else getattr(self, "view_columns_", None)
-        parts = _split(X, columns)
+        if columns is not None:  # scikit-learn's own checks and messages
+            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
+        parts, ids = _split(X, columns)
         if set(parts) != set(self.transformers_):
             raise ValueError(
                 f"Got views {list(parts)}, but these transformers were fitted with "
                 f"{list(self.transformers_)}."
             )
+        if isinstance(X, Views):  # transformers check the columns of data frames themselves
+            X = align_columns(X, X.names, [self.feature_names_per_view_[name] for name in X.names])
+            parts, ids = _split(X, None)
         done = {
-            name: _transform(name, parts[name], transformer, _use)
+            name: _transform(
+                name, parts[name], ids[name], transformer, _Use(self.n_features_out_per_view_[name])
+            )
             for name, transformer in self.transformers_.items()
             if transformer != "drop"
         }
@@ -217,38 +233,82 @@ class _Fit:
     params: Mapping[str, Any]
 
     def __call__(self, transformer: Any, rows: Any, present: Any) -> Any:
-        y = self.y if present is None or self.y is None else np.asarray(self.y)[present]
+        if present is not None and not present.any():
+            raise ValueError("No sample has this view: nothing to fit its transformer to. Drop it.")
+        y = _of_present(self.y, present)
+        params = {name: _of_present(value, present) for name, value in self.params.items()}
         if hasattr(transformer, "fit_transform"):
-            return transformer.fit_transform(rows, y, **self.params)
-        return transformer.fit(rows, y, **self.params).transform(rows)
+            return transformer.fit_transform(rows, y, **params)
+        return transformer.fit(rows, y, **params).transform(rows)
 
 
-def _use(transformer: Any, rows: Any, present: Any) -> Any:
-    return transformer.transform(rows)
+@dataclass(frozen=True)
+class _Use:
+    """Gives rows transformed by a fitted transformer."""
+
+    n_features: int
+
+    def __call__(self, transformer: Any, rows: Any, present: Any) -> Any:
+        if present is not None and not present.any():
+            return np.empty((0, self.n_features))
+        return transformer.transform(rows)
 
 
-def _split(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Any]:
-    if isinstance(X, Views):
-        return dict(zip(X.names, X._parts(), strict=True))
-    return split_parts(X) if columns is None else split_columns(X, columns)
-
-
-def _transform(name: str, item: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]) -> Part:
-    """Give a part with its rows transformed; samples that lack the view stay without."""
-    if frames.is_frame(item) and transformer != "passthrough":  # it may hold text
-        return _as_part(name, use(transformer, item, None), transformer, frames.row_ids(item))
-    part = item if isinstance(item, Part) else read_part(item, name)
-    if transformer == "passthrough":
-        return part
-    block = part.block
-    if not isinstance(block, presence.PartialView):
-        block = as_views({name: block}, in_memory=True).arrays[0]
-    rows, present = presence.split_rows(block)
-    done = _as_part(name, use(transformer, rows, present), transformer, part.ids)
+def _of_present(values: Any, present: Any) -> Any:
+    """Give the values of the samples that are there, if there is one a sample."""
     if present is None:
-        return done
+        return values
+    shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
+    is_per_sample = len(shape) > 0 and shape[0] == len(present)
+    return _safe_indexing(values, np.flatnonzero(present)) if is_per_sample else values
+
+
+def _split(X: Any, columns: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the views by name, and what names the rows of those that are data frames."""
+    if isinstance(X, Views):
+        parts = dict(zip(X.names, X._parts(), strict=True))
+    else:
+        parts = split_parts(X) if columns is None else split_columns(X, columns)
+    return parts, dict(zip(parts, read_indexes([*parts.values()]), strict=True))
+
+
+def _column_names(item: Any) -> tuple[str, ...] | None:
+    if isinstance(item, Part):
+        return item.columns
+    return frames.column_names(item) if frames.is_frame(item) else None
+
+
+def _transform(
+    name: str, item: Any, ids: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]
+) -> Part:
+    """Give a part with its rows transformed; samples that lack the view stay without."""
+    if transformer == "passthrough":
+        part = item if isinstance(item, Part) else read_part(item, name)
+        return part if part.ids is not None else replace(part, ids=ids)
+    if not isinstance(item, Part) and frames.is_frame(item):
+        rows, present = _split_frame(item, name)
+    else:
+        part = item if isinstance(item, Part) else read_part(item, name)
+        block, ids = part.block, part.ids
+        if not isinstance(block, presence.PartialView):
+            block = as_views({name: block}, in_memory=True).arrays[0]
+        rows, present = presence.split_rows(block)
+    made = use(transformer, rows, present)
+    if present is None:
+        return _as_part(name, made, transformer, ids)
+    if not present.any():
+        return Part(presence.nothing(len(present), made.shape[1]), None, ids)
+    done = _as_part(name, made, transformer, ids)
     places = np.where(present, np.cumsum(present) - 1, presence.ABSENT)
-    return Part(presence.arrange(done.block, places), done.columns, part.ids)
+    return Part(presence.arrange(done.block, places), done.columns, ids)
+
+
+def _split_frame(frame: Any, name: str) -> tuple[Any, Any]:
+    """Give the rows of a data frame that are there, and which; all of one that may hold text."""
+    if not frames.holds_numbers(frame):
+        return frame, None
+    present = presence.find_present(frames.read_numbers(frame, name))
+    return (frame, None) if present is None else (frames.select_rows(frame, present), present)
 
 
 def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:

@@ -33,6 +33,7 @@ from manyview.engines.packing import digest
 from manyview.errors import ModelFileError, RankWarning
 from manyview.explain import Explanation, explain_rows
 from manyview.matching import (
+    align_columns,
     described_views,
     is_single,
     match_views,
@@ -157,6 +158,8 @@ view, default="auto"
         With ``n_clusters="auto"``, the curves it was decided from and the runners-up.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
+    feature_names_per_view_ : list of (list of str, or None)
+        Names of each view's columns, where it has them; those of new rows are brought into this order.
     ids_ : ndarray of shape (n,), or None
         Names of the rows, if the input has them; see :meth:`labels_series`.
     view_columns_ : dict of str to list of int
@@ -368,7 +371,7 @@ view, default="auto"
             views = split_views(X, columns)
             intake = Intake(self, views)
         else:
-            views, intake = self._read_fitting_rows(X), self._stream_intake()
+            views, intake = self._read_rows(X), self._stream_intake()
         intake.add(self, views[:])
         if is_first:
             self._forget_fitted()
@@ -420,6 +423,9 @@ view, default="auto"
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = sum(views.n_features)
+        self.feature_names_per_view_ = [
+            None if names is None else list(names) for names in views.feature_names
+        ]
         if columns is not None:
             self.view_columns_, self.n_features_in_ = columns, count_columns(X)
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
@@ -544,6 +550,8 @@ view, default="auto"
     def _labels_and_ids(self, X: Any) -> tuple[npt.NDArray[np.int32], Any]:
         check_is_fitted(self)
         if X is None:
+            if not hasattr(self, "labels_"):
+                raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
             return np.asarray(self.labels_), self.ids_
         views = self._read_rows(X)
         return np.asarray(self.predict(views)), views.ids
@@ -656,7 +664,7 @@ view, default="auto"
         names = (
             "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
             "stage_seconds_", "stage_memory_", "solver_report_", "choices_", "n_clusters_",
-            "n_samples_seen_", "feature_names_in_", "n_features_in_", "ids_",
+            "n_samples_seen_", "feature_names_in_", "feature_names_per_view_", "n_features_in_", "ids_",
         )  # fmt: skip
         small = {name: getattr(self, name) for name in names if hasattr(self, name)}
         suggestion: Suggestion | None = getattr(self, "suggestion_", None)
@@ -667,24 +675,21 @@ view, default="auto"
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
         self._settle()
-        views = self._read_fitting_rows(X)
+        views = self._read_rows(X)
         warn_of_silent_views(views, self.view_weights_)
         run = self._run(views.n_rows, is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
 
-    def _read_fitting_rows(self, X: Any) -> Views:
-        """Give rows as views in the order that was fitted; refuse other columns."""
-        views = self._read_rows(X)
-        self._check_columns(X, views)
-        refuse_other_columns(views, self.view_names_, self.n_features_per_view_)
-        return views
-
     def _read_rows(self, X: Any) -> Views:
-        """Give rows as views in the order that was fitted."""
+        """Give rows as views and columns in the order that was fitted; refuse others."""
+        names, widths = self.view_names_, self.n_features_per_view_
         views = split_views(X, self._known_columns(X))
-        return match_views(
-            views, self.view_names_, self.n_features_per_view_, by_name=isinstance(X, Mapping)
-        )
+        views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
+        self._check_columns(X, views)
+        columns = getattr(self, "feature_names_per_view_", None)  # absent in older files
+        views = align_columns(views, names, columns or [None] * len(names))
+        refuse_other_columns(views, names, widths)
+        return views
 
     def _run(
         self,

@@ -27,6 +27,7 @@ _ROWS = 4096
 _FEATURES = (
     "cluster", "view", "column", "effect", "inside", "outside", "present_inside", "present_outside",
 )  # fmt: skip
+_OF_SAMPLES = ("row", "id", "cluster", "second", "margin", "for", "against")
 _ANCHORS = ("cluster", "views", "graph", "anchor", "closeness", "share")
 
 
@@ -51,7 +52,8 @@ class Explanation:
         none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), a
         vote for each view and, if they are also fused side by side, for "all views"; the votes sum to
         the margin. ``for`` is who speaks for the cluster most, ``against`` who speaks against it most,
-        "" if no one does. Empty without rows.
+        "" if no one does. A view whose name is one of these columns' is called "vote: NAME". Empty
+        without rows.
     view_names : tuple of str
         Names of the views.
     n_rows : int
@@ -172,7 +174,9 @@ def _look_at(model: FittedModel, rows: Views) -> tuple[Votes, list[Array]]:
 
 
 def _list_samples(model: FittedModel, votes: Votes, names: tuple[str, ...]) -> Table:
-    speakers = [names[g.views[0]] if len(g.views) == 1 else TOGETHER for g in model.graphs]
+    speakers = [
+        _speaker(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs
+    ]
     by_speaker = {
         speaker: votes.by_graph[:, [name == speaker for name in speakers]].sum(axis=1)
         for speaker in dict.fromkeys(speakers)
@@ -188,6 +192,11 @@ def _list_samples(model: FittedModel, votes: Votes, names: tuple[str, ...]) -> T
         "for": who[all_votes.argmax(axis=1)],
         "against": who[np.where(opposes, all_votes.argmin(axis=1), len(by_speaker))],
     }
+
+
+def _speaker(name: str) -> str:
+    """Give what a view is called among the columns of samples."""
+    return f"vote: {name}" if name in (*_OF_SAMPLES, TOGETHER) else name
 
 
 def _list_features(

@@ -109,6 +109,13 @@ def select_columns(frame: Any, places: Sequence[int]) -> Any:
     return _narwhals().from_native(frame, eager_only=True)[:, list(places)].to_native()
 
 
+def select_rows(frame: Any, chosen: npt.NDArray[np.bool_]) -> Any:
+    """Give some rows as a frame of the same kind, by a mask."""
+    if _is_like_pandas(frame):
+        return frame.iloc[np.flatnonzero(chosen)]
+    return _narwhals().from_native(frame, eager_only=True).filter(chosen.tolist()).to_native()
+
+
 def split_levels(frame: Any) -> dict[str, Any] | None:
     """Give one frame for each label of the first level; None if columns have a single level.
 
@@ -123,6 +130,11 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
     if not _is_like_pandas(frame) or getattr(frame.columns, "nlevels", 1) == 1:
         return None
     firsts = [label[0] for label in frame.columns]
+    if len(set(map(str, firsts))) < len(set(firsts)):
+        raise ValueError(
+            "The first level names the views, and some of its labels read the same as text: "
+            f"{list(dict.fromkeys(firsts))}. Rename them."
+        )
     parts = {}
     for first in dict.fromkeys(firsts):
         part = frame.iloc[:, [place for place, label in enumerate(firsts) if label == first]]
@@ -131,7 +143,7 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
 
 
 def read_numbers(frame: Any, name: str) -> Any:
-    """Give a frame's values as an ndarray, or as CSR if pandas keeps all columns sparse.
+    """Give a frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
 
     Missing values become NaN. Columns that hold no numbers are refused.
 
@@ -154,8 +166,14 @@ def read_numbers(frame: Any, name: str) -> Any:
     return values
 
 
+def holds_numbers(frame: Any) -> bool:
+    """Whether every column of a frame holds numbers."""
+    opened = _opened(frame)
+    return all(_holds_numbers(opened[:, place]) for place in range(opened.shape[1]))
+
+
 def _is_sparse(frame: Any) -> bool:
-    return all(hasattr(kind, "fill_value") for kind in frame.dtypes)
+    return all(getattr(kind, "fill_value", None) == 0 for kind in frame.dtypes)
 
 
 def _holds_numbers(column: Any) -> bool:

@@ -35,6 +35,49 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
     return array.astype(np.str_)
 
 
+def refuse_missing(values: Any, name: str) -> None:
+    """Raise ValueError if an identifier is missing: None, NaN or the like."""
+    array = np.asarray(values).ravel()
+    if array.dtype.kind in "fcmM":
+        missing = np.isnat(array) if array.dtype.kind in "mM" else np.isnan(array)
+    elif array.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in array], dtype=bool)
+    else:
+        return
+    if missing.any():
+        raise ValueError(
+            f"{name} has {count(int(missing.sum()), 'row')} without an id, the first of them row "
+            f"{int(missing.argmax())}. Leave such rows out, or give them ids."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def as_given(joined: Ids, given: Sequence[Any]) -> npt.NDArray[Any]:
+    """Give joined ids as the tables have them, if all have the same type; else as text.
+
+    Examples
+    --------
+    >>> as_given(as_ids([7, 8]), [np.array([8, 7]), np.array([7, 8])]).tolist()
+    [7, 8]
+    >>> as_given(as_ids([7, 8]), [np.array([8, 7]), np.array(["7", "8"])]).tolist()
+    ['7', '8']
+    """
+    arrays = [np.asarray(ids).ravel() for ids in given]
+    kinds = set().union(*map(_kinds, arrays))
+    if len(kinds) > 1 or kinds <= {"S", "U", str, bytes}:
+        return joined
+    everything = np.concatenate(arrays)
+    return everything[places(np.concatenate([as_ids(ids) for ids in arrays]), joined)]
+
+
+def _kinds(ids: npt.NDArray[Any]) -> set[Any]:
+    return set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.kind.replace("u", "i")}
+
+
 def match_ids(
     ids: Sequence[Ids], names: Sequence[str], join: str
 ) -> tuple[Ids, list[Order], list[str]]:
@@ -95,7 +138,28 @@ def _match_any(ids: Sequence[Ids], names: Sequence[str]) -> tuple[Ids, list[Orde
         for part, name in zip(ids, names, strict=True)
         if len(part) < len(joined)
     )
-    return joined, orders, [f"Rows are matched by id; {count(len(joined), 'row')}, {lacking}."]
+    words = f"Rows are matched by id; {count(len(joined), 'row')}, {lacking}."
+    return joined, orders, [words, *find_strangers(ids, names)]
+
+
+def find_strangers(ids: Sequence[Ids], names: Sequence[str]) -> list[str]:
+    """Say which tables share no id with any other, with examples.
+
+    Examples
+    --------
+    >>> find_strangers([as_ids(["a-1"]), as_ids(["a"])], ["first", "second"])[0]
+    "first shares no id with another table: it has 'a-1', second has 'a'."
+    """
+    said = []
+    for place, (own, name) in enumerate(zip(ids, names, strict=True)):
+        others = [other for i, other in enumerate(ids) if i != place]
+        if others and not any(np.isin(own, other).any() for other in others):
+            another = 1 if place == 0 else 0
+            said.append(
+                f"{name} shares no id with another table: it has {first_few(own, 3)}, "
+                f"{names[another]} has {first_few(ids[another], 3)}."
+            )
+    return said
 
 
 def places(ids: Ids, wanted: Ids) -> npt.NDArray[np.int64]:

@@ -10,8 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.columns import split_columns
+from manyview.parts import Part
 from manyview.presence import nothing, refuse_samples_without_views
+from manyview.reordered import select_columns
 from manyview.views import Views, as_views
+from manyview.words import lacks_columns
+
+Names = Sequence[str] | None
 
 
 def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
@@ -90,11 +95,68 @@ def match_views(
     if set(names) == set(fitted):
         return views.select(fitted)
     columns = dict(zip(fitted, widths, strict=True))
-    arrays = {
-        name: views[name] if name in names else nothing(views.n_rows, columns[name])
+    given = dict(zip(names, views._parts(), strict=True))
+    parts = {
+        name: given[name] if name in given else nothing(views.n_rows, columns[name])
         for name in fitted
     }
-    return Views(arrays, target=views.target, ids=views.ids)
+    return Views(parts, target=views.target, ids=views.ids)
+
+
+def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names]) -> Views:
+    """Bring columns that have names into the order that was fitted.
+
+    Parameters
+    ----------
+    views : Views
+        The new data, its views in the order that was fitted.
+    fitted : sequence of str
+        Names of the views that were fitted, for messages.
+    columns : sequence of (sequence of str, or None)
+        Names of each one's columns.
+
+    Raises
+    ------
+    ValueError
+        If a view has other columns.
+    """
+    orders = [
+        _find_order(name, found, wanted)
+        for name, found, wanted in zip(fitted, views.feature_names, columns, strict=True)
+    ]
+    if all(order is None for order in orders):
+        return views
+    parts = {
+        name: part
+        if order is None
+        else Part(select_columns(part.block, order), None if wanted is None else tuple(wanted))
+        for name, part, order, wanted in zip(
+            views.names, views._parts(), orders, columns, strict=True
+        )
+    }
+    return Views(parts, target=views.target, ids=views.ids)
+
+
+def _find_order(name: str, found: Names, wanted: Names) -> list[int] | None:
+    """Give where the wanted columns are; None if they are in their places or have no names."""
+    if found is None or wanted is None or list(found) == list(wanted):
+        return None
+    places = {column: place for place, column in enumerate(found)}
+    is_same_set = places.keys() == set(wanted)
+    if not is_same_set and (_merely_counts(found) or _merely_counts(wanted)):
+        return None
+    if missing := [column for column in wanted if column not in places]:
+        raise ValueError(lacks_columns(f"View {name!r}", missing))
+    if len(places) < len(found):
+        raise ValueError(
+            f"View {name!r} has columns of the same name, in another order than they were fitted. "
+            "Bring them into that order, or give each a name of its own."
+        )
+    return [places[column] for column in wanted] if is_same_set else None
+
+
+def _merely_counts(names: Sequence[str]) -> bool:
+    return list(names) == [str(place) for place in range(len(names))]
 
 
 def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None:

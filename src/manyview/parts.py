@@ -16,6 +16,7 @@ from scipy import sparse
 
 from manyview import annotated, frames, presence
 from manyview.annotated import Matrix
+from manyview.ids import as_ids, refuse_missing
 from manyview.sources import as_source, is_source, open_source
 
 Block = Any
@@ -160,6 +161,7 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
     part = read_part(table, name)
     if len(ids) != part.block.shape[0]:
         raise ValueError(f"Table {name!r} has {part.block.shape[0]} rows but {len(ids)} ids.")
+    refuse_missing(ids, f"Table {name!r}")
     return Part(part.block, part.columns, np.asarray(ids))
 
 
@@ -178,6 +180,18 @@ def take_ids(
     return rest, found
 
 
+def read_indexes(items: Sequence[Any]) -> list[npt.NDArray[Any] | None]:
+    """Give the index of each pandas frame; of those that merely count rows only beside another."""
+    is_table = [not isinstance(item, Part) and frames.is_frame(item) for item in items]
+    tables = [item for item, is_one in zip(items, is_table, strict=True) if is_one]
+    if all(frames.row_ids(table) is None for table in tables):
+        return [None] * len(items)
+    return [
+        frames.row_ids(item, also_counts=True) if is_one else None
+        for item, is_one in zip(items, is_table, strict=True)
+    ]
+
+
 def settle_ids(
     names: Sequence[str], found: Sequence[npt.NDArray[Any] | None], given: Any, n_rows: int
 ) -> npt.NDArray[Any] | None:
@@ -190,12 +204,13 @@ def settle_ids(
     known = [(name, ids) for name, ids in zip(names, found, strict=True) if ids is not None]
     for name, ids in known[1:]:
         first, own = known[0]
-        if not np.array_equal(ids, own):
-            row = int(np.argmax(ids != own))
+        here, there = as_ids(ids), as_ids(own)
+        if not np.array_equal(here, there):
+            row = int(np.argmax(here != there))
             raise ValueError(
-                f"Row {row} is {own[row]!r} in view {first!r} and {ids[row]!r} in {name!r}: all views "
-                "must describe the same samples in the same order. Views.from_tables matches rows by "
-                "their names; reset_index(drop=True) drops the names."
+                f"Row {row} is {str(own[row])!r} in view {first!r} and {str(ids[row])!r} in {name!r}: "
+                "all views must describe the same samples in the same order. Views.from_tables matches "
+                "rows by their names; reset_index(drop=True) drops the names."
             )
     return known[0][1] if known else None
 

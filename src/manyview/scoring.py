@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from manyview.graphs import spread_evenly
 from manyview.model import FittedModel
@@ -71,6 +72,8 @@ def _model_and_rows(estimator: Any, X: Any) -> tuple[Any, Views]:
             f"This scorer needs an LMVSC, or a pipeline that ends with one; got "
             f"{type(estimator).__name__}."
         )
+    check_is_fitted(estimator)
+    estimator._settle()
     views = estimator._read_rows(X)
     rows: Views = views[spread_evenly(views.n_rows, _SCORED_ROWS)].load()
     return estimator, rows

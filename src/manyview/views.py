@@ -6,6 +6,7 @@ Everything public that takes data goes through :func:`as_views`; what it takes i
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +17,12 @@ from scipy import sparse
 from manyview import presence
 from manyview.columns import Columns, find_columns, split_columns
 from manyview.errors import ReadError
-from manyview.ids import as_ids, match_ids
+from manyview.ids import as_given, as_ids, find_strangers, match_ids
 from manyview.parts import (
     Block,
     Part,
     arrange_rows,
+    read_indexes,
     read_part,
     read_table,
     settle_ids,
@@ -56,7 +58,7 @@ class Views:
     ids : array-like of shape (n_rows,) or str, optional
         Names of the rows, or the column of the data frames that holds them, which is then no feature.
         By default what the views bring: the index of pandas unless it merely counts rows, the names
-        of an AnnData's cells.
+        of an AnnData's cells. Views that bring different ones are refused.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
@@ -104,7 +106,7 @@ class Views:
         else:
             items = split_parts(views)
         self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
-        columns_of_ids: list[npt.NDArray[Any] | None] = []
+        columns_of_ids: list[npt.NDArray[Any] | None] = [None] * len(items)
         if isinstance(ids, str):
             items, columns_of_ids = take_ids(items, ids)
             ids = None
@@ -115,7 +117,13 @@ class Views:
         self.arrays: tuple[Block, ...] = tuple(part.block for part in parts)
         self.feature_names = tuple(part.columns for part in parts)
         self._check_same_rows()
-        found = columns_of_ids or [part.ids for part in parts]
+        sources = zip(
+            columns_of_ids,
+            [part.ids for part in parts],
+            read_indexes([*items.values()]),
+            strict=True,
+        )
+        found = [next((ids for ids in each if ids is not None), None) for each in sources]
         self.ids: npt.NDArray[Any] | None = settle_ids(self.names, found, ids, self.n_rows)
         if present is not None:
             masks = _masks(present, self)
@@ -176,7 +184,8 @@ class Views:
             AnnData the names of its observations.
         how : {"exact", "inner", "outer"}, default="exact"
             All tables must have the same ids, in any order; or those that all have are kept; or those
-            that any has: then samples lack views, which takes no memory.
+            that any has: then samples lack views, which takes no memory. A table that then shares no
+            id with another is warned about.
         target : array-like, optional
             True labels, in the order of the result's ``ids``.
         ids : str, optional
@@ -186,6 +195,8 @@ class Views:
         -------
         Views
             In the order of the first table, then of what others add; ``ids`` tells which is which.
+            Ids are compared as text, so that 7 and "7" are the same; they keep their type if it is the
+            same in all tables.
 
         Examples
         --------
@@ -199,18 +210,23 @@ class Views:
         """
         if how not in ("exact", "inner", "outer"):
             raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        if not tables:
+            raise ValueError("Got no tables: the mapping is empty.")
         parts = {str(name): read_table(table, str(name), ids) for name, table in tables.items()}
+        names, given = [repr(name) for name in parts], [part.ids for part in parts.values()]
+        texts = [as_ids(each) for each in given]
         try:
-            joined, orders, _ = match_ids(
-                [as_ids(part.ids) for part in parts.values()], [repr(name) for name in parts], how
-            )
+            joined, orders, _ = match_ids(texts, names, how)
         except ReadError as error:
             raise ValueError(str(error)) from None
+        if how == "outer":
+            for words in find_strangers(texts, names):
+                warnings.warn(words, UserWarning, stacklevel=2)
         arranged = {
             name: Part(arrange_rows(part.block, order), part.columns)
             for (name, part), order in zip(parts.items(), orders, strict=True)
         }
-        return cls(arranged, target=target, ids=joined)
+        return cls(arranged, target=target, ids=as_given(joined, given))
 
     def select(self, names: Sequence[str]) -> Views:
         """Give the views with these names, in this order."""
@@ -220,8 +236,7 @@ class Views:
     def load(self) -> Views:
         """Give the same views in memory: reads those in files, and computes Dask arrays."""
         loaded = self[:]
-        arrays = tuple(a.compute() if hasattr(a, "compute") else a for a in loaded.arrays)
-        loaded.arrays = arrays
+        loaded.arrays = tuple(map(_computed, loaded.arrays))
         return loaded  # type: ignore[no-any-return]
 
     def _parts(self) -> list[Part]:
@@ -385,6 +400,12 @@ def _select_rows(array: Block, key: Any) -> Block:
     return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
 
 
+def _computed(array: Block) -> Block:
+    if isinstance(array, presence.PartialView):
+        return presence.PartialView(_computed(array.rows), array.places)
+    return array.compute() if hasattr(array, "compute") else array
+
+
 def _is_in_memory(array: Block) -> bool:
     rows = array.rows if isinstance(array, presence.PartialView) else array
     return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
@@ -402,12 +423,19 @@ def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
     if isinstance(present, Mapping):
         if unknown := sorted(set(map(str, present)) - set(views.names)):
             raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
+        masks = {str(name): np.asarray(mask) for name, mask in present.items()}
+        for name, mask in masks.items():
+            if mask.shape != (n_rows,):
+                raise ValueError(
+                    f"present[{name!r}] must hold True or False for {n_rows} samples; its shape is "
+                    f"{mask.shape}."
+                )
         every = np.ones(n_rows, bool)
-        present = np.stack([np.asarray(present.get(name, every)) for name in views.names], axis=1)
-    masks = np.asarray(present)
-    if masks.shape != (n_rows, n_views) or masks.dtype != bool:
+        present = np.stack([masks.get(name, every) for name in views.names], axis=1)
+    table = np.asarray(present)
+    if table.shape != (n_rows, n_views) or table.dtype != bool:
         raise ValueError(
             f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
-            f"({n_rows}, {n_views}); got {masks.dtype} of shape {masks.shape}."
+            f"({n_rows}, {n_views}); got {table.dtype} of shape {table.shape}."
         )
-    return masks
+    return table

@@ -8,7 +8,7 @@ import pytest
 from manyview import LMVSC
 from manyview.errors import ReadError
 from manyview.readers import read_views
-from manyview.readers.reordered import ReorderedSource
+from manyview.reordered import ReorderedSource
 from manyview.sources import is_source, open_source
 
 N = 30

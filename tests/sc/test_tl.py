@@ -154,6 +154,15 @@ class TestFiles:
             sc.tl.lmvsc(backed, 3, copy=True)
         assert sc.tl.lmvsc(backed, 3) is None
 
+    def test_a_slice_of_a_backed_file_is_refused(self, adata, tmp_path):
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        with pytest.raises(ValueError, match=r"to_memory\(\)"):
+            sc.tl.lmvsc(backed[:100], 3)
+        loaded = backed[:100].to_memory()
+        sc.tl.lmvsc(loaded, 3)
+        assert len(loaded.obs["manyview"]) == 100
+
     def test_columns_first_cannot_be_read_by_rows(self, counts, tmp_path):
         annotate(counts[1].tocsc(), "gene").write_h5ad(tmp_path / "cells.h5ad")
         backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")

@@ -171,7 +171,7 @@ def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
 def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
     """Give the columns of every view, where they have names, in the order that was fitted."""
     from manyview import Views
-    from manyview.readers.reordered import select_columns
+    from manyview.reordered import select_columns
     from manyview.words import lacks_columns
 
     known, arrays, names = facts.get("columns", {}), [], []

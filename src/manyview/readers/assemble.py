@@ -16,8 +16,8 @@ from manyview.readers.contents import Contents, ReadView, Request
 from manyview.readers.formats import read_file
 from manyview.readers.join import JOINS, match_rows
 from manyview.readers.labels import LabelFile, read_labels
-from manyview.readers.reordered import select_rows, turned
 from manyview.readers.specification import Specification, parse
+from manyview.reordered import select_rows, turned
 from manyview.sources import is_source
 from manyview.views import Views
 from manyview.words import count, first_few

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.features import find_features
-from manyview.matching import refuse_other_columns
 from manyview.presence import PartialView
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
@@ -107,7 +106,6 @@ def build_summary(
 
 def _check_views(model: LMVSC, views: Any) -> Views:
     matched = model._read_rows(views)
-    refuse_other_columns(matched, model.view_names_, model.n_features_per_view_)
     if matched.n_rows != len(model.labels_):
         raise ValueError(
             f"The views have {matched.n_rows} rows, but the model was fitted to "

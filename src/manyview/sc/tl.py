@@ -67,6 +67,7 @@ def lmvsc(
     >>> cells.obs["manyview"].cat.categories.tolist(), cells.obsm["X_manyview"].shape[0]
     (['0', '1', '2'], 200)
     """
+    _refuse_slice_of_backed(data)
     views = _read_views(data, use_rep)
     if copy:
         _refuse_copy_of_backed(data)
@@ -98,6 +99,14 @@ def _read_views(data: Any, use_rep: Any) -> Views:
     if not keys:
         raise ValueError("use_rep is empty: name at least one matrix, or leave it out.")
     return Views({key: annotated.read_matrix(data, key) for key in keys})
+
+
+def _refuse_slice_of_backed(data: Any) -> None:
+    if getattr(data, "isbacked", False) and getattr(data, "is_view", False):
+        raise ValueError(
+            "This is a slice of an object that is backed by a file, to which nothing can be added. "
+            "Pass data.to_memory() of it, or the whole object."
+        )
 
 
 def _refuse_copy_of_backed(data: Any) -> None:
