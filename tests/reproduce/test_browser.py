@@ -66,6 +66,16 @@ def test_it_is_dark_for_those_who_like_it_and_light_on_paper(page_file, read):
 
 
 @pytest.mark.slow
+def test_every_cell_of_the_heat_maps_is_on_paper(page_file, read):
+    page = read(page_file).page
+    count = "() => [...document.querySelectorAll('.heat td')].filter((c) => c.checkVisibility()).length"
+    on_screen = page.evaluate(count)
+    assert page.locator(".heat td.best").count() >= page.locator(".heat").count() > 0
+    page.emulate_media(media="print")
+    assert page.evaluate(count) == on_screen == page.locator(".heat td").count()
+
+
+@pytest.mark.slow
 def test_nothing_is_wider_than_a_phone(page_file, read):
     page = read(page_file, width=390, height=844).page
     assert page.evaluate("document.documentElement.scrollWidth") == 390
