@@ -25,7 +25,9 @@ def with_long_indices(X):
 @pytest.mark.parametrize("n_views", [1, 2])
 def test_long_indices_change_nothing(model, n_views):
     rng = np.random.default_rng(0)
-    views = [sparse.random_array((90, 40), density=0.3, rng=rng, format="csr") for _ in range(n_views)]
+    views = [
+        sparse.random_array((90, 40), density=0.3, rng=rng, format="csr") for _ in range(n_views)
+    ]
     short = model.fit_predict(views).copy()
     long = [with_long_indices(X) for X in views]
     np.testing.assert_array_equal(model.fit_predict(long), short)
