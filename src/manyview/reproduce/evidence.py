@@ -112,7 +112,7 @@ def judge(found: Facts, outcomes: Sequence[Outcome], results: Results) -> None:
     if n_cut:
         parts.append(f"{n_cut} of {len(outcomes)} shown on a part of the rows")
     if n_close:
-        parts.append(f"{n_close} of {len(outcomes)} within the spread over seeds")
+        parts.append(f"{n_close} of {len(outcomes)} within the spread over seeds, or of one seed")
     found["scope"] = "; ".join(parts)
 
 

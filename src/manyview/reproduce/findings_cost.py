@@ -35,8 +35,8 @@ def speed(results: Results) -> Facts:
                 f"does. The paper's seconds give {theirs[0]:.1f} to {theirs[-1]:.1f} on 70 000 rows."
             )
             found["lines"] += [line for ratio in ratios for line in ratio["lines"]]
-    slopes = {curve["title"]: curve["slope"] for curve in _curves(results)}
-    own, rival = slopes.get("LMVSC, released, m = 50"), slopes.get("SSCOMP(1)")
+    wide = {curve["title"]: curve["slope"] for curve in _curves(results) if _is_wide(curve)}
+    own, rival = wide.get("LMVSC, released, m = 50"), wide.get("SSCOMP(1)")
     if found["measured"] and own is not None and rival is not None:
         found["measured"].append(
             f"Time grows as n^{own:.2f} for LMVSC and n^{rival:.2f} for SSCOMP in the same run, so "
@@ -145,7 +145,7 @@ def linear_time(results: Results) -> Facts:
         )
         found["lines"] += [line for point in curve["points"] for line in point["lines"]]
     own = [curve for curve in curves if curve["title"].startswith("LMVSC")]
-    wide = [curve for curve in own if _is_wide([point["x"] for point in curve["points"]])]
+    wide = [curve for curve in own if _is_wide(curve)]
     if wide:
         found["verdict"] = YES if max(curve["slope"] for curve in wide) <= _LINEAR else NO
         found["scope"] = f"{len(wide)} of {len(own)} curves of LMVSC, on {growth['data']}"
@@ -154,6 +154,7 @@ def linear_time(results: Results) -> Facts:
     return found
 
 
-def _is_wide(sizes: list[int]) -> bool:
+def _is_wide(curve: Facts) -> bool:
     """Whether sizes tell a power: at least four, from a thousand rows on, over a factor of eight."""
+    sizes = [point["x"] for point in curve["points"]]
     return len(sizes) >= 4 and min(sizes) >= 1000 and max(sizes) >= 8 * min(sizes)

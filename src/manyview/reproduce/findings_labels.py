@@ -144,10 +144,9 @@ def single_views(results: Results) -> Facts:
                 continue
             best = max(rows, key=accuracy)
             share = compare(own["scores"]["accuracy"], best["scores"]["accuracy"])
-            than = {None: "within the spread of", 1.0: "better than", 0.0: "worse than"}[share]
             found["measured"].append(
                 f"{table['title']}: all views {figure(own['scores']['accuracy'])} {effort(own, table)}, "
-                f"{than} {words}: {best['label'].split(',')[0]}, "
+                f"{_than(own, best, share)} {words}: {best['label'].split(',')[0]}, "
                 f"{figure(best['scores']['accuracy'])} {effort(best, table)} (accuracy)."
             )
             found["lines"] += own["lines"] + best["lines"]
@@ -155,6 +154,15 @@ def single_views(results: Results) -> Facts:
                 outcomes.append(Outcome(share, is_whole(table, own, best)))
     judge(found, outcomes, results)
     return found
+
+
+def _than(own: Facts, other: Facts, share: float | None) -> str:
+    """Say how two rows compare, where they can be."""
+    if own["n_rows"] != other["n_rows"]:
+        return "not to be compared, being on other rows, with"
+    if own["n_seeds"] == other["n_seeds"] == 1:
+        return "in one seed each, so not judged, against"
+    return {None: "within the spread of", 1.0: "better than", 0.0: "worse than"}[share]
 
 
 def inverse_purity(results: Results) -> Facts:
