@@ -411,6 +411,24 @@ def _is_in_memory(array: Block) -> bool:
     return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
 
 
+def with_short_indices(array: Block) -> Block:
+    """Give rows whose indices are 32-bit if they are sparse and that is enough: all scikit-learn takes.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array(np.eye(3))
+    >>> rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    >>> with_short_indices(rows).indices.dtype
+    dtype('int32')
+    """
+    if not sparse.issparse(array) or array.indices.dtype == array.indptr.dtype == np.int32:
+        return array
+    if max(array.nnz, *array.shape) > np.iinfo(np.int32).max:
+        return array
+    indices, indptr = array.indices.astype(np.int32), array.indptr.astype(np.int32)
+    return sparse.csr_array((array.data, indices, indptr), shape=array.shape)
+
+
 def is_sparse(array: Block) -> bool:
     """Whether a view's rows are CSR."""
     rows = array.rows if isinstance(array, presence.PartialView) else array

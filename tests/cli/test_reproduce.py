@@ -39,6 +39,23 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path):
     assert (tmp_path / "results.jsonl").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize(
+    ("earlier", "arguments", "words"),
+    [
+        (("quick", None), (), "holds a quick run with --seeds 2, and this is a full run"),
+        (("quick", 2), ("--quick", "--seeds", "3"), "this is a quick run with --seeds 3"),
+    ],
+)
+def test_another_form_does_not_go_into_the_same_folder(tmp_path, earlier, arguments, words):
+    form, seeds = earlier
+    record = {"targets": ["digits"], "form": form, "seeds": seeds}
+    before = json.dumps({"made_by": "manyview reproduce", **record})
+    (tmp_path / "run.json").write_text(before)
+    result = invoke("digits", *arguments, "-o", tmp_path)
+    assert result.exit_code == 2 and words in result.stderr and "-o" in result.stderr
+    assert (tmp_path / "run.json").read_text() == before
+
+
 @pytest.mark.slow
 def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(figure_plan, "_TERMS", {"m": (5, 8), "k": (3, 4)})

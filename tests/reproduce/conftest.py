@@ -56,7 +56,7 @@ def make_up(cell: Cell) -> dict:
         "status": "done",
         "scores": {name: rng.uniform(0.2, 0.95) for name in names},
         "largest_cluster": 0.95 if cell.method == "SSCOMP" else 0.3,
-        "largest_class": 0.4876,
+        "largest_class": 0.5,
         "seconds": sum(stages.values()),
         "stage_seconds": stages,
         "peak_bytes": rng.randrange(10**6, 10**9),

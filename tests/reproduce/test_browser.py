@@ -34,7 +34,8 @@ def test_it_opens_without_errors_or_requests_and_shows_everything(page_file, rea
 @pytest.mark.slow
 def test_a_number_leads_to_its_line(page_file, read):
     page = read(page_file).page
-    link = page.locator("#table-handwritten ~ div a[href^='#l-']").first
+    page.locator("#table-handwritten ~ div .ids summary").first.click()
+    link = page.locator("#table-handwritten ~ div .ids a").first
     target = link.get_attribute("href")
     link.click()
     assert page.locator(target).is_visible()
@@ -63,6 +64,29 @@ def test_it_is_dark_for_those_who_like_it_and_light_on_paper(page_file, read):
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
     assert not page.locator(".all-lines").is_visible()
     assert page.locator("#table-handwritten").is_visible()
+
+
+@pytest.mark.slow
+def test_every_cell_of_the_heat_maps_is_on_paper(page_file, read):
+    page = read(page_file).page
+    count = (
+        "() => [...document.querySelectorAll('.heat td')].filter((c) => c.checkVisibility()).length"
+    )
+    on_screen = page.evaluate(count)
+    assert page.locator(".heat td.best").count() >= page.locator(".heat").count() > 0
+    page.emulate_media(media="print")
+    assert page.evaluate(count) == on_screen == page.locator(".heat td").count()
+
+
+@pytest.mark.slow
+def test_tables_show_their_last_column_on_a_laptop(page_file, read):
+    page = read(page_file, width=1280, height=800).page
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("#tables .scroll")]
+            .filter((box) => box.scrollWidth > box.clientWidth)
+            .map((box) => [box.getAttribute("aria-label"), box.scrollWidth, box.clientWidth])"""
+    )
+    assert wide == []
 
 
 @pytest.mark.slow

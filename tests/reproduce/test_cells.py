@@ -55,11 +55,19 @@ def test_a_line_that_was_cut_off_is_computed_again_and_harms_no_other(results_fi
         ("stopped", 5.0, 5.0, False),
         ("stopped", 5.0, 6.0, True),
         ("stopped", 5.0, None, True),
-        ("refused", 5.0, None, False),
+        ("refused", 5.0, 5.0, True),
         ("failed", 5.0, 5.0, True),
     ],
 )
-def test_only_more_time_tries_a_stopped_cell_again(status, had, limit, is_missing):
+def test_a_stopped_cell_needs_more_time_and_other_unfinished_ones_do_not(
+    status, had, limit, is_missing
+):
     store = Store(None)
     store.add(CELL, {"status": status, "reason": ""}, limit=had)
     assert bool(store.missing([CELL], limit=limit)) is is_missing
+
+
+def test_memory_that_a_method_said_it_needs_is_not_asked_for_again():
+    store, cell = Store(None), replace(CELL, method="refusal")
+    store.add(cell, {"status": "refused", "bytes_needed": 9, "bytes_free": 1})
+    assert store.missing([cell], limit=None) == []

@@ -74,9 +74,32 @@ def test_markdown_tables_have_the_same_number_of_cells_in_each_line(facts):
     assert len(widths) > 20 and all(len(width) == 1 for width in widths)
 
 
+def test_made_data_has_no_scores_in_the_list_of_lines(facts):
+    made = [line for line in facts["lines"] if "made" in line["data"]]
+    assert made and all(line["accuracy"] is line["nmi"] is None for line in made)
+    assert any(line["seconds"] for line in made)
+
+
+def test_guessed_sparsity_is_said(facts):
+    assert render_page(facts).count("a guess") == 2 == render_markdown(facts).count("a guess")
+
+
+def test_markdown_names_every_line_of_a_finding(facts):
+    text = render_markdown(facts)
+    for finding in facts["findings"]:
+        assert all(line in text for line in finding["lines"])
+
+
+def test_a_page_is_whole_when_all_its_cells_have_lines(facts, made_up, everything):
+    assert facts["n_unreached"] == 0
+    options, store = made_up
+    del store._lines[next(iter(store._lines))]
+    assert build_facts(everything, options, store)["n_unreached"] == 1
+
+
 def test_an_empty_run_makes_a_page_that_says_so(some_data, made_up, everything, tmp_path):
     options, _ = made_up
-    facts = build_facts(everything, options, Store(None), is_complete=False)
+    facts = build_facts(everything, options, Store(None))
     page, text = write_pages(facts, tmp_path)
     assert "not run yet" in page.read_text()
     assert "goes on where it stopped" in text.read_text()

@@ -63,6 +63,8 @@ def test_what_is_cut_is_printed():
     text = budget.describe(70_000).replace("\u202f", " ")
     assert text == "5 000 of 70 000 rows; settings chosen on 1 000; small grid; at most 300 s"
     assert Budget().describe(70_000) == ""
+    untuned = budget.describe(70_000, is_tuned=False).replace("\u202f", " ")
+    assert untuned == "5 000 of 70 000 rows; at most 300 s"
 
 
 def test_runs_end_within_the_times_they_promise():

@@ -1,12 +1,19 @@
 """Made data has the shape of the real; samples are always the same rows."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from manyview import datasets
+from manyview.reproduce import methods
+from manyview.reproduce.cells import Cell
+from manyview.reproduce.compute import compute
 from manyview.reproduce.made import make_like, make_sparse_subspaces
-from manyview.reproduce.problems import PROBLEMS, Data, load
+from manyview.reproduce.plan import MADE_SETTINGS
+from manyview.reproduce.problems import PROBLEMS, Data, load, load_whole
 
 
 def test_made_caltech_has_its_rows_columns_and_classes():
@@ -34,6 +41,30 @@ def test_sparse_made_rows_are_sparse_and_of_low_rank(sizes):
     assert energy[:6].sum() > 0.8 * energy.sum()
     again = make_sparse_subspaces(sizes, [3000, 2000], 60, seed=1)
     assert (again.arrays[1] != views.arrays[1]).nnz == 0
+
+
+@pytest.mark.parametrize("method", [methods.PUBLISHED, methods.DEFAULT, methods.KMEANS])
+def test_methods_take_made_sparse_data(method, monkeypatch):
+    info = replace(datasets.info("reuters"), n_samples=120, n_features=(300, 200))
+    monkeypatch.setattr("manyview.reproduce.made.info", lambda name: info)
+    views = make_like("reuters")
+    assert {X.indices.dtype for X in views.arrays} == {np.dtype(np.int32)}
+    settings = {**MADE_SETTINGS, "variant": "released", "n_anchors": 8}
+    cell = Cell(Data("reuters", made=True), method, settings if method == methods.PUBLISHED else {})
+    loaded = SimpleNamespace(views=lambda data: views)
+    (line,) = compute([cell], loaded)
+    assert line["status"] == "done" and line["n_rows"] == 120
+
+
+def test_made_digits_have_three_views_as_the_noisy_ones(monkeypatch):
+    info = replace(datasets.info("mnist"), n_samples=100, class_counts=(10,) * 10)
+    monkeypatch.setattr("manyview.reproduce.made.info", lambda name: info)
+    load_whole.cache_clear()
+    views = load(Data("mnist-speckle", 50, made=True))
+    load_whole.cache_clear()
+    assert views.names == ("speckle-0.05", "speckle-0.1", "speckle-0.15")
+    assert views.n_features == PROBLEMS["mnist-speckle"].widths and views.n_rows == 50
+    assert (views.arrays[0] != views.arrays[1]).any()
 
 
 def test_made_shapes_of_the_time_figure():

@@ -60,6 +60,32 @@ def test_protocols_are_apart_and_the_papers_row_stands_beside(made_up):
     assert row["paper"]["inverse_purity"] == printed.purity == 0.4475
 
 
+def test_rows_say_how_settings_were_chosen(made_up):
+    options, store = made_up
+    table = plan_table(PROBLEMS["handwritten"], options)
+    missing = next(row for row in table.rows if row.label == "LMVSC, our defaults").tuning_cells[1]
+    del store._lines[missing.id]
+    facts = describe_table(table, options, store)
+    tuned, unlabelled = ({row["label"]: row for row in s["rows"]} for s in facts["sections"])
+    assert tuned["LMVSC, paper variant"]["how"].endswith("; best accuracy of 15 settings; 2 seeds")
+    assert tuned["AMGL"]["how"] == "not tuned: its defaults; 1 seed"
+    assert not tuned["AMGL"]["is_tuned"] and "grid" not in tuned["AMGL"]["budget"]
+    assert unlabelled["LMVSC, our defaults"]["how"] == "defaults; 1 of 2 seeds"
+    assert all("grid" not in row["budget"] for row in unlabelled.values())
+    assert "tuned with labels" in facts["sections"][1]["title"]
+
+
+def test_methods_without_a_time_are_kept_with_the_reason(made_up):
+    options, store = made_up
+    facts = describe_table(plan_table(PROBLEMS["handwritten"], options), options, store)
+    assert [(r["label"], r["reason"]) for r in facts["untimed"]] == [
+        ("MLRSSC", "stopped after 5 s")
+    ]
+    growth = curves.describe_growth(options, store)["curves"]
+    stopped = next(curve for curve in growth if curve["title"] == "MLRSSC")
+    assert (stopped["points"], stopped["stopped"]) == ([], "stopped after 5 s")
+
+
 def test_a_stopped_method_says_so(made_up):
     options, store = made_up
     facts = describe_table(plan_table(PROBLEMS["handwritten"], options), options, store)

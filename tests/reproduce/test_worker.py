@@ -45,6 +45,7 @@ def test_a_fit_has_all_scores_seconds_and_memory(method):
     view = 1 if method in methods.SINGLE_VIEW else None
     (line,) = compute([Cell(DATA, method, {}, 0, view)], Loaded())
     assert line["status"] == "done" and line["n_rows"] == 240 and line["seconds"] > 0
+    assert line["cpu_seconds"] > 0
     assert {"accuracy", "nmi", "nmi_arithmetic", "purity", "inverse_purity", "ari"} <= set(
         line["scores"]
     )
@@ -73,6 +74,23 @@ def test_the_worker_gives_results_stops_in_time_and_starts_again(worker):
     assert again[cells[0]]["scores"] == found[cells[0]]["scores"]
 
 
+def test_data_that_does_not_load_in_time_is_tried_again():
+    class Silent:
+        def send(self, cells):
+            pass
+
+        def poll(self, patience):
+            return False
+
+    worker, store = Worker(), Store(None)
+    worker._start = Silent
+    cell = published(0.1)
+    ((_, line),) = worker.compute([cell], seconds=5)
+    assert line == {"status": "failed", "reason": "data did not load within 300 s"}
+    store.add(cell, line, limit=5)
+    assert store.missing([cell], limit=5) == [cell]
+
+
 @pytest.mark.slow
 def test_what_raises_is_a_line_that_says_why(worker):
     ((_, line),) = worker.compute([Cell(DATA, "KMeans", {"init": "wrong"})], seconds=60)
@@ -90,5 +108,6 @@ def test_a_job_keeps_to_its_limit_and_names_what_was_not_run(worker):
     lines = store.lines(job.cells)
     assert [line["status"] for line in lines] == ["stopped"] * 4
     assert lines[0]["reason"] == "stopped after 0.2 s"
+    assert store.missing(job.cells, limit=0.3) == list(job.cells)
     assert lines[3]["reason"] == "not run: other settings used up the 0.2 s"
     assert store.missing(job.cells, limit=0.2) == [] and told[0] == ("slow", 4, 0)

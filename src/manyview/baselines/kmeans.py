@@ -24,7 +24,7 @@ from manyview.baselines.base import (
     log_progress,
     single_view,
 )
-from manyview.views import Block
+from manyview.views import Block, with_short_indices
 
 logger = logging.getLogger(__name__)
 
@@ -138,7 +138,8 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_count("max_iter", self.max_iter)
         check_number("tol", self.tol, least=0)
         views = check_fit_input(self, X)
-        arrays = [single_view(views, self.view)] if self.view is not None else views.arrays
+        used = [single_view(views, self.view)] if self.view is not None else views.arrays
+        arrays = [with_short_indices(array) for array in used]
         self.view_scales_ = (
             np.ones(1) if len(arrays) == 1 else np.array([_root_energy(array) for array in arrays])
         )
@@ -197,7 +198,7 @@ def _root_energy(X: Block) -> float:
     return energy if energy > 0 else 1.0
 
 
-def _join(arrays: tuple[Block, ...] | list[Block], scales: npt.NDArray[np.float64]) -> Block:
+def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
     parts = [
         array.astype(np.result_type(array.dtype, np.float32)) / scale
         for array, scale in zip(arrays, scales, strict=True)

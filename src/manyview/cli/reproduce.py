@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from manyview.cli.failure import Failure
 from manyview.cli.shared import current, say, shared_options
+
+if TYPE_CHECKING:
+    from manyview.reproduce.plan import Options
 
 _RECORD = "run.json"
 
@@ -19,7 +24,7 @@ _RECORD = "run.json"
 @click.argument("names", nargs=-1, metavar="[all | TABLE | FIGURE]...")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds of each fit; 10 by "
               "default, 2 with --quick. Slow methods have fewer, as their rows say.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Samples and small grids: all within ten minutes.")
+@click.option("--quick", is_flag=True, help="Samples and small grids; stops before ten minutes.")
 @click.option("--no-budget", is_flag=True, help="All rows, all settings, however long it takes.")
 @click.option("--list", "is_list", is_flag=True, help="Show the names of tables and figures.")
 @click.option("-o", "--output", "folder", metavar="FOLDER", default=Path("manyview-reproduce"),
@@ -38,9 +43,9 @@ def command(
 ) -> None:
     """Run the experiments of the LMVSC paper again, and write one page with the paper's figures beside.
 
-    Everything takes at most three hours on two cores; what was cut for that is printed. Every finished
-    fit is kept at once, so a run that was stopped goes on. Data sets that are not on this machine are
-    named, and made data of their shape is timed instead.
+    What was cut to keep it short is printed, and a run stops before three hours have passed (ten minutes
+    with --quick); every finished fit is kept at once, so the same command goes on. Data sets that are
+    not on this machine are named, and made data of their shape is timed instead.
     """
     from manyview.reproduce.run import FIGURES, TABLES, targets
 
@@ -64,38 +69,56 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
 
     files = [_RECORD, "results.jsonl", PAGE, TEXT]
     claim_folder(folder, files, record=_RECORD, force=force)
-    shown = targets([*wanted, *_shown_before(folder / _RECORD)])
-    write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": seeds})
-    options, store = Options(form, seeds), Store(folder / "results.jsonl")
+    options, before = Options(form, seeds), _read_record(folder / _RECORD)
+    _refuse_other_form(options, before, folder)
+    shown = targets([*wanted, *before.get("targets", [])])
+    write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": options.n_seeds})
+    store = Store(folder / "results.jsonl")
     n_before, started = len(store), time.monotonic()
     try:
-        is_complete = run(wanted, options, store, _Teller())
+        run(wanted, options, store, _Teller())
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{len(store)} finished cells are kept in {folder}; the same command goes on."
         ) from None
-    facts = build_facts(shown, options, store, is_complete=is_complete)
+    facts = build_facts(shown, options, store)
     write_pages(facts, folder)
     seconds = time.monotonic() - started
     if current().as_json:
         click.echo(json.dumps(_summary(facts, folder, len(store) - n_before, seconds), indent=2))
         return
-    if not is_complete:
-        say("The time of a run was up before everything was reached; the same command goes on.")
+    if facts["n_unreached"]:
+        say(f"{facts['n_unreached']} cells of the page were not reached; the same command goes on.")
     for finding in facts["findings"]:
-        click.echo(f"{finding['verdict']:<26} {finding['title']}")
+        scope = f" ({finding['scope']})" if finding["scope"] else ""
+        click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
     click.echo(f"{len(store) - n_before} cells computed in {seconds:.0f} s, {n_before} were there.")
     for name in (PAGE, TEXT, "results.jsonl"):
         click.echo(f"  {folder / name}")
 
 
-def _shown_before(record: Path) -> list[str]:
-    """Names of what the page of an earlier run into the same folder shows."""
+def _read_record(record: Path) -> dict[str, Any]:
+    """What an earlier run into the same folder was asked for; nothing if there was none."""
     try:
-        found = json.loads(record.read_text(encoding="utf-8"))["targets"]
+        found = json.loads(record.read_text(encoding="utf-8"))
+        return {"targets": [str(name) for name in found["targets"]],
+                "form": str(found["form"]), "seeds": found["seeds"]}  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [str(name) for name in found] if isinstance(found, list) else []
+        return {}
+
+
+def _refuse_other_form(options: Options, before: dict[str, Any], folder: Path) -> None:
+    """One folder is one page, and a page does not mix forms and numbers of seeds."""
+    if not before:
+        return
+    earlier = replace(options, form=before["form"], seeds=before["seeds"])
+    if (earlier.form, earlier.n_seeds) != (options.form, options.n_seeds):
+        raise Failure(
+            f"{folder} holds a {earlier.form} run with --seeds {earlier.n_seeds}, and this is a "
+            f"{options.form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask "
+            "for the same form and seeds to go on there.",
+            is_bad_input=True,
+        )
 
 
 def _summary(
@@ -104,7 +127,7 @@ def _summary(
     return {
         "folder": str(folder),
         "form": facts["form"],
-        "is_complete": facts["is_complete"],
+        "is_complete": facts["n_unreached"] == 0,
         "n_computed": n_computed,
         "n_lines": len(facts["lines"]),
         "seconds": round(seconds, 1),

@@ -1,7 +1,7 @@
 """How much one method may spend on one data set, so that a whole run ends in time.
 
-Three forms: "quick" (a whole run within ten minutes on two cores), "full" (within three hours) and
-"unlimited". What was cut is printed in the row.
+Three forms: "quick" (a run stops before ten minutes), "full" (before three hours) and "unlimited".
+What was cut is printed in the row; what a run did not reach, the next one goes on with.
 """
 
 from __future__ import annotations
@@ -43,15 +43,19 @@ class Budget:
     seeds: int | None = None
     seconds: float | None = None
 
-    def describe(self, n_rows: int) -> str:
-        """Give what was cut, for the row of a table."""
+    def describe(self, n_rows: int, *, is_tuned: bool = True) -> str:
+        """Give what was cut, for the row of a table; its grid only where settings were chosen."""
         parts = []
         if self.rows is not None and self.rows < n_rows:
             parts.append(f"{number(self.rows)} of {number(n_rows)} rows")
-        if self.tuning_rows is not None and self.tuning_rows < min(self.rows or n_rows, n_rows):
+        if (
+            is_tuned
+            and self.tuning_rows is not None
+            and self.tuning_rows < min(self.rows or n_rows, n_rows)
+        ):
             parts.append(f"settings chosen on {number(self.tuning_rows)}")
-        if self.grid != "full":
-            parts.append("no grid" if self.grid == "none" else f"{self.grid} grid")
+        if is_tuned and self.grid != "full":
+            parts.append(f"{self.grid} grid")
         if self.seconds is not None:
             parts.append(f"at most {self.seconds:g} s")
         return "; ".join(parts)

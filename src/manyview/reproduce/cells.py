@@ -117,8 +117,9 @@ class Store:
     def missing(self, cells: Sequence[Cell], *, limit: float | None) -> list[Cell]:
         """Give the cells still to be computed within a limit of seconds.
 
-        A cell that was stopped is tried again only with more time than it had; one that failed is
-        always tried again.
+        A cell that was stopped is tried again only where its job now has more seconds than then. One
+        that failed, whose data did not load, or that was refused is always tried again: memory
+        may be free by now.
         """
         return [cell for cell in dict.fromkeys(cells) if not self._is_settled(cell, limit)]
 
@@ -126,6 +127,8 @@ class Store:
         line = self.get(cell)
         if line is None or line["status"] == "failed":
             return False
+        if line["status"] == "refused":
+            return cell.method == "refusal"  # to say what is needed was its task
         if line["status"] == "stopped":
             had = line["limit_seconds"]
             return limit is not None and had is not None and limit <= had

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from manyview.reproduce import figure_plan, paper
@@ -79,6 +79,7 @@ def describe_sensitivity(options: Options, store: Store) -> list[Facts]:
                         "title": title,
                         "is_ours": candidates is plan.ours,
                         "n_rows": candidates[0][0].data.n_rows,
+                        "n_all_rows": plan.problem.info.n_samples,
                         "n_seeds": max(point["n"] for point in points),
                         "anchors": sorted({point["n_anchors"] for point in points}),
                         "alphas": sorted({point["alpha"] for point in points}),
@@ -92,10 +93,12 @@ def _grid_point(cells: tuple[Cell, ...], store: Store) -> Facts | None:
     lines = store.done(cells)
     if not lines:
         return None
+    accuracies = [line["scores"]["accuracy"] for line in lines]
     return {
         "n_anchors": cells[0].settings["n_anchors"],
         "alpha": cells[0].settings["alpha"],
         **{name: fmean(line["scores"][name] for line in lines) for name in SENSITIVE_SCORES},
+        "accuracy_sd": stdev(accuracies) if len(accuracies) > 1 else None,
         "n": len(lines),
         "lines": [line["id"] for line in lines],
     }
@@ -119,10 +122,11 @@ def describe_growth(options: Options, store: Store) -> Facts:
                     for (x, y), line in zip(points, lines, strict=True)
                 ],
                 "slope": fit_slope([x for x, _ in points], [y for _, y in points]),
-                "stopped": stopped[0].get("reason") if stopped else None,
+                "stopped": stopped[0].get("reason", stopped[0]["status"]) if stopped else None,
+                "lines": [line["id"] for line in store.lines(curve.cells)],
             }
         )
-    return {"data": name, "curves": [curve for curve in curves if curve["points"]]}
+    return {"data": name, "curves": [c for c in curves if c["points"] or c["stopped"]]}
 
 
 def describe_terms(options: Options, store: Store) -> list[Facts]:

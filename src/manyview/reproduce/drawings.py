@@ -34,7 +34,7 @@ def draw_panel(panel: Facts, data: str) -> Markup:
 
 def draw_seeds(distributions: Sequence[Facts]) -> Markup:
     """Draw the accuracy of every seed as a dot, and the paper's figure as a line, a row a method."""
-    left, width, step, top = 400, 960, 26, 26
+    left, width, step, top = 540, 1100, 26, 26
     height = top + step * len(distributions) + 12
     values = [v for d in distributions for v in (*d["values"], d["paper"])]
     low, high = max(min(values) - 0.03, 0.0), min(max(values) + 0.03, 1.0)
@@ -51,7 +51,9 @@ def draw_seeds(distributions: Sequence[Facts]) -> Markup:
         parts.append(write_text(at, top - 12, f"{i * tick:.2f}", "middle"))
     for i, d in enumerate(distributions):
         y = top + step * (i + 0.5)
-        parts.append(write_text(left - 14, y + 4, f"{d['data']}: {d['label']}", "end"))
+        parts.append(
+            write_text(left - 14, y + 4, f"{d['data']}: {d['label']}, {d['protocol']}", "end")
+        )
         parts.append(f'<path class="paper" d="M{x(d["paper"]):.1f} {y - 9:.1f}v18"/>')
         parts += [
             f'<circle class="seed" cx="{x(v):.1f}" cy="{y:.1f}" r="4.5"/>' for v in d["values"]

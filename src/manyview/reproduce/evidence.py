@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from manyview.reproduce.plan import RELEASED, TUNED
 from manyview.reproduce.tables import Facts
@@ -22,6 +23,7 @@ class Results:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
+        self.is_quick = facts["form"] == "quick"
         self.tables = [table for table in facts["tables"] if table["is_present"]]
 
     def rows(self, table: Facts, protocol: str) -> list[Facts]:
@@ -39,9 +41,33 @@ class Results:
         return max(found, key=accuracy, default=None)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """How a claim fared on one data set.
+
+    Attributes
+    ----------
+    share : float or None
+        1 where it holds, 0 where it does not, between them where it does in part; None where the
+        difference is within the spread over seeds, or there is no spread.
+    is_whole : bool
+        Whether all rows of the data set were seen.
+    """
+
+    share: float | None
+    is_whole: bool
+
+
 def make(title: str, claim: str) -> Facts:
-    """Give a finding that says nothing yet."""
-    return {"title": title, "claim": claim, "measured": [], "verdict": SHOWN, "lines": []}
+    """Give a finding that says nothing yet; ``scope`` says what its verdict rests on."""
+    return {
+        "title": title,
+        "claim": claim,
+        "measured": [],
+        "verdict": SHOWN,
+        "scope": "",
+        "lines": [],
+    }
 
 
 def accuracy(row: Facts) -> float:
@@ -50,10 +76,50 @@ def accuracy(row: Facts) -> float:
     return value
 
 
-def judge(outcomes: Iterable[bool]) -> str:
-    """Give the verdict on a claim that was put to several tests."""
-    listed = list(outcomes)
-    return YES if all(listed) else PARTLY if any(listed) else NO
+def compare(one: Facts, other: Facts) -> float | None:
+    """Give 1 if the first mean is larger by more than the larger spread, 0 if smaller, None between.
+
+    Examples
+    --------
+    >>> compare({"mean": 0.9, "sd": 0.01}, {"mean": 0.8, "sd": None})
+    1.0
+    >>> compare({"mean": 0.81, "sd": 0.05}, {"mean": 0.8, "sd": 0.01}) is None
+    True
+    """
+    spreads = [summary["sd"] for summary in (one, other) if summary["sd"] is not None]
+    gap = one["mean"] - other["mean"]
+    if not spreads or abs(gap) <= max(spreads):
+        return None
+    return 1.0 if gap > 0 else 0.0
+
+
+def judge(found: Facts, outcomes: Sequence[Outcome], results: Results) -> None:
+    """Give a finding its verdict: only on whole data, beyond the spread, and not in the quick form."""
+    if not outcomes:
+        return
+    if results.is_quick:
+        found["scope"] = "shown, not judged: quick form"
+        return
+    judged = [o.share for o in outcomes if o.is_whole and o.share is not None]
+    sets = "data set" if len(outcomes) == 1 else "data sets"
+    parts = []
+    if judged:
+        found["verdict"] = _verdict(judged)
+        n_held = sum(share == 1 for share in judged)
+        parts.append(f"holds on {n_held} of {len(outcomes)} {sets}")
+    n_cut = sum(not o.is_whole for o in outcomes)
+    n_close = len(outcomes) - n_cut - len(judged)
+    if n_cut:
+        parts.append(f"{n_cut} of {len(outcomes)} shown on a part of the rows")
+    if n_close:
+        parts.append(f"{n_close} of {len(outcomes)} within the spread over seeds, or of one seed")
+    found["scope"] = "; ".join(parts)
+
+
+def _verdict(shares: Sequence[float]) -> str:
+    if all(share == 1 for share in shares):
+        return YES
+    return NO if all(share == 0 for share in shares) else PARTLY
 
 
 def figure(summary: Facts) -> str:
@@ -62,8 +128,33 @@ def figure(summary: Facts) -> str:
     return f"{summary['mean']:.3f}{spread}"
 
 
+def count(n: int, word: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> count(1, "seed"), count(2, "seed")
+    ('1 seed', '2 seeds')
+    """
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
 def cut(row: Facts, table: Facts) -> str:
     """Say how many rows a row saw, if not all."""
     if row["n_rows"] == table["n_rows"]:
         return ""
     return f", on {row['n_rows']} of {table['n_rows']} rows"
+
+
+def effort(row: Facts, table: Facts) -> str:
+    """Say what a row's figure rests on: settings tried, seeds and rows, in brackets."""
+    if row["is_tuned"]:
+        chosen = f"best of {count(row['n_tried'], 'setting')}"
+    else:
+        chosen = "not tuned: its defaults"
+    return f"({chosen}, {count(row['n_seeds'], 'seed')}{cut(row, table)})"
+
+
+def is_whole(table: Facts, *rows: Facts) -> bool:
+    """Whether rows saw all of a data set."""
+    return all(row["n_rows"] == table["n_rows"] for row in rows)

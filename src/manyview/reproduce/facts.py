@@ -10,15 +10,13 @@ from manyview.reproduce.budget import RUN_SECONDS
 from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.plan import Options, plan_table
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.run import FIGURES, TABLES
+from manyview.reproduce.run import FIGURES, TABLES, count_unreached
 from manyview.reproduce.tables import Facts, describe_data, describe_table
 
 _RUN_KEYS = ("commit", "dirty", "versions", "cpu", "cores", "system")
 
 
-def build_facts(
-    targets: Sequence[str], options: Options, store: Store, *, is_complete: bool = True
-) -> Facts:
+def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts:
     """Give the facts of the tables and figures named in ``targets``.
 
     Parameters
@@ -29,8 +27,6 @@ def build_facts(
         The form of the run and its seeds.
     store : Store
         The result lines.
-    is_complete : bool
-        Whether the run reached everything in its time.
     """
     names = [problem for name in targets if name in TABLES for problem in TABLES[name]]
     tables = [describe_table(plan_table(PROBLEMS[name], options), options, store) for name in names]
@@ -38,7 +34,8 @@ def build_facts(
     facts: Facts = {
         "form": options.form,
         "run_seconds": RUN_SECONDS[options.form],
-        "is_complete": is_complete,
+        "n_seeds": options.n_seeds,
+        "n_unreached": count_unreached(targets, options, store),
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "targets": list(targets),
         "descriptions": describe_data(store) if "datasets" in targets else [],
@@ -102,6 +99,8 @@ def _describe_lines(store: Store) -> tuple[list[Facts], list[Facts]]:
         run["n_lines"] = run.get("n_lines", 0) + 1
         run["first"] = min(run.get("first", line["date"]), line["date"])
         run["last"] = max(run.get("last", line["date"]), line["date"])
+        # Made data is for time and memory: its scores say nothing.
+        scores = {} if line["data"].get("made") else line.get("scores", {})
         lines.append(
             {
                 "id": line["id"],
@@ -111,8 +110,8 @@ def _describe_lines(store: Store) -> tuple[list[Facts], list[Facts]]:
                 "seed": line["seed"],
                 "status": line["status"],
                 "reason": line.get("reason"),
-                "accuracy": line.get("scores", {}).get("accuracy"),
-                "nmi": line.get("scores", {}).get("nmi"),
+                "accuracy": scores.get("accuracy"),
+                "nmi": scores.get("nmi"),
                 "seconds": line.get("seconds"),
                 "run": run["number"],
             }

@@ -1,15 +1,15 @@
 """Each claim of the paper beside what was measured: sentences worked out from the facts of a run.
 
 A finding is a dict: ``title``, ``claim`` (what the paper says), ``measured`` (a list of sentences),
-``verdict``, and ``lines``, the results it was worked out from. Nothing here is written by hand for
-one run: other measurements give other sentences.
+``verdict``, ``scope`` (what the verdict rests on), and ``lines``, the results it was worked out from.
+Nothing here is written by hand for one run: other measurements give other sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from manyview.reproduce import findings_cost, findings_labels
+from manyview.reproduce import findings_cost, findings_labels, findings_settings
 from manyview.reproduce.evidence import UNKNOWN, Results
 from manyview.reproduce.tables import Facts
 
@@ -22,12 +22,12 @@ RULES: tuple[Rule, ...] = (
     findings_cost.ratios,
     findings_cost.linear_time,
     findings_labels.single_views,
-    findings_labels.anchors,
-    findings_labels.alphas,
+    findings_settings.anchors,
+    findings_settings.alphas,
     findings_cost.memory,
     findings_labels.inverse_purity,
-    findings_labels.normalisation,
-    findings_labels.scaling,
+    findings_settings.normalisation,
+    findings_settings.scaling,
     findings_labels.plain_kmeans,
 )
 """One for each claim, in the order of the page."""

@@ -49,6 +49,8 @@ class GridFit:
         Of a whole fit with this setting: shared work counts in full.
     spent_seconds : float
         What this setting cost beyond work that was already done for others.
+    cpu_seconds : float
+        Of all threads, for a whole fit with this setting.
     """
 
     alpha: float
@@ -56,6 +58,7 @@ class GridFit:
     labels: npt.NDArray[np.int32]
     stage_seconds: dict[str, float]
     spent_seconds: float
+    cpu_seconds: float
 
 
 def fit_grid(
@@ -100,7 +103,7 @@ def fit_grid(
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():
-        started = time.perf_counter()
+        started, cpu_started = time.perf_counter(), time.process_time()
         rows = engine.open(views.arrays, run)
         numbers = pipeline.sample_numbers(rows.n_rows, settings, sample_rng)
         sample = rows.sample_rows(numbers)
@@ -118,16 +121,17 @@ def fit_grid(
             for v, same in enumerate(of_view)
         ]  # fmt: skip
         shared["products"] = time.perf_counter() - started
-        spent = sum(shared.values())
+        spent, cpu_shared = sum(shared.values()), time.process_time() - cpu_started
         for number, alpha in enumerate(alphas):
             chosen = [replace(same[number], weight=1.0 / views.n_views) for same in of_view]
-            started = time.perf_counter()
+            started, cpu_started = time.perf_counter(), time.process_time()
             graph = engine.open(products, run).derive(_Solved(chosen, views.n_features))
             moments = graph.map_reduce(graph_moments, stage="graph")
             solved = time.perf_counter() - started
+            cpu_solved = cpu_shared + time.process_time() - cpu_started
             spent += solved
             for variant in variants:
-                watch = Stopwatch()
+                watch, cpu_started = Stopwatch(), time.process_time()
                 found = pipeline.cluster_graph(
                     graph, moments, chosen,
                     replace(settings, alpha=(alpha,), degree_norm=variant == "paper"),
@@ -135,7 +139,8 @@ def fit_grid(
                 )  # fmt: skip
                 spent += sum(watch.seconds.values())
                 seconds = {**shared, "graph": solved, **watch.seconds}
-                yield GridFit(alpha, variant, found.labels, seconds, spent)
+                cpu = cpu_solved + time.process_time() - cpu_started
+                yield GridFit(alpha, variant, found.labels, seconds, spent, cpu)
                 spent = 0.0
 
 

@@ -13,7 +13,13 @@ from manyview.views import Views
 
 _DIMENSION, _NOISE = 5, 0.05
 _WORDS = {"reuters": 85, "rcv1": 60}
-"""Non-zeros a row of the sparse sets: what a published part of Reuters has, and a guess for RCV1."""
+"""Non-zeros a row of the sparse sets."""
+
+WORDS_FROM = {
+    "reuters": "about 85 non-zeros a row, as a published part of Reuters has; for the whole a guess",
+    "rcv1": "about 60 non-zeros a row, which is a guess",
+}
+"""Where that sparsity is from, for the page."""
 
 
 def make_like(name: str, *, seed: int = 0) -> Views:
@@ -87,7 +93,7 @@ def _mix(
         ],
         axis=1,
     )
-    indptr = np.arange(n + 1, dtype=np.int64) * columns.shape[1]
+    indptr = np.arange(n + 1, dtype=np.int32) * np.int32(columns.shape[1])
     matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
     matrix.sum_duplicates()
     return matrix

@@ -45,7 +45,6 @@ SMALL: dict[str, list[Settings]] = {
 """A few settings of the methods that are cheap enough for them; the others run as they are."""
 
 FULL: dict[str, list[Settings]] = {
-    "KMeans": _grid(init=["k-means++", "random"], criterion=["inertia", "distance"]),
     "SSCOMP": _grid(
         n_nonzero=[3, 5, 10, 20], unit_rows=[True, False], affinity=["symmetric", "neighbors"]
     ),

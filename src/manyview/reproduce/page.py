@@ -82,7 +82,7 @@ def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | Non
                 "value": point[score],
                 "share": share,
                 "lines": point["lines"],
-                "top": share == 1.0,
+                "is_best": share == 1.0,
             }
     return None
 

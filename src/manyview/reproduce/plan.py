@@ -113,10 +113,15 @@ class Options:
     form: str = "full"
     seeds: int | None = None
 
+    @property
+    def n_seeds(self) -> int:
+        """Seeds of methods that are quick enough for them."""
+        return SEEDS[self.form] if self.seeds is None else self.seeds
+
     def seed_numbers(self, budget: Budget) -> tuple[int, ...]:
         """Give the seeds that a budget allows."""
-        wanted = SEEDS[self.form] if self.seeds is None else self.seeds
-        return tuple(range(wanted if budget.seeds is None else min(wanted, budget.seeds)))
+        n = self.n_seeds if budget.seeds is None else min(self.n_seeds, budget.seeds)
+        return tuple(range(n))
 
 
 def plan_table(problem: Problem, options: Options) -> Table:

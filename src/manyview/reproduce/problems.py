@@ -15,6 +15,7 @@ from manyview.reproduce.made import make_like
 from manyview.views import Views
 
 _SEED = 0  # of samples of rows, of noise and of made data
+_MADE_NOISE = 0.1  # of the spread of made rows, where noise makes views of them
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,20 @@ def load(data: Data) -> Views:
         return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
     problem = PROBLEMS[data.problem]
     views = _sample(load_whole(problem.registry, made=data.made), data.rows)
-    if problem.noise is None or data.made:
+    if problem.noise is None:
         return views
     levels = datasets.PAPER_NOISE_LEVELS[problem.noise]
+    if data.made:
+        return _repeat(views, [f"{problem.noise}-{level:g}" for level in levels])
     return datasets.noisy_views(views, problem.noise, levels, random_state=_SEED)  # type: ignore[arg-type]
+
+
+def _repeat(views: Views, names: list[str]) -> Views:
+    """Give a view of its own noise for each name; made rows are no images, so the noise is Gaussian."""
+    rng, (X,) = np.random.default_rng(_SEED), views.arrays
+    scale = np.float32(_MADE_NOISE * X.std())
+    arrays = {name: X + scale * rng.standard_normal(X.shape, dtype=np.float32) for name in names}
+    return Views(arrays, target=views.target)
 
 
 @lru_cache(maxsize=1)  # samples of several sizes are drawn from the same data, one after the other

@@ -79,6 +79,13 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
     return True
 
 
+def count_unreached(names: Sequence[str], options: Options, store: Store) -> int:
+    """Give how many cells of tables and figures have no line yet, not even one that says why."""
+    jobs = [job for name in names for job in _jobs(name, options, store)]
+    cells = {cell for job in jobs for cell in job.cells}
+    return len(cells) - len(store.lines(cells))
+
+
 def _is_made(name: str) -> bool:
     """Whether a table's data is not here: made data comes last, should time run out."""
     return any(not PROBLEMS[problem].is_present() for problem in TABLES.get(name, ()))
@@ -173,6 +180,8 @@ def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float
         for cell, line in worker.compute(batch, seconds=overall if is_cut else left):
             if is_cut and line["status"] == "stopped":
                 return False  # by the run's end, not by its own limit: the next run tries again
+            if line["status"] == "stopped" and spent > 0:
+                line["reason"] += f", all that was left of {job.seconds:g} s"
             store.add(cell, line, limit=job.seconds)
             n_done += 1
             tell(job.title, n_cells, n_done)

@@ -7,7 +7,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Line, Store
+from manyview.reproduce.cells import Cell, Line, Store
+from manyview.reproduce.made import WORDS_FROM
 from manyview.reproduce.plan import (
     MADE,
     RELEASED,
@@ -18,6 +19,7 @@ from manyview.reproduce.plan import (
     Table,
     describe_cells,
 )
+from manyview.reproduce.problems import Data, Problem
 
 Facts = dict[str, Any]
 
@@ -31,7 +33,14 @@ SCORES = {
 }
 """The columns of scores, and their titles."""
 
-PROTOCOLS = (TUNED, UNLABELLED, MADE)
+PROTOCOLS = {
+    TUNED: "Tuned with labels: optimistic, as in the paper",
+    UNLABELLED: "Without labels; the paper's figures beside were tuned with labels",
+    MADE: "Made data, time and memory only",
+}
+"""The protocols, and the headings of their rows."""
+
+_TIMED = (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
 NEAR_ZERO = 0.02
 """NMI below this is what the paper prints as "-"."""
 
@@ -40,6 +49,7 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
     """Give one data set's table as facts: rows by protocol, times against rivals, memory needed."""
     problem = table.problem
     rows = [describe_row(row, problem.name, problem.info.n_samples, store) for row in table.rows]
+    ratios = _ratios(table, store)
     return {
         "name": problem.name,
         "title": problem.title,
@@ -48,12 +58,19 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
         "n_rows": problem.info.n_samples,
         "n_clusters": problem.info.n_clusters,
         "widths": list(problem.widths),
+        "largest_class": _largest_class(problem, store),
+        "made_sparsity": None if table.is_present else WORDS_FROM.get(problem.registry),
         "sections": [
-            {"protocol": protocol, "rows": [row for row in rows if row["protocol"] == protocol]}
-            for protocol in PROTOCOLS
+            {
+                "protocol": protocol,
+                "title": title,
+                "rows": [row for row in rows if row["protocol"] == protocol],
+            }
+            for protocol, title in PROTOCOLS.items()
             if any(row["protocol"] == protocol for row in rows)
         ],
-        "ratios": _ratios(table, store),
+        "ratios": ratios,
+        "untimed": _untimed(rows, ratios),
         "refusals": _refusals(table, store),
         "paper_only": _paper_only(table) if not table.is_present else [],
     }
@@ -65,11 +82,12 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
     lines = store.lines(cells)
     done = [line for line in lines if line["status"] == "done"]
     printed = _find_printed(row, problem)
-    is_tuned = row.protocol == TUNED
+    n_settings = len(row.candidates)
+    is_tuned = row.protocol == TUNED and n_settings > 1
     reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
     tried = store.lines(row.tuning_cells) if is_tuned else []
     n_tried = len({str(line["settings"]) for line in tried if line["status"] == "done"})
-    n_settings = len(row.candidates)
+    settings = methods.describe(cells[0].settings)
     return {
         "label": row.label,
         "method": row.method,
@@ -79,17 +97,17 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "paper": None if printed is None else _printed(printed),
         "status": "done" if done else lines[0]["status"] if lines else "not run yet",
         "reason": "; ".join(reasons) if reasons else None,
-        "settings": methods.describe(cells[0].settings) if done else None,
-        "parameters": cells[0].settings,
-        "chosen": _how_chosen(row, n_tried, n_settings),
-        "budget": row.budget.describe(n_samples),
+        "settings": settings if done else None,
+        "how": f"{_how_chosen(row, settings, n_tried)}; {_seeds(len(done), len(cells))}",
+        "is_tuned": is_tuned,
+        "n_tried": n_tried,
+        "budget": row.budget.describe(n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
         "scores": {name: summarise([line["scores"][name] for line in done]) for name in SCORES},
         "seconds": summarise([line["seconds"] for line in done]),
         "stage_seconds": mean_stages(done),
         "peak_bytes": max((line["peak_bytes"] or 0 for line in done), default=0) or None,
-        "largest_class": done[0]["largest_class"] if done else None,
         "largest_cluster": fmean(line["largest_cluster"] for line in done) if done else None,
         "each": [{"seed": line["seed"], "id": line["id"], **line["scores"]} for line in done],
         "lines": [line["id"] for line in lines],
@@ -137,15 +155,41 @@ def _printed(row: paper.PaperRow) -> Facts:
     }
 
 
-def _how_chosen(row: Row, n_tried: int, n_settings: int) -> str:
+def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
+    n_settings = len(row.candidates)
     if row.protocol == UNLABELLED:
-        return "defaults"
+        return settings
     if row.protocol == MADE:
-        return "fixed"
+        return f"{settings}, fixed"
     if n_settings == 1:
-        return "nothing to choose"
+        return "not tuned: its defaults"
     count = f"{n_tried}" if n_tried == n_settings else f"{n_tried} of {n_settings}"
-    return f"best accuracy of {count} settings"
+    return f"{settings}; best accuracy of {count} settings"
+
+
+def _seeds(n_done: int, n_planned: int) -> str:
+    if n_done < n_planned:
+        return f"{n_done} of {n_planned} seeds"
+    return "1 seed" if n_done == 1 else f"{n_done} seeds"
+
+
+def _largest_class(problem: Problem, store: Store) -> float | None:
+    """Share of the largest class in the whole data set, where it is known."""
+    counts = problem.info.class_counts
+    if counts is not None:
+        return max(counts) / sum(counts)
+    line = store.get(Cell(Data(problem.name), "describe"))
+    return None if line is None else line.get("largest_class")
+
+
+def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
+    """Rivals that have no time to compare, and why."""
+    timed = {ratio["label"] for ratio in ratios}
+    return [
+        {"label": row["label"], "reason": row["reason"] or row["status"], "lines": row["lines"]}
+        for row in rows
+        if row["method"] in _TIMED and row["protocol"] != TUNED and row["label"] not in timed
+    ]
 
 
 def _paper_only(table: Table) -> list[Facts]:
@@ -165,8 +209,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
     printed_own = paper.find_row(table.problem.name, "LMVSC")
     found = []
     for row in table.rows:
-        is_rival = row.method in (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
-        if not is_rival or row.protocol == TUNED:
+        if row.method not in _TIMED or row.protocol == TUNED:
             continue
         lines = store.done(row.result_cells(store))
         ours = store.done(own.result_cells(store))
@@ -185,7 +228,6 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "n_rows": row.data.n_rows,
                 "rival_seconds": rival,
                 "seconds": whole,
-                "seconds_without_anchors": timed,
                 "ratio": rival / whole,
                 "ratio_without_anchors": rival / timed,
                 "paper_ratio": printed.seconds / printed_own.seconds
@@ -209,10 +251,6 @@ def _refusals(table: Table, store: Store) -> list[Facts]:
                     "bytes_needed": line["bytes_needed"],
                     "bytes_free": line["bytes_free"],
                     "is_refused": line["status"] == "refused",
-                    "is_listed": paper.find_row(
-                        table.problem.name, cell.settings["method"], cell.view
-                    )
-                    is not None,
                     "lines": [line["id"]],
                 }
             )

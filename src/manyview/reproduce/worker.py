@@ -38,6 +38,8 @@ class Worker:
     ) -> Iterator[tuple[Cell, Line]]:
         """Give each cell with its result as it comes; those that are not done in time as stopped.
 
+        Where the data itself does not load in time they are failed, and so are tried again.
+
         Parameters
         ----------
         cells : sequence of Cell
@@ -60,12 +62,12 @@ class Worker:
                 self.busy_seconds = time.monotonic() - started
             if not has_come:
                 self.stop()
-                reason = (
-                    f"stopped after {seconds:.3g} s" if not loading else "data did not load in time"
-                )
-                yield from (
-                    (cell, {"status": "stopped", "reason": reason}) for cell in waiting.values()
-                )
+                if loading:
+                    line = {"status": "failed",
+                            "reason": f"data did not load within {_START_SECONDS:g} s"}  # fmt: skip
+                else:
+                    line = {"status": "stopped", "reason": f"stopped after {seconds:.3g} s"}
+                yield from ((cell, dict(line)) for cell in waiting.values())
                 return
             try:
                 number, line = pipe.recv()

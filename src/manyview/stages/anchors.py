@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 
 from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
 from manyview.stages.scaling import Array, ScaledRows
+from manyview.views import with_short_indices
 
 SAMPLE_ROWS_PER_ANCHOR = 256
 _FIRST_ROWS_PER_ANCHOR = 32
@@ -84,6 +85,7 @@ def _few_dimensions(rows: ScaledRows) -> Array:
 
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:
     """Give the best of ten k-means solutions on sampled rows: where k-means on all rows starts."""
-    kmeans = KMeans(n_anchors, n_init=10, max_iter=100, random_state=seed).fit(sample.matrix)
+    kmeans = KMeans(n_anchors, n_init=10, max_iter=100, random_state=seed)
+    kmeans.fit(with_short_indices(sample.matrix))
     centers: Array = kmeans.cluster_centers_
     return centers if sample.offset is None else centers - sample.offset
