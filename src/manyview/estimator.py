@@ -404,7 +404,7 @@ view, default="auto"
         n_lost = 0 if present is None else int((present @ result.view_weights == 0).sum())
         if n_lost:
             warnings.warn(
-                f"{n_lost} sample(s) have only views that were given no weight, so nothing is known about "
+                f"{n_lost} sample(s) have only views that were given no weight, so nothing is known of "
                 "them and their labels mean nothing. Leave them out, or set view_weights='equal'.",
                 UserWarning,
                 stacklevel=3,
