@@ -259,7 +259,7 @@ def _of_present(values: Any, present: Any) -> Any:
     if present is None:
         return values
     shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
-    is_per_sample = len(shape) > 0 and shape[0] == len(present)
+    is_per_sample = tuple(shape[:1]) == (len(present),)
     return _safe_indexing(values, np.flatnonzero(present)) if is_per_sample else values
 
 
