@@ -96,7 +96,7 @@ def test_gain_is_that_of_lmvsc_over_its_best_rival(facts):
     for row in rows[:2]:
         row["scores"]["accuracy"]["sd"] = 0.01
     found = find(facts, title)
-    assert (found["verdict"], found["scope"]) == (NO, "holds on 0 of 1 data set")
+    assert (found["verdict"], found["scope"]) == (NO, "holds on 0 of 1 data set judged")
     assert "1 of 5 data sets" in found["measured"][-1]
 
 

@@ -101,12 +101,11 @@ def judge(found: Facts, outcomes: Sequence[Outcome], results: Results) -> None:
         found["scope"] = "shown, not judged: quick form"
         return
     judged = [o.share for o in outcomes if o.is_whole and o.share is not None]
-    sets = "data set" if len(outcomes) == 1 else "data sets"
     parts = []
     if judged:
         found["verdict"] = _verdict(judged)
         n_held = sum(share == 1 for share in judged)
-        parts.append(f"holds on {n_held} of {len(outcomes)} {sets}")
+        parts.append(f"holds on {n_held} of {count(len(judged), 'data set')} judged")
     n_cut = sum(not o.is_whole for o in outcomes)
     n_close = len(outcomes) - n_cut - len(judged)
     if n_cut:
