@@ -258,7 +258,9 @@ def _of_present(values: Any, present: Any) -> Any:
     """Give the values of the samples that are there, if there is one a sample."""
     if present is None:
         return values
-    shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
+    shape: tuple[int, ...] = getattr(values, "shape", ())
+    if isinstance(values, list | tuple):
+        shape = (len(values),)
     is_per_sample = tuple(shape[:1]) == (len(present),)
     return _safe_indexing(values, np.flatnonzero(present)) if is_per_sample else values
 
