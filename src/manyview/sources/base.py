@@ -8,6 +8,7 @@ chunks, the last band of them.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,7 +131,7 @@ class Dense:
     @property
     def row_bytes(self) -> float:
         """Bytes of a row."""
-        return float(self.shape[1] * self.dtype.itemsize)
+        return float(math.prod(self.shape[1:]) * self.dtype.itemsize)
 
 
 def hash_of_few(source: Source) -> str:
