@@ -59,9 +59,16 @@ def test_a_view_that_cannot_be_clustered_is_told_with_its_reason(fitted):
     holes[:, 2] = np.nan
     broken = Views({"colour": holes, "shape": views["shape"]})
     alone, problems = refits.cluster_each_view(model, broken, seed=0)
-    assert alone[0] is None and problems[0] == "none of the rows has this view"
+    assert alone[0] is None and "NaN" in problems[0]
     agreement = refits.measure_agreement(model.labels_, alone, ["colour", "shape"])
     assert agreement["names"] == ["shape"]
+
+
+def test_a_view_that_no_row_has_is_told(fitted):
+    views, _, model = fitted
+    lacking = Views({"colour": np.full((240, 6), np.nan), "shape": views["shape"]})
+    alone, problems = refits.cluster_each_view(model, lacking, seed=0)
+    assert alone[0] is None and problems[0] == "none of the rows has this view"
 
 
 def test_overlap_is_the_best_jaccard_index():
