@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_info
 from benchmarks.measure import in_child
 from benchmarks.record import RESULTS, Report, Target
 from manyview import baselines, datasets, metrics
+from manyview.reproduce.memory import status_bytes
 from manyview.views import Views
 
 SEED = 0
@@ -111,10 +112,7 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def _peak_bytes() -> int | None:
-    if sys.platform != "linux":
-        return None
-    text = Path("/proc/self/status").read_text()
-    return int(text.split("VmHWM:")[1].split()[0]) * 1024
+    return status_bytes("VmHWM") if sys.platform == "linux" else None
 
 
 def main(arguments: list[str] | None = None) -> None:

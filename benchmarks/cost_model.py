@@ -26,6 +26,7 @@ from benchmarks.record import ROOT, Report, Target, code_and_machine
 from benchmarks.task_graph import Cluster, Costs, simulate
 from manyview import LMVSC
 from manyview.datasets import make_views
+from manyview.stopwatch import resident_bytes
 
 STAGES = ("sample", "anchors", "graph", "spectrum", "embedding", "labels")
 N_FITS, N_HELD_BACK = 36, 14
@@ -216,8 +217,7 @@ def _keep(tile: Any, first_row: int) -> Any:
 
 
 def _scheduler_state() -> tuple[float, int]:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return time.process_time(), pages * 4096
+    return time.process_time(), resident_bytes()
 
 
 EXAMPLE: Sizes = {"d": 64, "m": 100, "v": 3, "k": 10, "s": 12, "c": 15, "i": 10}

@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.measure import medians, time_in_turn
 from benchmarks.record import Report, Target
 from manyview import LMVSC
+from manyview.reproduce.memory import status_bytes
 
 N_ROWS, QUICK_ROWS = 2_000_000, 100_000
 BLOCK_ROWS = 1 << 16
@@ -193,7 +194,4 @@ def _forget_peak() -> None:
 
 
 def _peak() -> int | None:
-    if sys.platform != "linux":
-        return None
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    return status_bytes("VmHWM") if sys.platform == "linux" else None

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.cluster import KMeans
 
 from manyview import LMVSC, Views, baselines
 from manyview.stages.scaling import fit_scaler
 from manyview.stages.scaling import side_by_side as join_scaled
+from manyview.views import with_short_indices
 
 SCALINGS = ("standard", "energy", "unit", "hellinger", "normal-scores")
 GRID_ANCHORS = (None, 50, 100)  # None is k
@@ -95,9 +94,4 @@ METHODS = {
 def side_by_side(views: Views, kind: str) -> Any:
     """Give all views scaled, as one matrix. Their centres do not matter to k-means."""
     scaled = [fit_scaler(array, name=name, kind=kind).apply(array) for name, array in views.items()]
-    matrix = join_scaled(scaled, [1.0] * len(scaled)).matrix
-    if sparse.issparse(matrix):  # scikit-learn's k-means wants short indices
-        matrix.indices, matrix.indptr = (
-            a.astype(np.int32) for a in (matrix.indices, matrix.indptr)
-        )
-    return matrix
+    return with_short_indices(join_scaled(scaled, [1.0] * len(scaled)).matrix)

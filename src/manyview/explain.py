@@ -12,7 +12,8 @@ from scipy import sparse
 
 from manyview import frames
 from manyview.features import find_features
-from manyview.model import FittedModel, GraphRows
+from manyview.graphs import spread_evenly
+from manyview.model import FittedModel
 from manyview.stages.scaling import Array, unit_rows
 from manyview.views import Views
 from manyview.votes import Votes, cast_votes, graph_parts
@@ -144,7 +145,7 @@ def explain_rows(
         anchors = _list_anchors(model, None, names, n_listed)
         return Explanation({name: [] for name in _FEATURES}, anchors, {"row": []}, names, 0)
     n_rows = views.n_rows
-    chosen = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).astype(np.int64))
+    chosen = spread_evenly(n_rows, max_rows)
     rows: Views = views[chosen].load()
     votes, weights = _look_at(model, rows)
     samples = {"row": chosen, "id": chosen if rows.ids is None else rows.ids}
@@ -156,11 +157,11 @@ def explain_rows(
 
 def _look_at(model: FittedModel, rows: Views) -> tuple[Votes, list[Array]]:
     """Give the votes on all rows, and the weight that clusters put on each graph's anchors, (k, m)."""
-    build, k = GraphRows(model.scalers, model.graphs), len(model.centers)
+    k = len(model.centers)
     weights = [np.zeros((k, len(graph.anchors))) for graph in model.graphs]
     parts = []
     for start in range(0, rows.n_rows, _ROWS):
-        tile = build([array[start : start + _ROWS] for array in rows.arrays], start)
+        tile = model.graph_rows([array[start : start + _ROWS] for array in rows.arrays], start)
         votes = cast_votes(model, tile)
         parts.append(votes)
         n = len(votes.labels)

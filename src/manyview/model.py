@@ -60,9 +60,13 @@ class FittedModel:
         """Give the labels of a tile of raw rows."""
         return label_rows(self.embed(tile, first_row), self.centers)
 
+    def graph_rows(self, arrays: Sequence[Any], first_row: int = 0) -> GraphTile:
+        """Give the graph rows of a few raw rows, the first of which is numbered for errors."""
+        return self._build(list(arrays), first_row)
+
     def fused_graphs(self, arrays: Sequence[Any]) -> list[sparse.csr_array]:
         """Give each repeat's fused graph (n, M) of a few raw rows, columns scaled by their sums."""
-        tile = self._build(list(arrays), 0)
+        tile = self.graph_rows(arrays)
         sums = [np.asarray(Z.sum(axis=0)).ravel() for Z in tile.parts]
         scales = repeat_scales(sums, self.graphs, degree_norm=True)
         return [

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources import is_source
+from manyview.sources.base import hash_of_order, take_in_any_order
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -123,10 +124,7 @@ class PartialSource:
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the source, and of the places."""
-        import hashlib
-
-        places = hashlib.blake2b(self.places.tobytes(), digest_size=16).hexdigest()
-        return {**self.source.fingerprint(), "places": places}
+        return {**self.source.fingerprint(), "places": hash_of_order(self.places)}
 
     def _rows(self, numbers: Places) -> Any:
         if len(numbers) == 0:
@@ -134,10 +132,7 @@ class PartialSource:
         low, high = int(numbers.min()), int(numbers.max()) + 1
         if high - low <= 2 * len(numbers):  # reading on is cheaper than seeking
             return _take(self.source.read(low, high), numbers - low)
-        order = np.argsort(numbers, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return self.source.take(numbers[order])[back]
+        return take_in_any_order(self.source, numbers)
 
 
 def _among(places: Places, take: Any) -> PartialView:
@@ -216,24 +211,32 @@ def find_present(array: Any) -> Mask | None:
 
     A row of a dense array is missing if all of it is NaN. Files are not read.
     """
-    if is_partial(array):
-        present: Mask = array.present
-        if isinstance(array, PartialView):
+    if not is_partial(array):
+        missing = _find_nan(array)
+        return None if missing is None else ~missing
+    present: Mask = array.present
+    if isinstance(array, PartialView):
+        missing = _find_nan(array.rows, array.places[present])
+        if missing is not None:
             present = present.copy()
-            present[present] = ~_are_nan(array.rows, array.places[present])
-    else:
-        present = ~_are_nan(array, np.arange(array.shape[0]))
+            present[present] = ~missing
     return None if present.all() else present
 
 
-def _are_nan(rows: Any, numbers: Places) -> Mask:
-    """Give whether all of each row is NaN; only dense rows in memory are looked at."""
+def _find_nan(rows: Any, numbers: Places | None = None) -> Mask | None:
+    """Give which rows, of these numbers or of all, are NaN throughout; None if none of them.
+
+    Only dense rows in memory are looked at.
+    """
     if not isinstance(rows, np.ndarray) or rows.dtype.kind != "f" or not rows.shape[1]:
-        return np.zeros(len(numbers), bool)
-    missing: Mask = np.isnan(rows[numbers, 0])  # a row of NaN begins with one
-    if missing.any():
-        missing[missing] = np.isnan(rows[numbers[missing]]).all(axis=1)
-    return missing
+        return None
+    # A row of NaN begins with one.
+    missing: Mask = np.isnan(rows[:, 0] if numbers is None else rows[numbers, 0])
+    if not missing.any():
+        return None
+    doubtful = np.flatnonzero(missing) if numbers is None else numbers[missing]
+    missing[missing] = np.isnan(rows[doubtful]).all(axis=1)
+    return missing if missing.any() else None
 
 
 def side_by_side(arrays: Sequence[Any]) -> Mask | None:

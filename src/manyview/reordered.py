@@ -11,6 +11,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.presence import arrange, is_partial
 from manyview.sources import is_source
+from manyview.sources.base import hash_of_order, take_in_any_order
 
 
 def select_rows(data: Any, rows: npt.NDArray[np.int64] | None) -> Any:
@@ -62,24 +63,15 @@ class ReorderedSource:
 
     def read(self, start: int, stop: int) -> Any:
         """Rows from ``start`` up to ``stop``."""
-        return self._take(self._rows[start:stop])
+        return take_in_any_order(self._source, self._rows[start:stop])
 
     def take(self, rows: npt.NDArray[np.int64]) -> Any:
         """Rows with these numbers."""
-        return self._take(self._rows[rows])
+        return take_in_any_order(self._source, self._rows[rows])
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the source, and of the order."""
-        import hashlib
-
-        order = hashlib.blake2b(self._rows.tobytes(), digest_size=16).hexdigest()
-        return {**self._source.fingerprint(), "order": order}
-
-    def _take(self, rows: npt.NDArray[np.int64]) -> Any:
-        order = np.argsort(rows, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return self._source.take(rows[order])[back]
+        return {**self._source.fingerprint(), "order": hash_of_order(self._rows)}
 
 
 class SelectedColumns:

@@ -50,7 +50,7 @@ def test_what_fits_and_what_is_forced_goes_ahead(machine):
 
 def test_unknown_memory_refuses_nothing(monkeypatch):
     monkeypatch.setattr(memory, "free_bytes", lambda: None)
-    memory.refuse_if_too_large(10**19, what="", instead="", force=False)
+    assert memory.refuse_if_too_large(10**19, what="", instead="", force=False) is None
 
 
 @pytest.mark.parametrize(

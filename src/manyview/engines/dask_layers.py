@@ -155,35 +155,24 @@ def add_up(sums: Any, *, name: str) -> Any:
 
 def take(array: Any, numbers: npt.NDArray[np.int64]) -> Any:
     """Give a Dask array with the rows of these numbers (ascending), chunk by chunk."""
-    import dask.array as da
-    from dask.layers import ArrayValuesDep
-
     edges = np.cumsum([0, *array.chunks[0]])
     places = np.searchsorted(numbers, edges)
     wanted = {
         (i,): numbers[low:high] - start
         for i, ((low, high), start) in enumerate(zip(pairwise(places), edges[:-1], strict=True))
     }
-    return da.blockwise(
+    return _by_chunk(
         take_rows,
-        (0, 1),
-        ArrayValuesDep((array.chunks[0],), wanted),
-        (0,),
         array,
-        (0, 1),
-        name=f"manyview-sample-{uuid.uuid4().hex}",
-        dtype=array.dtype,
+        wanted,
+        name="manyview-sample",
         meta=np.empty((0, 0), array.dtype),
-        align_arrays=False,
         adjust_chunks={0: tuple(np.diff(places).tolist())},
     )
 
 
 def leave_out(view: PartialView) -> Any:
     """Give a partial view of a Dask array as a Dask array whose chunks are partial views."""
-    import dask.array as da
-    from dask.layers import ArrayValuesDep
-
     array, present = view.rows, view.present
     if len(array) != len(present) or (view.places != np.arange(len(present)))[present].any():
         raise TypeError(
@@ -192,17 +181,27 @@ def leave_out(view: PartialView) -> Any:
         )
     edges = np.cumsum([0, *array.chunks[0]])
     masks = {(i,): present[low:high] for i, (low, high) in enumerate(pairwise(edges))}
+    return _by_chunk(keep_rows, array, masks, name="manyview-present", meta=array._meta)
+
+
+def _by_chunk(
+    function: Any, array: Any, values: dict[tuple[int], Any], *, name: str, **options: Any
+) -> Any:
+    """Give a Dask array of ``function(value of the chunk, chunk)`` for every chunk of rows."""
+    import dask.array as da
+    from dask.layers import ArrayValuesDep
+
     return da.blockwise(
-        keep_rows,
+        function,
         (0, 1),
-        ArrayValuesDep((array.chunks[0],), masks),
+        ArrayValuesDep((array.chunks[0],), values),
         (0,),
         array,
         (0, 1),
-        name=f"manyview-present-{uuid.uuid4().hex}",
+        name=f"{name}-{uuid.uuid4().hex}",
         dtype=array.dtype,
-        meta=array._meta,
         align_arrays=False,
+        **options,
     )
 
 

@@ -90,7 +90,7 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
     if len(few) == 0:
         return {"n_rows": 0, "worst": 0.0}
     scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
-    tile = fitted._build(list(few.arrays), 0)
+    tile = fitted.graph_rows(few.arrays)
     worst = 0.0
     ends = dict.fromkeys(range(len(tile.parts)), 0)
     for graph in fitted.graphs:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from manyview.reproduce.plan import RELEASED, TUNED
 from manyview.reproduce.tables import Facts
+from manyview.words import count
 
 YES, PARTLY, NO = "reproduced", "reproduced in part", "not reproduced"
 SHOWN, UNKNOWN = "measured here", "not measured in this run"
@@ -125,17 +126,6 @@ def figure(summary: Facts) -> str:
     """Write a mean with its spread."""
     spread = "" if summary["sd"] is None else f" ± {summary['sd']:.3f}"
     return f"{summary['mean']:.3f}{spread}"
-
-
-def count(n: int, word: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> count(1, "seed"), count(2, "seed")
-    ('1 seed', '2 seeds')
-    """
-    return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 def cut(row: Facts, table: Facts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from manyview.reproduce.evidence import (
@@ -12,7 +12,6 @@ from manyview.reproduce.evidence import (
     Outcome,
     Results,
     compare,
-    count,
     effort,
     figure,
     judge,
@@ -20,6 +19,7 @@ from manyview.reproduce.evidence import (
 )
 from manyview.reproduce.plan import UNLABELLED
 from manyview.reproduce.tables import Facts
+from manyview.words import count
 
 
 def anchors(results: Results) -> Facts:
@@ -30,14 +30,9 @@ def anchors(results: Results) -> Facts:
         "number 10.” “Too many anchors will make themselves less representative.”",
     )
     outcomes = []
-    for grid in results.facts["figures"].get("sensitivity") or []:
-        points = _comparable(grid, "alpha", "n_anchors")
-        best = {
-            m: max((p for p in points if p["n_anchors"] == m), key=lambda p: p["accuracy"])
-            for m in sorted({p["n_anchors"] for p in points})
-        }
-        if len(best) < 2:
-            continue
+    for grid, by_m in _compared_grids(results, "alpha", "n_anchors"):
+        points = [point for same in by_m.values() for point in same]
+        best = {m: max(same, key=lambda p: p["accuracy"]) for m, same in by_m.items()}
         top = max(best, key=lambda m: best[m]["accuracy"])
         listed = ", ".join(f"m = {m}: {point['accuracy']:.3f}" for m, point in best.items())
         found["measured"].append(
@@ -61,14 +56,9 @@ def alphas(results: Results) -> Facts:
         "“Alpha tends to have a small value since the performance is degraded when alpha increases.”",
     )
     outcomes = []
-    for grid in results.facts["figures"].get("sensitivity") or []:
-        points = _comparable(grid, "n_anchors", "alpha")
-        means = {
-            a: _summary([p for p in points if p["alpha"] == a])
-            for a in sorted({p["alpha"] for p in points})
-        }
-        if len(means) < 2:
-            continue
+    for grid, by_alpha in _compared_grids(results, "n_anchors", "alpha"):
+        points = [point for same in by_alpha.values() for point in same]
+        means = {a: _summary(same) for a, same in by_alpha.items()}
         top = max(means, key=lambda a: means[a]["mean"])
         listed = ", ".join(f"{a:g}: {value['mean']:.3f}" for a, value in means.items())
         found["measured"].append(
@@ -81,6 +71,17 @@ def alphas(results: Results) -> Facts:
             outcomes.append(Outcome(share, grid["n_rows"] == grid["n_all_rows"]))
     judge(found, outcomes, results)
     return found
+
+
+def _compared_grids(
+    results: Results, over: str, compared: str
+) -> Iterator[tuple[Facts, dict[float, list[Facts]]]]:
+    """Grids with two values of ``compared`` or more, and their comparable points by that value."""
+    for grid in results.facts["figures"].get("sensitivity") or []:
+        points = _comparable(grid, over, compared)
+        values = sorted({point[compared] for point in points})
+        if len(values) > 1:
+            yield grid, {v: [point for point in points if point[compared] == v] for v in values}
 
 
 def _comparable(grid: Facts, over: str, compared: str) -> list[Facts]:

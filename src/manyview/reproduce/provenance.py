@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import sys
@@ -10,6 +9,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from manyview.parameters import count_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 """The checkout, where this is one."""
@@ -19,10 +20,7 @@ LIBRARIES = ("manyview", "numpy", "scipy", "scikit-learn", "numba")
 
 def n_cores() -> int:
     """Number of cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+    return count_jobs(None)
 
 
 @cache

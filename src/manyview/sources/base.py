@@ -120,6 +120,19 @@ def _stamp(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def take_in_any_order(source: Source, rows: npt.NDArray[np.int64]) -> Rows:
+    """Rows with these numbers in their order; a source takes them ascending."""
+    order = np.argsort(rows, kind="stable")
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return source.take(rows[order])[back]
+
+
+def hash_of_order(rows: npt.NDArray[np.int64]) -> str:
+    """Give a hash of the numbers of rows."""
+    return hashlib.blake2b(rows.tobytes(), digest_size=16).hexdigest()
+
+
 class Dense:
     """What sources of dense rows share."""
 
