@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from manyview import LMVSC, load
 
@@ -129,3 +130,43 @@ class TestNumberOfClusters:
         again = load(tmp_path / "m.mv")
         assert again.n_clusters_ == 3
         assert again.suggestion_ == model.suggestion_
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Give 200 rows of counts, nearly all zero, with four topics."""
+    rng = np.random.default_rng(0)
+    topics = np.arange(200) % 4
+    return rng.poisson(np.where(np.arange(400) % 4 == topics[:, None], 0.15, 0.01))
+
+
+class TestAnchorsOfText:
+    """Views that are nearly all zero have an anchor for ten rows, others for three."""
+
+    def anchors(self, views, k=4, **params):
+        model = LMVSC(k, n_repeats=1, random_state=0, **params).fit(views)
+        return model, [len(a) for a in model.anchors_]
+
+    def test_a_tenth_of_the_rows_and_the_choice_says_so(self, texts):
+        model, sizes = self.anchors([texts, texts[:, ::-1]])
+        assert set(sizes) == {20}
+        (choice,) = chosen(model, "n_anchors")
+        assert choice["value"] == 20
+        assert "a tenth of the rows" in choice["why"]
+
+    def test_the_same_for_sparse_and_dense_storage(self, texts):
+        dense, sizes = self.anchors(texts)
+        stored, other_sizes = self.anchors(sparse.csr_array(texts))
+        assert sizes == other_sizes
+        np.testing.assert_array_equal(dense.labels_, stored.labels_)
+
+    def test_two_a_cluster_at_least(self, texts):
+        assert set(self.anchors(texts, k=15)[1]) == {30}
+
+    def test_beside_a_dense_view_each_has_its_own_number(self, texts):
+        dense = np.random.default_rng(0).normal(size=(200, 5))
+        _, sizes = self.anchors({"dense": dense, "text": texts}, fusion="late")
+        assert sizes == [66, 20]
+
+    def test_what_was_set_is_respected(self, texts):
+        assert set(self.anchors(texts, n_anchors=50)[1]) == {50}

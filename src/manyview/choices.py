@@ -9,6 +9,7 @@ import numpy as np
 
 from manyview.pipeline import Result
 from manyview.settings import Settings
+from manyview.stages.scaling import NEARLY_ALL
 from manyview.views import Views
 
 Choice = dict[str, Any]
@@ -108,6 +109,10 @@ def _n_anchors(names: Sequence[str], settings: Settings, result: Result) -> Reas
         why = "as many as were given"
     elif count > usual:
         why = "more than usual, because samples that lack views are placed by fewer of them"
+    elif count < 300 and all(s.zero_share > NEARLY_ALL for s in result.model.scalers):
+        why = (
+            "a tenth of the rows, because nearly all is zero: means of fewer tell little of others"
+        )
     elif count < 300:
         why = "a third of the rows, but as many as clusters at least"
     elif count > 300:

@@ -29,7 +29,7 @@ from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, norma
 from manyview.stages.graph import AnchorGraph, graph_moments, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.patchy import PatchyRows, join_views
-from manyview.stages.scaling import Array, ScaledRows, Scaler
+from manyview.stages.scaling import NEARLY_ALL, Array, ScaledRows, Scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -133,7 +133,7 @@ def _make_graphs(
     for wanted in settings.n_anchors:
         n_anchors = wanted
         if settings.are_anchors_auto:
-            n_anchors = min(wanted, max(len(described) // 3, settings.n_clusters or 2))
+            n_anchors = min(wanted, _most_anchors(len(described), columns, settings.n_clusters))
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
         for alpha in settings.alpha:
             graph = AnchorGraph(
@@ -141,6 +141,20 @@ def _make_graphs(
             )
             graphs.append(replace(graph, method=method_for(graph, pilot)))
     return graphs
+
+
+def _most_anchors(n_rows: int, columns: _Columns, n_clusters: int | None) -> int:
+    """A third of the rows; a tenth where nearly all is zero, but two a cluster.
+
+    The mean of three texts remembers their words and tells little of others: on the three news
+    sources of 169 stories, anchors for a third of the rows explain 41 % of the rows they are means of
+    and 8 % of others (of images of digits 72 % and 54 %). Means of ten are more like texts unseen.
+    """
+    k = n_clusters or 2
+    most = max(n_rows // 3, k)
+    if all(columns.scalers[v].zero_share > NEARLY_ALL for v in columns.views):
+        return min(most, max(n_rows // 10, 2 * k))
+    return most
 
 
 def _find_anchors(

@@ -24,6 +24,9 @@ Array = npt.NDArray[np.float64]
 
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 
+NEARLY_ALL = 0.9
+"""Share of zeros above which a view is like text: every row has columns that few others have."""
+
 _ROWS = 4096
 
 
@@ -124,6 +127,8 @@ class Scaler:
         What stands in for missing values; None refuses them.
     why : str
         Why this kind, if it was chosen automatically.
+    zero_share : float
+        Share of zeros in the sample.
     """
 
     name: str
@@ -133,6 +138,7 @@ class Scaler:
     quantiles: Quantiles | None = None
     fill: Array | None = None
     why: str = ""
+    zero_share: float = 0.0
 
     @property
     def is_linear(self) -> bool:
@@ -227,7 +233,7 @@ def fit_scaler(
     if kind is not None:
         energy = float((variance * scale**2).sum())
         scale = scale / np.sqrt(energy) if energy > 0 else scale
-    return Scaler(name, kind, mean, scale, quantiles, fill, why)
+    return Scaler(name, kind, mean, scale, quantiles, fill, why, _zero_share(sample))
 
 
 def choose_kind(sample: Block) -> tuple[str, str]:
@@ -244,17 +250,22 @@ def choose_kind(sample: Block) -> tuple[str, str]:
     >>> choose_kind(np.array([[0.3, -1.2]]))
     ('normal-scores', '0 % zeros')
     """
+    zero_share = _zero_share(sample)
     values = sample.data if sparse.issparse(sample) else sample
-    size = sample.shape[0] * sample.shape[1]
-    zero_share = (size - np.count_nonzero(values)) / size
     is_negative = values.size > 0 and values.min() < 0
     why = f"{100 * zero_share:.0f} % zeros"
-    if zero_share > 0.9:
+    if zero_share > NEARLY_ALL:
         return "hellinger", why
     if zero_share > 0.5:
         kind = "normal-scores" if is_negative else "hellinger"
         return kind, f"{why}, {'some' if is_negative else 'nothing'} negative"
     return "normal-scores", why
+
+
+def _zero_share(sample: Block) -> float:
+    values = sample.data if sparse.issparse(sample) else sample
+    size = sample.shape[0] * sample.shape[1]
+    return float((size - np.count_nonzero(values)) / size)
 
 
 def _row_blocks(block: Block) -> Iterator[Block]:
