@@ -186,3 +186,17 @@ def test_a_hundred_thousand_points_stay_under_twelve_megabytes(summary):
     for colour in points["colours"]:
         colour["codes"] = (colour["codes"] * (n // 240 + 1))[:n]
     assert len(render_report(facts).encode()) < 12e6
+
+
+def test_views_that_samples_lack_show_their_share(blobs):
+    X = blobs(120, 3, (4, 5))
+    present = np.ones((120, 2), bool)
+    present[:30, 1] = False
+    views = Views({"a": X[0], "b": X[1]}, present=present)
+    model = LMVSC(3, n_repeats=1, random_state=0).fit(views)
+    page = Page(render_report(build_summary(model, views)))
+    assert "without it" in page.text
+    assert "25 %" in page.text
+
+    whole = LMVSC(3, n_repeats=1, random_state=0).fit(X)
+    assert "without it" not in Page(render_report(build_summary(whole, Views(X)))).text
