@@ -47,6 +47,7 @@ OTHER_BARS = {
     ("covtype", "accuracy"): Target(at_least=0.0, stretch=0.3862),
     ("covtype", "largest_share"): Target(at_most=0.80),
 }
+ANY_KMEANS = "k-means, best of all 5 scalings by the labels"
 COST_SETS = ("handwritten", "hdigit", "scene15", "bbcsport", "covtype")
 QUICK_ROWS = 2_100
 
@@ -105,7 +106,10 @@ def score(report: Report, name: str, views: Views, method: Method, n_seeds: int)
             share = float(np.bincount(labels).max() / len(labels))
             each.append({**{s: agreement[s] for s in SCORES[:-1]}, "largest_share": share})
         results[label] = (each, seconds)
-    best = max(results, key=lambda label: np.mean([e["nmi"] for e in results[label][0]]))
+    tried = {
+        label: float(np.mean([e["nmi"] for e in each])) for label, (each, _) in results.items()
+    }
+    best = max(tried, key=lambda label: tried[label])
     each, seconds = results[best]
     mean = {s: float(np.mean([e[s] for e in each])) for s in SCORES}
     spread = float(np.std([e["nmi"] for e in each]))
@@ -115,7 +119,7 @@ def score(report: Report, name: str, views: Views, method: Method, n_seeds: int)
         mean["nmi"],
         None if bar is None else Target(at_least=bar, indicative=report.quick),
         scores=each, seconds=seconds, seed=list(seeds), data=name, method=method.name,
-        settings=best, spread=spread, mean=mean, n_rows=len(views), tried=len(results),
+        settings=best, spread=spread, mean=mean, n_rows=len(views), tried=tried,
         note=f"ACC {mean['accuracy']:.3f} ARI {mean['ari']:.3f} sd {spread:.3f} "
         f"largest {mean['largest_share']:.2f} {np.median(seconds):.1f} s [{best}]",
     )  # fmt: skip
@@ -182,7 +186,7 @@ def add_cost(report: Report, name: str, views: Views) -> None:
 
 def run(report: Report) -> None:
     """Run everything on the data sets of the registry."""
-    compare(report, ["default", "kmeans"] if report.quick else list(METHODS))
+    compare(report, ["default", "kmeans", "kmeans-ours"] if report.quick else list(METHODS))
     summarise(report, report.lines)
 
 
@@ -239,16 +243,19 @@ def summarise(report: Report, lines: Sequence[dict[str, Any]]) -> None:
         "mean standard deviation of NMI between seeds", spread,
         Target(at_most=0.015, indicative=partly),
     )  # fmt: skip
-    for key, target in (
-        ("kmeans", Target(at_least=0.10, indicative=partly)), ("published", None), ("tuned", None)
-    ):  # fmt: skip
-        add_gaps(report, ours, nmi.get(METHODS[key].name, {}), METHODS[key].name, target)
-    for key, most in (("kmeans", 2), ("published", 1)):
-        theirs = nmi.get(METHODS[key].name, {})
+    rivals = {METHODS[key].name: nmi.get(METHODS[key].name, {}) for key in ("kmeans", "published")}
+    usual = rivals[METHODS["kmeans"].name]
+    with_ours = nmi.get(METHODS["kmeans-ours"].name, {})
+    rivals[ANY_KMEANS] = {n: max(usual[n], with_ours[n]) for n in usual if n in with_ours}
+    tuned = METHODS["tuned"].name
+    ahead = {METHODS["kmeans"].name: Target(at_least=0.10, indicative=partly)}
+    for name, theirs in {**rivals, tuned: nmi.get(tuned, {})}.items():
+        add_gaps(report, ours, theirs, name, ahead.get(name))
+    for (name, theirs), most in zip(rivals.items(), (2, 1, 2), strict=True):
         behind = [n for n in ours if n in theirs and ours[n] < theirs[n] - 0.01]
         if theirs:
             report.add(
-                f"data sets behind {METHODS[key].name} by more than .01", len(behind),
+                f"data sets behind {name} by more than .01", len(behind),
                 Target(at_most=most, indicative=partly), behind=behind,
                 note=", ".join(behind),
             )  # fmt: skip
