@@ -301,7 +301,7 @@ def _transform(
     if not present.any():
         return Part(presence.nothing(len(present), made.shape[1]), None, ids)
     done = _as_part(name, made, transformer, ids)
-    places = np.where(present, np.cumsum(present) - 1, presence.ABSENT)
+    places = presence.in_turn(present)
     return Part(presence.arrange(done.block, places), done.columns, ids)
 
 

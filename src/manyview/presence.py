@@ -138,7 +138,7 @@ class PartialSource:
 def _among(places: Places, take: Any) -> PartialView:
     """Give a partial view of the rows at these places, in the order of the samples."""
     there = places >= 0
-    numbered = np.where(there, np.cumsum(there) - 1, ABSENT)
+    numbered = in_turn(there)
     return PartialView(take(places[there]), numbered)
 
 
@@ -165,6 +165,17 @@ def restrict(array: Any, present: Mask) -> Any:
     return arrange(array, np.where(present, np.arange(len(present)), ABSENT))
 
 
+def in_turn(present: Mask, first: int = 0) -> Places:
+    """Give places to the samples that are present, one after the other; the others have none (-1).
+
+    Examples
+    --------
+    >>> in_turn(np.array([True, False, True]))
+    array([ 0, -1,  1])
+    """
+    return np.where(present, first + np.cumsum(present) - 1, ABSENT)
+
+
 def arrange(rows: Any, places: Places) -> Any:
     """Give the view whose samples have their rows at these places of ``rows``, or none (-1)."""
     if is_source(rows):
@@ -183,7 +194,7 @@ def stack(parts: Sequence[Any]) -> PartialView:
     for part in parts:
         rows, present = split_rows(part)
         there = np.ones(part.shape[0], bool) if present is None else present
-        places.append(np.where(there, start + np.cumsum(there) - 1, ABSENT))
+        places.append(in_turn(there, start))
         blocks.append(rows)
         start += rows.shape[0]
     is_sparse = any(map(sparse.issparse, blocks))
