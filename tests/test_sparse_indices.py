@@ -19,8 +19,10 @@ def with_long_indices(X):
         LMVSC(3, n_anchors=6, anchor_method="kmeans-all", random_state=0),
         LMVSC(3, n_anchors=6, random_state=0),
         baselines.KMeans(3, random_state=0),
+        baselines.LSC(3, n_anchors=6, random_state=0),
+        baselines.AMGL(3, graph="anchors", n_anchors=6, random_state=0),
     ],
-    ids=["kmeans-all", "kmeans", "baseline"],
+    ids=["kmeans-all", "kmeans", "KMeans", "LSC", "AMGL"],
 )
 @pytest.mark.parametrize("n_views", [1, 2])
 def test_long_indices_change_nothing(model, n_views):

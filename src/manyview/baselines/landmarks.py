@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.base import check_count, is_sparse
-from manyview.views import Block
+from manyview.views import Block, with_short_indices
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def choose_landmarks(
     with warnings.catch_warnings():
         # Fewer distinct rows than anchors: some anchors coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(sample)
+        model.fit(with_short_indices(sample))
     return np.asarray(model.cluster_centers_), sample
 
 
