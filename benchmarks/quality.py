@@ -168,7 +168,7 @@ def add_cost(report: Report, name: str, views: Views) -> None:
         "defaults": LMVSC(k, random_state=0),
         "one late fusion": LMVSC(
             k, n_anchors=m, alpha=0.01, fusion="late", n_repeats=1, scaling="standard",
-            view_weights=None, random_state=0,
+            view_weights="equal", random_state=0,
         ),
     }  # fmt: skip
     seconds = medians(
@@ -333,9 +333,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"sets of {QUICK_ROWS} rows at most")
     parser.add_argument("--data", type=Path, help="a folder of files in the same format")
     parser.add_argument("--sets", help="names, separated by semicolons")
-    parser.add_argument(
-        "--methods", default="", help=f"some of {','.join(METHODS)}; all by default"
-    )
+    parser.add_argument("--methods", default=",".join(METHODS), help="some of %(default)s, or none")
     parser.add_argument("--extras", default="noise,clusters,cost", help="some of these, or nothing")
     parser.add_argument("--summary", action="store_true", help="only sum up the lines there are")
     parser.add_argument("--seeds", type=int, default=5)
@@ -354,7 +352,7 @@ def main() -> None:
 def compare_chosen(report: Report, chosen: argparse.Namespace) -> None:
     compare(
         report,
-        chosen.methods.split(",") if chosen.methods else list(METHODS),
+        [] if chosen.methods == "none" else chosen.methods.split(","),
         folder=chosen.data,
         sets=chosen.sets.split(";") if chosen.sets else None,
         n_seeds=chosen.seeds,

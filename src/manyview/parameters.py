@@ -200,6 +200,10 @@ def _weights(value: Any, n_views: int, kept: Sequence[int]) -> str | tuple[float
     if isinstance(value, str):
         chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
         return chosen
+    if value is None:
+        raise ValueError(
+            f"view_weights must be one of {['auto', *_VIEW_WEIGHTS]} or one number per view; got None."
+        )
     weights = _numbers("view_weights", value, _nonnegative, auto=None)
     if len(weights) != n_views:
         raise ValueError(f"view_weights has {len(weights)} entries for {n_views} views.")
