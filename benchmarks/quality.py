@@ -47,6 +47,8 @@ OTHER_BARS = {
     ("covtype", "accuracy"): Target(at_least=0.0, stretch=0.3862),
     ("covtype", "largest_share"): Target(at_most=0.80),
 }
+RIVALS = [method.name for key, method in METHODS.items() if key != "tuned"]
+"""Who may be the best; our own settings tuned with labels are a ceiling, not a rival."""
 ANY_KMEANS = "k-means, best of all 5 scalings by the labels"
 COST_SETS = ("handwritten", "hdigit", "scene15", "bbcsport", "covtype")
 QUICK_ROWS = 2_100
@@ -259,7 +261,7 @@ def summarise(report: Report, lines: Sequence[dict[str, Any]]) -> None:
                 Target(at_most=most, indicative=partly), behind=behind,
                 note=", ".join(behind),
             )  # fmt: skip
-    for method in (METHODS[key].name for key in METHODS):
+    for method in RIVALS:
         best = [n for n, value in nmi.get(method, {}).items() if value == _best(nmi, n)]
         if method in nmi:
             mean = float(np.mean(list(nmi[method].values())))
@@ -268,8 +270,10 @@ def summarise(report: Report, lines: Sequence[dict[str, Any]]) -> None:
                 note=f"mean NMI there {mean:.3f}; ours {_mean(ours, nmi[method]):.3f}", best=best,
             )  # fmt: skip
     for count in NOISE_VIEWS:
-        theirs = nmi.get(_with_noise(count), {})
-        add_gaps(report, ours, theirs, _with_noise(count), Target(at_most=0.03, indicative=partly))
+        name = _with_noise(count)
+        theirs = nmi.get(name, {})
+        clean = {n: _same_seeds(scored[n, default], scored[n, name]) for n in theirs if n in ours}
+        add_gaps(report, clean, theirs, name, Target(at_most=0.03, indicative=partly))
     near = {line["data"]: line["is_near"] for line in lines if "is_near" in line}
     if near:
         report.add(
@@ -292,9 +296,13 @@ def add_gaps(
         report.add(f"mean NMI ahead of {name}, {len(gaps)} sets", mean, target, gaps=gaps)
 
 
+def _same_seeds(line: dict[str, Any], other: dict[str, Any]) -> float:
+    """Give the mean NMI of the first seeds of a line, as many as the other has."""
+    return float(np.mean([each["nmi"] for each in line["scores"][: len(other["scores"])]]))
+
+
 def _best(nmi: dict[str, dict[str, float]], name: str) -> float:
-    rivals = [METHODS[key].name for key in METHODS]
-    return max(nmi[method][name] for method in rivals if name in nmi.get(method, {}))
+    return max(nmi[method][name] for method in RIVALS if name in nmi.get(method, {}))
 
 
 def _mean(values: dict[str, float], names: Iterable[str]) -> float:
@@ -302,30 +310,34 @@ def _mean(values: dict[str, float], names: Iterable[str]) -> float:
 
 
 def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw NMI of every method on every data set, from result lines."""
+    """Draw NMI of every method on every data set that several ran on, from result lines."""
     from matplotlib.figure import Figure
 
     last = {(line["data"], line["method"]): line["figure"] for line in lines if "method" in line}
-    last = {key: value for key, value in last.items() if "views of noise" not in key[1]}
-    names = list(dict.fromkeys(data for data, _ in last))
-    methods = list(dict.fromkeys(method for _, method in last))
-    ours = METHODS["default"].name
+    ours, ceiling = METHODS["default"].name, METHODS["tuned"].name
+    methods = [method.name for method in METHODS.values()]
+    ran = {data: [m for m in methods if (data, m) in last] for data, _ in last}
+    names = [data for data in ran if len(ran[data]) > 1 or len(ran) == 1]
     names.sort(key=lambda name: last.get((name, ours), 0.0))
-    figure = Figure(figsize=(8, 0.34 * len(names) + 1.6), layout="constrained")
+    figure = Figure(figsize=(8, 0.36 * len(names) + 2.0), layout="constrained")
     axes = figure.subplots()
     for i, method in enumerate(methods):
         points = [(last[n, method], y) for y, n in enumerate(names) if (n, method) in last]
-        is_ours = method == ours
+        if not points:
+            continue
+        colour = "black" if method == ceiling else f"C{i}"
         axes.scatter(
-            *zip(*points, strict=True), s=60 if is_ours else 28, zorder=3 if is_ours else 2,
-            marker="D" if is_ours else "o", label=method, color=f"C{i}",
-            alpha=1.0 if is_ours else 0.75,
+            *zip(*points, strict=True), s=70 if method == ours else 28, label=method,
+            zorder=4 if method == ours else 3, marker="D" if method == ours else "o",
+            facecolor="none" if method == ceiling else colour, edgecolor=colour,
+            alpha=1.0 if method == ours else 0.75,
         )  # fmt: skip
     axes.set_yticks(range(len(names)), names)
     axes.set_xlabel("NMI (max), mean over seeds")
     axes.grid(axis="both", alpha=0.3)
-    axes.legend(loc="lower right", fontsize="small")
-    figure.savefig(path, dpi=150)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
+    figure.savefig(path, dpi=130)
 
 
 def main() -> None:
