@@ -84,8 +84,7 @@ view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
         roots, rows to unit length (word counts); rows to unit length; only by one number per view;
         or not at all. All but None end with unit mean squared norm per view. "auto" is "hellinger"
-        for views that are mostly zero and never negative (or nearly all zero) and for wide
-        histograms (rows all have the same sum), else "normal-scores".
+        for views that are mostly zero and never negative (or nearly all zero), else "normal-scores".
     fusion : {"auto", "late", "early", "both"}, default="auto"
         One graph per view as in the paper, one graph of all views side by side, or both, half the
         weight each: what only some views see is averaged away in the first and kept in the second.

@@ -127,28 +127,6 @@ class TestChosenKind:
         assert choose_kind(X)[0] == "hellinger"
 
     @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-    @pytest.mark.parametrize(
-        ("n_bins", "n_pixels", "expected"),
-        [
-            (256, 10_000, "hellinger"),  # every row counts as many pixels
-            (20, 10_000, "normal-scores"),  # few bins
-            (256, None, "normal-scores"),  # as many pixels as it happens
-        ],
-    )
-    def test_wide_histograms_are_recognised_by_their_sums(
-        self, convert, n_bins, n_pixels, expected
-    ):
-        rng = np.random.default_rng(0)
-        sizes = np.full(50, n_pixels) if n_pixels else rng.integers(5_000, 15_000, 50)
-        X = np.stack([rng.multinomial(size, np.full(n_bins, 1 / n_bins)) for size in sizes])
-        kind, why = choose_kind(convert(X))
-        assert kind == expected
-        assert ("same sum" in why) == (expected == "hellinger")
-        assert choose_kind(convert((X / X.sum(axis=1)[:, None]).astype(np.float32)))[0] == (
-            "hellinger" if n_bins == 256 else "normal-scores"
-        )
-
-    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
     def test_is_what_auto_uses(self, convert):
         X = convert(counts())
         scaler = fit_scaler(X, name="a", kind="auto")

@@ -27,8 +27,6 @@ KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 NEARLY_ALL = 0.9
 """Share of zeros above which a view is like text: every row has columns that few others have."""
 
-_WIDE = 100  # columns; in a narrow histogram no bin is rare
-_EQUAL = 0.01  # of the mean: how much sums that are the same may differ
 _ROWS = 4096
 
 
@@ -242,9 +240,8 @@ def choose_kind(sample: Block) -> tuple[str, str]:
     """Give the kind of scaling for a view that looks like ``sample`` (n, d), and why.
 
     "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
-    strokes are, for what is nearly all zero, and for wide histograms, whose rows all have the same
-    sum; there, columns scaled one by one would let the rarest take over. "normal-scores" for
-    everything else: no column is dominated by its tail.
+    strokes are, and for what is nearly all zero; there, columns scaled one by one would let the
+    rarest take over. "normal-scores" for everything else: no column is dominated by its tail.
 
     Examples
     --------
@@ -262,15 +259,7 @@ def choose_kind(sample: Block) -> tuple[str, str]:
     if zero_share > 0.5:
         kind = "normal-scores" if is_negative else "hellinger"
         return kind, f"{why}, {'some' if is_negative else 'nothing'} negative"
-    if sample.shape[1] >= _WIDE and not is_negative and _has_equal_sums(sample):
-        return "hellinger", "a wide histogram: nothing negative, and rows all have the same sum"
     return "normal-scores", why
-
-
-def _has_equal_sums(sample: Block) -> bool:
-    """Whether rows sum to the same, as proportions and the bins of histograms do."""
-    sums = np.asarray(sample.sum(axis=1, dtype=np.float64)).ravel()
-    return bool(sums.mean() > 0 and sums.std() <= _EQUAL * sums.mean())
 
 
 def _zero_share(sample: Block) -> float:
