@@ -149,6 +149,7 @@ class TestRefused:
             ({"n_repeats": 0}, ValueError, "n_repeats must be at least 1"),
             ({"n_repeats": 1.5}, TypeError, "n_repeats must be a whole number"),
             ({"view_weights": "best"}, ValueError, "view_weights must be one of .*got 'best'"),
+            ({"view_weights": None}, ValueError, "view_weights must be one of .*got None"),
             ({"view_weights": [1.0]}, ValueError, "view_weights has 1 entries for 2 views"),
             ({"view_weights": [0, 0]}, ValueError, "view_weights must not all be zero"),
             ({"view_weights": [1, -1]}, ValueError, "view_weights must be zero or more"),

@@ -111,7 +111,7 @@ def _n_anchors(names: Sequence[str], settings: Settings, result: Result) -> Reas
         why = "more than usual, because samples that lack views are placed by fewer of them"
     elif count < 300 and all(s.zero_share > NEARLY_ALL for s in result.model.scalers):
         why = (
-            "a tenth of the rows, because nearly all is zero: means of fewer tell little of others"
+            "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"
         )
     elif count < 300:
         why = "a third of the rows, but as many as clusters at least"

@@ -71,8 +71,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         array applies. None takes several views as they come: a list, a dict, :class:`Views`.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
-        views. "auto" is 300, up to 600 where samples lack views, but at most a third of the rows (a
-        tenth where over 90 % of values are zero, as in text) and at least ``n_clusters``.
+        views. "auto" is 300, up to 600 where samples lack views, but at most a third of the rows and
+        at least ``n_clusters``; in text (over 90 % zeros) a tenth, and two a cluster.
     alpha : float, sequence of float or "auto", default="auto"
         Ridge on the graph weights, relative to the view's mean squared norm unless ``scaling`` is
         None; more spreads each row over more anchors. "auto" is 0.01.
