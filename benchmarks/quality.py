@@ -318,7 +318,7 @@ def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
     ours, ceiling = METHODS["default"].name, METHODS["tuned"].name
     methods = [method.name for method in METHODS.values()]
     ran = {data: [m for m in methods if (data, m) in last] for data, _ in last}
-    names = [data for data in ran if len(ran[data]) > 1 or len(ran) == 1]
+    names = [data for data in ran if len(ran[data]) > 1] or list(ran)
     names.sort(key=lambda name: last.get((name, ours), 0.0))
     figure = Figure(figsize=(8, 0.36 * len(names) + 2.0), layout="constrained")
     axes = figure.subplots()

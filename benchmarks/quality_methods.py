@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.cluster import KMeans
 
 from manyview import LMVSC, Views, baselines
+from manyview.reproduce import paper
 from manyview.reproduce.grid import fit_grid
 from manyview.stages.scaling import fit_scaler
 from manyview.stages.scaling import side_by_side as join_scaled
@@ -17,8 +18,6 @@ from manyview.views import with_short_indices
 
 USUAL_SCALINGS = ("standard", "energy", "unit")
 OUR_SCALINGS = ("hellinger", "normal-scores")
-GRID_ANCHORS = (None, 50, 100)  # None is k
-GRID_ALPHAS = (0.001, 0.01, 0.1, 1.0, 10.0)
 SLOW_ROWS = 12_000
 """Most rows for grids that are tuned with labels, and for the comparison methods."""
 RIVAL_ROWS = 2_100
@@ -60,14 +59,14 @@ def _published(k: int) -> list[tuple[str, Callable[[Views, int], Any]]]:
     def fit(views: Views, seed: int, m: int, alpha: float) -> Timed:
         if (m, seed) not in grids:  # alphas share anchors and products
             fits = fit_grid(
-                views, k, min(m, len(views)), GRID_ALPHAS, variants=["paper"], seed=seed
+                views, k, min(m, len(views)), paper.ALPHAS, variants=["paper"], seed=seed
             )
             grids[m, seed] = {
                 each.alpha: Timed(each.labels, sum(each.stage_seconds.values())) for each in fits
             }
         return grids[m, seed][alpha]
 
-    pairs = product(sorted({m or k for m in GRID_ANCHORS}), GRID_ALPHAS)
+    pairs = product(paper.anchor_numbers(k), paper.ALPHAS)
     return [
         (f"m={m} alpha={alpha:g}", lambda views, seed, m=m, alpha=alpha: fit(views, seed, m, alpha))
         for m, alpha in pairs

@@ -9,7 +9,6 @@ import numpy as np
 
 from manyview.pipeline import Result
 from manyview.settings import Settings
-from manyview.stages.scaling import NEARLY_ALL
 from manyview.views import Views
 
 Choice = dict[str, Any]
@@ -109,7 +108,7 @@ def _n_anchors(names: Sequence[str], settings: Settings, result: Result) -> Reas
         why = "as many as were given"
     elif count > usual:
         why = "more than usual, because samples that lack views are placed by fewer of them"
-    elif count < 300 and all(s.zero_share > NEARLY_ALL for s in result.model.scalers):
+    elif count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
         why = (
             "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"
         )

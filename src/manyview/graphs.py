@@ -29,7 +29,7 @@ from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, norma
 from manyview.stages.graph import AnchorGraph, graph_moments, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.patchy import PatchyRows, join_views
-from manyview.stages.scaling import NEARLY_ALL, Array, ScaledRows, Scaler
+from manyview.stages.scaling import Array, ScaledRows, Scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -152,7 +152,7 @@ def _most_anchors(n_rows: int, columns: _Columns, n_clusters: int | None) -> int
     """
     k = n_clusters or 2
     most = max(n_rows // 3, k)
-    if all(columns.scalers[v].zero_share > NEARLY_ALL for v in columns.views):
+    if all(columns.scalers[v].is_like_text for v in columns.views):
         return min(most, max(n_rows // 10, 2 * k))
     return most
 

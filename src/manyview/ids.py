@@ -83,6 +83,8 @@ def match_ids(
 ) -> tuple[Ids, list[Order], list[str]]:
     """Give the ids in the order of the first table, where each has them, and words.
 
+    The first words say how rows were matched, any others what is doubtful about it.
+
     Parameters
     ----------
     ids : sequence of ndarray of str

@@ -17,7 +17,7 @@ from scipy import sparse
 from manyview import presence
 from manyview.columns import Columns, find_columns, split_columns
 from manyview.errors import ReadError
-from manyview.ids import as_given, as_ids, find_strangers, match_ids
+from manyview.ids import as_given, as_ids, match_ids
 from manyview.parts import (
     Block,
     Part,
@@ -216,12 +216,11 @@ class Views:
         names, given = [repr(name) for name in parts], [part.ids for part in parts.values()]
         texts = [as_ids(each) for each in given]
         try:
-            joined, orders, _ = match_ids(texts, names, how)
+            joined, orders, said = match_ids(texts, names, how)
         except ReadError as error:
             raise ValueError(str(error)) from None
-        if how == "outer":
-            for words in find_strangers(texts, names):
-                warnings.warn(words, UserWarning, stacklevel=2)
+        for doubt in said[1:]:
+            warnings.warn(doubt, UserWarning, stacklevel=2)
         arranged = {
             name: Part(arrange_rows(part.block, order), part.columns)
             for (name, part), order in zip(parts.items(), orders, strict=True)

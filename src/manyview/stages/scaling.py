@@ -24,9 +24,7 @@ Array = npt.NDArray[np.float64]
 
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 
-NEARLY_ALL = 0.9
-"""Share of zeros above which a view is like text: every row has columns that few others have."""
-
+_NEARLY_ALL = 0.9
 _ROWS = 4096
 
 
@@ -141,6 +139,11 @@ class Scaler:
     zero_share: float = 0.0
 
     @property
+    def is_like_text(self) -> bool:
+        """Whether nearly all is zero: every row has columns that few others have."""
+        return self.zero_share > _NEARLY_ALL
+
+    @property
     def is_linear(self) -> bool:
         """Whether scaled values can be turned back column by column."""
         return self.kind in ("standard", "energy", None)
@@ -217,9 +220,9 @@ def fit_scaler(
         fill = _present_means(sample, name)
         sample = _fill_missing(sample, fill)
     _refuse_if_nonfinite(sample, name, numbers)
-    why = ""
+    zero_share, why = _zero_share(sample), ""
     if kind == "auto":
-        kind, why = choose_kind(sample)
+        kind, why = choose_kind(sample, zero_share)
     quantiles = sample_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     if not np.isfinite(variance).all():
@@ -233,10 +236,10 @@ def fit_scaler(
     if kind is not None:
         energy = float((variance * scale**2).sum())
         scale = scale / np.sqrt(energy) if energy > 0 else scale
-    return Scaler(name, kind, mean, scale, quantiles, fill, why, _zero_share(sample))
+    return Scaler(name, kind, mean, scale, quantiles, fill, why, zero_share)
 
 
-def choose_kind(sample: Block) -> tuple[str, str]:
+def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, str]:
     """Give the kind of scaling for a view that looks like ``sample`` (n, d), and why.
 
     "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
@@ -250,11 +253,11 @@ def choose_kind(sample: Block) -> tuple[str, str]:
     >>> choose_kind(np.array([[0.3, -1.2]]))
     ('normal-scores', '0 % zeros')
     """
-    zero_share = _zero_share(sample)
+    zero_share = _zero_share(sample) if zero_share is None else zero_share
     values = sample.data if sparse.issparse(sample) else sample
     is_negative = values.size > 0 and values.min() < 0
     why = f"{100 * zero_share:.0f} % zeros"
-    if zero_share > NEARLY_ALL:
+    if zero_share > _NEARLY_ALL:
         return "hellinger", why
     if zero_share > 0.5:
         kind = "normal-scores" if is_negative else "hellinger"
