@@ -3,7 +3,7 @@
 import pytest
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.budget import RUN_SECONDS, Budget
+from manyview.reproduce.budget import RUN_SECONDS, Budget, find_budget
 from manyview.reproduce.cells import Store
 from manyview.reproduce.plan import MADE, TUNED, UNLABELLED, Options, plan_table
 from manyview.reproduce.problems import PROBLEMS
@@ -55,7 +55,8 @@ def test_absent_data_is_made_and_never_tuned():
 def test_without_a_budget_nothing_is_cut():
     for problem in PROBLEMS.values():
         for row in plan_table(problem, Options("unlimited")).rows:
-            assert row.data.rows is None and row.budget.seconds is None and row.final is None
+            assert row.data.rows is None and row.budget.seconds is None
+            assert {cell.data for cell in row.tuning_cells} == {row.data}
 
 
 def test_what_is_cut_is_printed():
@@ -99,7 +100,7 @@ def test_seeds_are_as_many_as_asked_for_but_slow_methods_have_fewer():
         row.label: len(row.result_cells(Store(None))) for row in table.rows if row.protocol == TUNED
     }
     assert seeds["LMVSC, paper variant"] == 4
-    assert seeds["E3SC(1)"] == 1
+    assert (seeds["E3SC(1)"], seeds["MLRSSC"]) == (2, 1)
 
 
 def test_targets_are_named_or_all():
@@ -114,3 +115,8 @@ def test_every_rival_has_its_defaults_first():
         assert all(
             methods.rival_settings(method, size)[0] == {} for size in ("none", "small", "full")
         )
+
+
+def test_samples_have_rows_for_every_class():
+    rcv1 = PROBLEMS["rcv1"]
+    assert find_budget("quick", rcv1, "E3SC").rows >= 4 * rcv1.info.n_clusters

@@ -6,10 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyview.reproduce import curves, paper
+from manyview.reproduce.cells import Store
 from manyview.reproduce.curves import fit_slope
-from manyview.reproduce.plan import TUNED, plan_table
+from manyview.reproduce.facts import build_facts
+from manyview.reproduce.page import render_page
+from manyview.reproduce.plan import TUNED, Options, describe_cells, plan_table
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.tables import SCORES, describe_table
+from manyview.reproduce.tables import SCORES, describe_data, describe_table
+
+from .conftest import fill, make_up
 
 
 def lines_by_id(store):
@@ -104,6 +109,77 @@ def test_ratios_compare_the_same_rows(made_up):
         assert ratio["ratio_without_anchors"] > ratio["ratio"]
 
 
+def test_made_rivals_are_timed_against_lmvsc_on_the_same_made_rows(some_data):
+    options, store = Options("full"), Store(None)
+    fill(store, options)
+    facts = describe_table(plan_table(PROBLEMS["nus"], options), options, store)
+    assert {ratio["n_rows"] for ratio in facts["ratios"]} == {2000, 30_000}
+    assert [one["label"] for one in facts["untimed"]] == ["MLRSSC"]
+
+
+def test_times_of_two_machines_make_no_ratio(made_up):
+    options, store = made_up
+    table = plan_table(PROBLEMS["handwritten"], options)
+    row = next(row for row in table.rows if row.method == "AMGL" and row.protocol != TUNED)
+    store.get(row.tuning_cells[0])["cpu"] = "another"
+    facts = describe_table(table, options, store)
+    assert "AMGL" not in {ratio["method"] for ratio in facts["ratios"]}
+    reasons = {one["label"]: one["reason"] for one in facts["untimed"]}
+    assert "same machine" in reasons["AMGL"]
+
+
+def test_a_row_says_that_its_lines_are_of_several_versions(made_up):
+    options, store = made_up
+    table = plan_table(PROBLEMS["handwritten"], options)
+    row = next(row for row in table.rows if row.label == "LMVSC, our defaults")
+    store.get(row.tuning_cells[0])["commit"] = "older"
+    facts = describe_table(table, options, store)
+    found = next(r for r in facts["sections"][1]["rows"] if r["label"] == row.label)
+    assert found["how"].endswith("2 seeds; by 2 versions of the code or its libraries")
+
+
+def test_defaults_that_are_better_on_all_rows_are_kept(some_data):
+    """Settings chosen on a sample may be worse than the defaults on the whole."""
+    options, store = Options("full"), Store(None)
+    table = plan_table(PROBLEMS["handwritten"], options)
+    row = next(row for row in table.rows if row.label == "E3SC(1)" and row.protocol == TUNED)
+    plain = next(row for row in table.rows if row.label == "E3SC(1)" and row.protocol != TUNED)
+
+    def add(cell, accuracy):
+        line = make_up(cell)
+        line["scores"]["accuracy"] = accuracy
+        store.add(cell, line)
+
+    for place, cell in enumerate(row.tuning_cells):
+        add(cell, 0.5 + place / 100)
+    chosen = row.result_cells(store)
+    assert chosen[0].settings == row.candidates[-1][0].settings
+    for cell in chosen:
+        add(cell, 0.6)
+    for cell in plain.tuning_cells:
+        add(cell, 0.7)
+    assert list(row.result_cells(store)) == plain.tuning_cells
+
+
+def test_a_setting_of_fewer_seeds_is_not_counted_as_tried(made_up):
+    options, store = made_up
+    table = plan_table(PROBLEMS["handwritten"], options)
+    row = next(row for row in table.rows if row.label == "LMVSC, paper variant")
+    del store._lines[row.candidates[-1][0].id]
+    facts = describe_table(table, options, store)
+    assert "best accuracy of 14 of 15 settings" in facts["sections"][0]["rows"][0]["how"]
+
+
+def test_data_that_does_not_load_says_why(made_up):
+    options, store = made_up
+    cell = next(cell for problem, cell in describe_cells() if problem.is_present())
+    store.add(cell, {"status": "failed", "reason": "ValueError: not a MATLAB file"})
+    reasons = [one["why_absent"] for one in describe_data(store) if one["ours"] is None]
+    assert "ValueError: not a MATLAB file" in reasons
+    page = render_page(build_facts(["datasets", "handwritten"], options, store))
+    assert "not a MATLAB file" in page
+
+
 def test_absent_data_shows_the_papers_rows_and_made_times_without_scores(made_up):
     options, store = made_up
     facts = describe_table(plan_table(PROBLEMS["rcv1"], options), options, store)
@@ -127,11 +203,13 @@ def test_grids_hold_the_mean_of_every_point(made_up):
     options, store = made_up
     lines = lines_by_id(store)
     grids = curves.describe_sensitivity(options, store)
-    assert [(g["data"], g["is_ours"]) for g in grids][:2] == [
+    assert [(g["data"], g["is_ours"]) for g in grids][:3] == [
+        ("Handwritten", False),
         ("Handwritten", False),
         ("Handwritten", True),
     ]
-    assert grids[1]["anchors"][-1] == 300
+    assert "paper variant" in grids[0]["title"] and "released" in grids[1]["title"]
+    assert grids[2]["anchors"][-1] == 300
     for point in grids[0]["points"]:
         values = [lines[i]["scores"]["nmi"] for i in point["lines"]]
         assert point["nmi"] == pytest.approx(np.mean(values))

@@ -18,6 +18,12 @@ RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}
 SEEDS = {"quick": 2, "full": 10, "unlimited": 10}
 """Seeds, where --seeds does not say."""
 
+MANY_SEEDS = {"quick": 0, "full": 100, "unlimited": 100}
+"""Seeds of one setting on a small data set, to see how rare the paper's figure is."""
+
+_ROWS_A_CLASS = 4
+"""A sample has at least so many rows for each class."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -65,13 +71,14 @@ _FULL_SMALL = {
     methods.PUBLISHED: Budget(seconds=900),
     "standardised": Budget(seeds=3, seconds=300),
     "one view": Budget(seeds=3, grid="small", seconds=300),
+    "many seeds": Budget(seconds=600),
     methods.DEFAULT: Budget(seconds=300),
     methods.KMEANS: Budget(seconds=120),
     methods.KMEANS_STANDARDISED: Budget(seconds=120),
-    "E3SC": Budget(tuning_rows=500, grid="small", seeds=1, seconds=600),
+    "E3SC": Budget(tuning_rows=500, grid="small", seeds=2, seconds=800),
     "SSCOMP": Budget(grid="small", seeds=3, seconds=300),
     "AMGL": Budget(seeds=3, seconds=200),
-    "MLRSSC": Budget(tuning_rows=300, seeds=1, seconds=700),
+    "MLRSSC": Budget(tuning_rows=300, seeds=1, seconds=1100),
     "MSCIAS": Budget(seeds=3, seconds=200),
 }
 _FULL_LARGE = {
@@ -149,7 +156,9 @@ def find_budget(form: str, problem: Problem, method: str) -> Budget:
     if form == "unlimited":
         return Budget()
     special = _EXCEPTIONS.get((form, problem.name, method))
-    return special or _TABLES[form, problem.is_small][method]
+    budget = special or _TABLES[form, problem.is_small][method]
+    least = _ROWS_A_CLASS * problem.info.n_clusters
+    return budget if budget.rows is None else replace(budget, rows=max(budget.rows, least))
 
 
 def made_budget(form: str, problem: Problem, method: str) -> Budget:

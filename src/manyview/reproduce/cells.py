@@ -79,7 +79,8 @@ class Store:
         if path is not None and path.exists():
             content = path.read_text(encoding="utf-8")
             if content and not content.endswith("\n"):  # cut off; the next line starts anew
-                path.write_text(content + "\n", encoding="utf-8")
+                with path.open("a", encoding="utf-8") as file:
+                    file.write("\n")
             for text in content.splitlines():
                 line = _parse(text)
                 if line is not None:

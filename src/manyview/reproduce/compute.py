@@ -141,7 +141,9 @@ def _fit(cell: Cell, views: Views) -> Line:
             if cell.method == methods.KMEANS_STANDARDISED:
                 given = _side_by_side(standardised(views))
             labels = model.fit_predict(given)
-        except (MemoryError, TypeError) as error:  # TypeError: it does not take sparse views
+        except (MemoryError, TypeError) as error:
+            if isinstance(error, TypeError) and not any(map(sparse.issparse, views.arrays)):
+                raise  # only sparse views are what a method may not take
             return {"status": "refused", "reason": str(error)}
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     return {

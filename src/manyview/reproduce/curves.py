@@ -66,10 +66,9 @@ def describe_sensitivity(options: Options, store: Store) -> list[Facts]:
     """Give each grid: scores by number of anchors and alpha, for the published method and ours."""
     found = []
     for plan in figure_plan.plan_sensitivity(options):
-        for title, candidates in (
-            ("LMVSC, released variant, raw features", plan.published.candidates),
-            ("LMVSC, ours: normalised, scaled, one anchor seed", plan.ours),
-        ):
+        grids = {f"{row.label}, raw features": row.candidates for row in plan.published}
+        grids["LMVSC, ours: normalised, scaled, one anchor seed"] = plan.ours
+        for title, candidates in grids.items():
             points = [point for cells in candidates if (point := _grid_point(cells, store))]
             if points:
                 found.append(
@@ -106,11 +105,12 @@ def _grid_point(cells: tuple[Cell, ...], store: Store) -> Facts | None:
 
 def describe_growth(options: Options, store: Store) -> Facts:
     """Give time against rows: for each method its points, and the slope of their logarithms."""
-    curves, name = [], ""
+    curves, name, is_made = [], "", False
     for curve in figure_plan.plan_growth(options):
         lines = store.done(curve.cells)
         points = [(line["n_rows"], line["seconds"]) for line in lines]
         data = curve.cells[0].data
+        is_made = data.made
         title = PROBLEMS[data.problem].title
         name = f"made data like {title}" if data.made else title
         stopped = [line for line in store.lines(curve.cells) if line["status"] != "done"]
@@ -126,7 +126,11 @@ def describe_growth(options: Options, store: Store) -> Facts:
                 "lines": [line["id"] for line in store.lines(curve.cells)],
             }
         )
-    return {"data": name, "curves": [c for c in curves if c["points"] or c["stopped"]]}
+    return {
+        "data": name,
+        "is_made": is_made,
+        "curves": [c for c in curves if c["points"] or c["stopped"]],
+    }
 
 
 def describe_terms(options: Options, store: Store) -> list[Facts]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from manyview.reproduce.plan import RELEASED, TUNED
+from manyview.reproduce.plan import TUNED, VARIANTS
 from manyview.reproduce.tables import Facts
 from manyview.words import count
 
@@ -14,7 +14,6 @@ SHOWN, UNKNOWN = "measured here", "not measured in this run"
 NEAR = 0.03
 """How far below the paper's figure still counts as reaching it."""
 
-VARIANTS = ("LMVSC, paper variant", RELEASED)
 STANDARDISED = "LMVSC, released, standardised first"
 OURS = "LMVSC, our defaults"
 
@@ -40,6 +39,12 @@ class Results:
         """Give the better of the two published variants, by mean accuracy."""
         found = [row for label in VARIANTS if (row := self.row(table, label))]
         return max(found, key=accuracy, default=None)
+
+
+def on_rows_of(own: Facts, other: Facts) -> Facts:
+    """Give a published row's figures on the rows that another saw, where they were measured."""
+    same = [own, *own["elsewhere"]]
+    return next((row for row in same if row["n_rows"] == other["n_rows"]), own)
 
 
 @dataclass(frozen=True)
@@ -80,16 +85,19 @@ def accuracy(row: Facts) -> float:
 def compare(one: Facts, other: Facts) -> float | None:
     """Give 1 if the first mean is larger by more than the larger spread, 0 if smaller, None between.
 
+    One seed has no spread, so nothing is said of it.
+
     Examples
     --------
-    >>> compare({"mean": 0.9, "sd": 0.01}, {"mean": 0.8, "sd": None})
+    >>> compare({"mean": 0.9, "sd": 0.01}, {"mean": 0.8, "sd": 0.02})
     1.0
     >>> compare({"mean": 0.81, "sd": 0.05}, {"mean": 0.8, "sd": 0.01}) is None
     True
+    >>> compare({"mean": 0.9, "sd": 0.01}, {"mean": 0.8, "sd": None}) is None
+    True
     """
-    spreads = [summary["sd"] for summary in (one, other) if summary["sd"] is not None]
     gap = one["mean"] - other["mean"]
-    if not spreads or abs(gap) <= max(spreads):
+    if one["sd"] is None or other["sd"] is None or abs(gap) <= max(one["sd"], other["sd"]):
         return None
     return 1.0 if gap > 0 else 0.0
 
@@ -139,6 +147,8 @@ def effort(row: Facts, table: Facts) -> str:
     """Say what a row's figure rests on: settings tried, seeds and rows, in brackets."""
     if row["is_tuned"]:
         chosen = f"best of {count(row['n_tried'], 'setting')}"
+        if row["n_tuning_rows"] != row["n_rows"]:
+            chosen += f" on {row['n_tuning_rows']} rows"
     else:
         chosen = "not tuned: its defaults"
     return f"({chosen}, {count(row['n_seeds'], 'seed')}{cut(row, table)})"

@@ -119,10 +119,8 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
             cells = [cell for row in finals for cell in row.result_cells(store)]
             cells += [cell for row in rows if row.final is None for cell in row.tuning_cells]
             yield Job(named, cells, share)
-    if table.is_present:
-        cells = table.partners(store)
-        seconds = [row.budget.seconds for row in table.rows if row.method == methods.PUBLISHED]
-        yield Job(f"{title}: LMVSC on the rows of its rivals", cells, seconds[0])
+    seconds = [row.budget.seconds for row in table.rows if row.method == methods.PUBLISHED]
+    yield Job(f"{title}: LMVSC on the rows of its rivals", table.partners(store), seconds[0])
     yield Job(f"{title}: memory that methods need", [cell for _, cell in table.refusals], 60.0)
 
 
@@ -148,7 +146,8 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
     elif name == "sensitivity":
         for plan in figure_plan.plan_sensitivity(options):
             title = f"sensitivity, {plan.problem.title}"
-            yield Job(f"{title}, published", plan.published.tuning_cells, seconds)
+            cells = [cell for row in plan.published for cell in row.tuning_cells]
+            yield Job(f"{title}, published", cells, seconds)
             yield Job(f"{title}, ours", [cell for cells in plan.ours for cell in cells], seconds)
     elif name == "time-rows":
         for curve in figure_plan.plan_growth(options):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -14,6 +16,7 @@ from manyview.reproduce.plan import (
     RELEASED,
     TUNED,
     UNLABELLED,
+    VARIANTS,
     Options,
     Row,
     Table,
@@ -41,6 +44,7 @@ PROTOCOLS = {
 """The protocols, and the headings of their rows."""
 
 _TIMED = (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
+_NO_PARTNER = "LMVSC was not timed on these rows on the same machine"
 NEAR_ZERO = 0.02
 """NMI below this is what the paper prints as "-"."""
 
@@ -48,7 +52,13 @@ NEAR_ZERO = 0.02
 def describe_table(table: Table, options: Options, store: Store) -> Facts:
     """Give one data set's table as facts: rows by protocol, times against rivals, memory needed."""
     problem = table.problem
-    rows = [describe_row(row, problem.name, problem.info.n_samples, store) for row in table.rows]
+    rows = [
+        {
+            **describe_row(row, problem.name, problem.info.n_samples, store),
+            "elsewhere": _elsewhere(row, table, store),
+        }
+        for row in table.rows
+    ]
     ratios = _ratios(table, store)
     return {
         "name": problem.name,
@@ -86,8 +96,12 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
     is_tuned = row.protocol == TUNED and n_settings > 1
     reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
     tried = store.lines(row.tuning_cells) if is_tuned else []
-    n_tried = len({str(line["settings"]) for line in tried if line["status"] == "done"})
+    finished = Counter(str(line["settings"]) for line in tried if line["status"] == "done")
+    n_tried = sum(n == max(finished.values()) for n in finished.values())
     settings = methods.describe(cells[0].settings)
+    how = [_how_chosen(row, settings, n_tried), _seeds(len(done), len(cells))]
+    if (n_states := _count_states(done)) > 1:
+        how.append(f"by {n_states} versions of the code or its libraries")
     return {
         "label": row.label,
         "method": row.method,
@@ -98,9 +112,11 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "status": "done" if done else lines[0]["status"] if lines else "not run yet",
         "reason": "; ".join(reasons) if reasons else None,
         "settings": settings if done else None,
-        "how": f"{_how_chosen(row, settings, n_tried)}; {_seeds(len(done), len(cells))}",
+        "how": "; ".join(how),
         "is_tuned": is_tuned,
         "n_tried": n_tried,
+        "n_tuning_rows": row.candidates[0][0].data.n_rows,
+        "best_fit": _best_fit(tried),
         "budget": row.budget.describe(n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
@@ -112,6 +128,17 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "each": [{"seed": line["seed"], "id": line["id"], **line["scores"]} for line in done],
         "lines": [line["id"] for line in lines],
     }
+
+
+def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
+    """A published variant's chosen setting on the rows that other methods were cut to, one seed."""
+    if row.label not in VARIANTS or not table.is_present:
+        return []
+    others = {other.data for other in table.rows} | {row.candidates[0][0].data}
+    moved = [replace(row, final=data, final_seeds=(0,)) for data in others - {row.data}]
+    n_samples = table.problem.info.n_samples
+    found = [describe_row(one, table.problem.name, n_samples, store) for one in moved]
+    return sorted((facts for facts in found if facts["n_seeds"]), key=lambda f: f["n_rows"])
 
 
 def summarise(values: Sequence[float]) -> Facts | None:
@@ -164,7 +191,33 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
     if n_settings == 1:
         return "not tuned: its defaults"
     count = f"{n_tried}" if n_tried == n_settings else f"{n_tried} of {n_settings}"
-    return f"{settings}; best accuracy of {count} settings"
+    where, n_rows = "", row.candidates[0][0].data.n_rows
+    if n_rows != row.data.n_rows:
+        where = f" on {n_rows} rows" + (
+            "" if row.candidates[0][0].settings else ", or its defaults"
+        )
+    return f"{settings}; best accuracy of {count} settings{where}"
+
+
+def _count_states(lines: Sequence[Line]) -> int:
+    """Of how many states of the code, and versions of libraries, lines are."""
+    return len({str([line.get(key) for key in ("commit", "dirty", "versions")]) for line in lines})
+
+
+def _best_fit(lines: Sequence[Line]) -> Facts | None:
+    """Give the luckiest of all fits that settings were chosen from, and how many there were."""
+    done = [line for line in lines if line["status"] == "done"]
+    if not done:
+        return None
+    best = max(done, key=lambda line: float(line["scores"]["accuracy"]))
+    return {
+        "accuracy": best["scores"]["accuracy"],
+        "nmi": best["scores"]["nmi"],
+        "settings": methods.describe(best["settings"]),
+        "seed": best["seed"],
+        "n_fits": len(done),
+        "lines": [best["id"]],
+    }
 
 
 def _seeds(n_done: int, n_planned: int) -> str:
@@ -186,7 +239,11 @@ def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
     """Rivals that have no time to compare, and why."""
     timed = {ratio["label"] for ratio in ratios}
     return [
-        {"label": row["label"], "reason": row["reason"] or row["status"], "lines": row["lines"]}
+        {
+            "label": row["label"],
+            "reason": row["reason"] or (_NO_PARTNER if row["status"] == "done" else row["status"]),
+            "lines": row["lines"],
+        }
         for row in rows
         if row["method"] in _TIMED and row["protocol"] != TUNED and row["label"] not in timed
     ]
@@ -205,7 +262,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
     own = next((row for row in table.rows if row.label == RELEASED), None)
     if own is None:
         return []
-    partners = {cell.data: cell for cell in table.partners(store)} if table.is_present else {}
+    partners = {cell.data: cell for cell in table.partners(store)}
     printed_own = paper.find_row(table.problem.name, "LMVSC")
     found = []
     for row in table.rows:
@@ -215,7 +272,8 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         ours = store.done(own.result_cells(store))
         if row.data != own.data:
             ours = store.done([partners[row.data]]) if row.data in partners else []
-        if not lines or not ours:
+        machines = {(line.get("cpu"), line.get("cores")) for line in (*lines, *ours)}
+        if not lines or not ours or len(machines) > 1:
             continue
         rival = fmean(line["seconds"] for line in lines)
         whole = fmean(line["seconds"] for line in ours)
@@ -226,6 +284,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "label": row.label,
                 "method": row.method,
                 "n_rows": row.data.n_rows,
+                "settings": methods.describe(ours[0]["settings"]),
                 "rival_seconds": rival,
                 "seconds": whole,
                 "ratio": rival / whole,
@@ -272,7 +331,7 @@ def describe_data(store: Store) -> list[Facts]:
                     "n_rows": printed.n_samples,
                 },
                 "ours": None
-                if line is None
+                if line is None or line["status"] != "done"
                 else {
                     "views": line["views"],
                     "n_classes": line["n_clusters"],
@@ -281,7 +340,14 @@ def describe_data(store: Store) -> list[Facts]:
                     "density": line["density"],
                     "lines": [line["id"]],
                 },
-                "how_to_get": None if problem.is_present() else problem.how_to_get(),
+                "why_absent": _why_absent(problem, line),
             }
         )
     return found
+
+
+def _why_absent(problem: Problem, line: Line | None) -> str:
+    """Why a data set could not be described, for its row."""
+    if not problem.is_present():
+        return problem.how_to_get()
+    return "not loaded yet" if line is None else str(line.get("reason", line["status"]))
