@@ -35,8 +35,10 @@ class Disk:
     Parameters
     ----------
     memory_limit : int, float or str, optional
-        Bytes that rows may take in memory, as a number or as text ("2 GB"); the program itself takes
-        about 300 MB more. A quarter of what is free by default. It changes no result.
+        Bytes that rows may take in memory, as a number or as text ("2 GB"). A quarter of what is free by
+        default. It changes no result. On top come the program itself, about 300 MB, and the sums over
+        graph rows: about 3 * n_jobs + log2(rows / 4096) times (graphs * anchors)**2 * 8 bytes for each
+        anchor seed.
     checkpoint : path, optional
         Folder in which a fit writes down how far it has come. A fit that was interrupted, by whatever,
         goes on from there when it is called again with the same data and settings.
