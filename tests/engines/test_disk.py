@@ -188,6 +188,17 @@ class TestDerived:
         assert set(calls.values()) == {1}
         assert len(set(sums)) == 1
 
+    def test_stored_tiles_that_are_read_count(self, path):
+        run = a_run(1, 8 * TILE_ROWS)
+        with run.resources:
+            derived = open_rows(path, "4 MB", run).derive(
+                lambda tile, first: (time.sleep(0.01), np.tile(tile[0], 2))[1]
+            )
+            before = derived._block_tiles()
+            sums = [derived.map_reduce(lambda t, f: t.sum(), stage="sums") for _ in range(2)]
+            assert (before, derived._block_tiles()) == (5, 2)  # twice as large
+        assert sums[0] == sums[1]
+
     def test_what_is_made_faster_than_stored_is_made_again(self, path):
         calls = Counter()
 

@@ -210,7 +210,8 @@ class DerivedDiskRows(TiledRows):
         self._seconds_computing = self._seconds_writing = 0.0
 
     def _block_tiles(self) -> int:
-        return self._parent._block_tiles()
+        stored_bytes = self._n_blocks() * self._file.mean_bytes
+        return _fitting(self._parent._block_tiles(), stored_bytes, self._session.limit * _BLOCKS)
 
     def _output(self, like: npt.NDArray[Any], stage: str) -> Output:
         return self._parent._output(like, stage)
