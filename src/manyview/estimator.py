@@ -310,6 +310,7 @@ view, default="auto"
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         identity: dict[str, str | None] = {
             "random_state": None if self.random_state is None else str(seed),
+            "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
         run = self._run(views.n_rows, identity)

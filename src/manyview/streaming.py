@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
+from operator import iadd
 from types import SimpleNamespace
 from typing import Any
 
@@ -176,7 +176,7 @@ class Stream:
 
         with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
             tiles = list(pool.map(build, starts))
-            batch = reduce(add, pool.map(graph_moments, tiles))
+            batch = reduce(iadd, pool.map(graph_moments, tiles))
         self._moments = batch if self._moments is None else self._moments + batch
         for tile in tiles:
             self._reservoir.add(tile)

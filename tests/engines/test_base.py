@@ -50,6 +50,22 @@ class TestTreeSum:
                 total.add(number, part, level=level)
         assert np.array_equal(total.result(), tree_sum(parts, range(n)))
 
+    @given(n=st.integers(1, 70), cut=st.integers(0, 70), seed=st.integers(0, 1000))
+    def test_sums_in_place_do_not_change_a_bit(self, n, cut, seed):
+        parts = parts_of(n, seed)
+        total, other = TreeSum(in_place=True), TreeSum(in_place=True)
+        for number in range(n):
+            (total if number < cut else other).add(number, parts[number].copy())
+        total.take(other)
+        assert other.parts() == {}
+        assert np.array_equal(total.result(), tree_sum(parts, range(n)))
+
+    def test_parts_are_left_as_they_are_unless_asked(self):
+        parts = parts_of(16)
+        before = parts.copy()
+        tree_sum(parts, range(16))
+        assert np.array_equal(parts, before)
+
     @given(n=st.integers(1, 70))
     def test_every_part_is_counted_once(self, n):
         assert tree_sum([2**i for i in range(n)], range(n)) == 2**n - 1

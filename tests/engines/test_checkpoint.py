@@ -241,6 +241,12 @@ class TestFit:
         with pytest.raises(CheckpointError, match=message):
             fit(**change)
 
+    def test_other_names_of_views_are_refused(self, path):
+        engine = Disk("50 MB", checkpoint=path.parent / "checkpoint")
+        model = LMVSC(3, n_anchors=12, random_state=0, engine=engine).fit({"a": path})
+        with pytest.raises(CheckpointError, match=r"settings \(view_names\)"):
+            model.fit({"b": path})
+
     def test_other_data_are_refused(self, fit, path):
         fit()
         X = np.load(path)

@@ -130,6 +130,22 @@ class TestLimit:
         with pytest.raises(ValueError, match=r"a sample of 30000 rows takes .* at least 3.9 MB"):
             rows.sample_rows(np.arange(30_000))
 
+    def test_a_large_result_is_not_refused_after_the_work(self, path, X, caplog):
+        run = a_run(2, 4 * TILE_ROWS)
+        engine = Disk("1.1 MB")
+        with run.resources:
+            rows = engine.open([path], run)
+            wide = rows.map_rows(lambda tile, first: np.tile(tile[0], 8), stage="wide")
+            assert isinstance(wide, np.memmap)
+            source = Watched(np.asarray(wide))
+            opened = engine.open([source], run)
+            sums = opened.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage="sums")
+            sample = opened.sample_rows(np.arange(0, N_ROWS, 2)).arrays[0]
+        assert np.allclose(sums, np.tile(X.sum(axis=0), 8))
+        assert np.array_equal(sample, np.tile(X[::2], 8))
+        assert source.most <= 2  # one at a time, though the last may not be freed yet
+        assert "a sample of 20431 rows takes 5.3 MB" in caplog.text
+
     @pytest.mark.parametrize("limit", [0, -5, "lots", "12 parsecs", True, float("nan"), "GB", [1]])
     def test_what_is_no_size_is_refused(self, path, limit):
         with pytest.raises(ValueError, match="memory_limit must be a positive number of bytes"):
@@ -171,6 +187,17 @@ class TestDerived:
             sums = [derived.map_reduce(lambda t, f: t.sum(), stage="sums") for _ in range(3)]
         assert set(calls.values()) == {1}
         assert len(set(sums)) == 1
+
+    def test_stored_tiles_that_are_read_count(self, path):
+        run = a_run(1, 8 * TILE_ROWS)
+        with run.resources:
+            derived = open_rows(path, "4 MB", run).derive(
+                lambda tile, first: (time.sleep(0.01), np.tile(tile[0], 2))[1]
+            )
+            before = derived._block_tiles()
+            sums = [derived.map_reduce(lambda t, f: t.sum(), stage="sums") for _ in range(2)]
+            assert (before, derived._block_tiles()) == (5, 2)  # twice as large
+        assert sums[0] == sums[1]
 
     def test_what_is_made_faster_than_stored_is_made_again(self, path):
         calls = Counter()
@@ -411,6 +438,11 @@ class TestEstimator:
         model = LMVSC(3, **{"n_anchors": 12, "random_state": 0, **params})
         expected = model.set_params(engine="memory").fit(views).labels_
         assert np.array_equal(model.set_params(engine=Disk("8 MB")).fit(paths).labels_, expected)
+
+    def test_a_small_limit_does_not_end_a_fit_at_its_labels(self, path, X):
+        model = LMVSC(20, n_anchors=40, n_repeats=1, random_state=0, n_init=1, max_iter=5)
+        expected = model.set_params(engine="memory").fit(X).labels_
+        assert np.array_equal(model.set_params(engine=Disk("4 MB")).fit(path).labels_, expected)
 
     def test_a_fitted_model_can_be_saved(self, path, tmp_path, X):
         model = LMVSC(3, n_anchors=12, random_state=0, engine=Disk("12 MB")).fit(path)

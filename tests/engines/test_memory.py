@@ -39,6 +39,34 @@ def first_columns(tile, first_row):
     return tile[0][:, :2] + first_row
 
 
+class Copies:
+    """How many of them there are, and were at most."""
+
+    def __init__(self):
+        self.n_alive = self.most = 0
+        self.lock = threading.RLock()
+
+
+class Large:
+    """A sum whose copies are counted."""
+
+    def __init__(self, copies):
+        self.copies = copies
+        with copies.lock:
+            copies.n_alive += 1
+            copies.most = max(copies.most, copies.n_alive)
+
+    def __add__(self, other):
+        return Large(self.copies)
+
+    def __iadd__(self, other):
+        return self
+
+    def __del__(self):
+        with self.copies.lock:
+            self.copies.n_alive -= 1
+
+
 class CountingProgress:
     def __init__(self):
         self.stages, self.done, self.finished = [], 0, 0
@@ -76,6 +104,14 @@ class TestMapReduce:
     def test_fewer_rows_than_a_tile(self):
         rows = open_rows([np.arange(6.0).reshape(3, 2)], n_jobs=2)
         assert rows.map_reduce(column_sums, stage="sums").tolist() == [6.0, 9.0]
+
+    # Three a thread, in blocks of four tiles; one that is finished; one for each digit of 16 blocks.
+    @pytest.mark.parametrize(("n_jobs", "most"), [(1, 3 + 4), (2, 6 + 1 + 4)])
+    def test_few_sums_are_there_at_a_time(self, n_jobs, most):
+        rows = open_rows([np.zeros((64 * TILE_ROWS, 1))], n_jobs=n_jobs, block_rows=4 * TILE_ROWS)
+        copies = Copies()
+        rows.map_reduce(lambda tile, first: Large(copies), stage="sums")
+        assert copies.most <= most
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_what_a_worker_raises_comes_out(self, arrays, n_jobs):

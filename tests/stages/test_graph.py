@@ -114,3 +114,18 @@ class TestMoments:
             assert np.allclose(total.grams[repeat], whole.grams[repeat], rtol=1e-9, atol=ATOL)
             assert np.allclose(total.column_sums[repeat], whole.column_sums[repeat], atol=ATOL)
         assert total.n_failed == whole.n_failed == 0
+
+    def test_added_in_place_are_the_same_sums_without_a_copy(self, views):
+        graphs = [of_view(0, views[0]), of_view(1, views[1], repeat=1)]
+        first, second = (
+            graph_moments(build(graphs, [rows[part] for rows in dense_rows(views)]))
+            for part in (slice(0, 111), slice(111, 300))
+        )
+        expected, grams = first + second, first.grams
+        first += second
+        for repeat in (0, 1):
+            assert first.grams[repeat] is grams[repeat]
+            assert np.array_equal(first.grams[repeat], expected.grams[repeat])
+            assert np.array_equal(first.column_sums[repeat], expected.column_sums[repeat])
+            assert np.array_equal(first.n_entries[repeat], expected.n_entries[repeat])
+        assert first.n_solved.tolist() == expected.n_solved.tolist() == [300, 300]

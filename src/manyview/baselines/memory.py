@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 
-_MEMINFO = Path("/proc/meminfo")
-_CGROUP = Path("/sys/fs/cgroup")
+from manyview.free_memory import free_memory
 
 _assumed: ContextVar[int | None] = ContextVar("assumed free bytes", default=None)
 
@@ -49,10 +46,7 @@ def assume_free(n_bytes: int) -> Iterator[None]:
 
 
 def free_bytes() -> int | None:
-    """Bytes that can be allocated now without swapping, or None where it cannot be told.
-
-    The operating system's own estimate, or what is left of the control group's limit (a container
-    or a batch job) where that is less.
+    """Bytes that are free, or count as free now; None where it cannot be told.
 
     Examples
     --------
@@ -60,40 +54,8 @@ def free_bytes() -> int | None:
     >>> free is None or free > 0
     True
     """
-    if (assumed := _assumed.get()) is not None:
-        return assumed
-    known = [free for free in (_free_of_machine(), _free_of_control_group()) if free is not None]
-    return min(known, default=None)
-
-
-def _free_of_machine() -> int | None:
-    try:
-        for line in _MEMINFO.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
-        try:
-            found = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-        except (AttributeError, OSError, ValueError):
-            continue
-        if found > 0:
-            return found
-    return None
-
-
-def _free_of_control_group() -> int | None:
-    try:
-        limit = int((_CGROUP / "memory.max").read_text())
-        used = int((_CGROUP / "memory.current").read_text())
-        # File pages that were not touched lately count as used but are given back on demand.
-        for line in (_CGROUP / "memory.stat").read_text().splitlines():
-            if line.startswith("inactive_file "):
-                used -= int(line.split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-    return max(limit - used, 0)
+    assumed = _assumed.get()
+    return free_memory() if assumed is None else assumed
 
 
 def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bool) -> None:

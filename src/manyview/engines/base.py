@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from operator import add, iadd
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -47,7 +48,10 @@ class Rows(Protocol):
         """Rows made from these, tile by tile, when they are needed; kept if that is affordable."""
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
-        """Sum of what ``function`` gives for every tile, added in the order of :class:`TreeSum`."""
+        """Sum of what ``function`` gives for every tile, added in the order of :class:`TreeSum`.
+
+        What it gives must be its own, not a part of the tile: others may be added to it in place.
+        """
 
     def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
         """What ``function`` gives for every tile, one row per row, put together as one array."""
@@ -107,6 +111,11 @@ class TreeSum:
     result depends on the parts' numbers alone: not on threads, blocks or workers. Any engine that
     holds a whole subtree may sum it beforehand.
 
+    Parameters
+    ----------
+    in_place : bool
+        Add to parts where they lie, which takes less memory. They must be nobody else's.
+
     Examples
     --------
     >>> total = TreeSum()
@@ -116,16 +125,22 @@ class TreeSum:
     111.0
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_place: bool = False) -> None:
         self._parts: dict[tuple[int, int], Any] = {}
+        self._add: Callable[[Any, Any], Any] = iadd if in_place else add
 
     def add(self, number: int, part: Any, *, level: int = 0) -> None:
         """Add the part with this number (at a level above 0: the sum of a whole subtree)."""
         while (sibling := (level, number ^ 1)) in self._parts:
             other = self._parts.pop(sibling)
-            part = other + part if number & 1 else part + other
+            part = self._add(other, part) if number & 1 else self._add(part, other)
             level, number = level + 1, number >> 1
         self._parts[level, number] = part
+
+    def take(self, other: TreeSum) -> None:
+        """Add all that another tree holds, which is empty then."""
+        for level, number in list(other._parts):
+            self.add(number, other._parts.pop((level, number)), level=level)
 
     def parts(self) -> dict[tuple[int, int], Any]:
         """Sums that still wait for their other half, by level and number."""

@@ -218,7 +218,7 @@ class StoredCall(Call):
                 self._rows, tuple(shape), np.dtype(kind), resume=True
             )
         else:
-            self.total = TreeSum()
+            self.total = TreeSum(in_place=True)
             for level, number, part in parts:
                 self.total.add(number, part, level=level)
         self.n_done = n_done

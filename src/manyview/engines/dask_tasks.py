@@ -124,7 +124,7 @@ def cut_and_join(parts: Sequence[tuple[Any, int, int]]) -> Any:
 
 def sum_tiles(function: TileFunction[Any], start: int, *blocks: Any) -> Parts:
     """Sum what ``function`` gives for the tiles of a block, as far as the tree of sums allows."""
-    partial = TreeSum()
+    partial = TreeSum(in_place=True)
     for first_row, value in _each_tile(function, start, blocks):
         partial.add(first_row // TILE_ROWS, value)
     return Parts(partial.parts())
@@ -159,7 +159,7 @@ def total_of(blocks: Sequence[Parts]) -> Any:
 
 
 def _tree(blocks: Sequence[Parts]) -> TreeSum:
-    tree = TreeSum()
+    tree = TreeSum()  # not in place: Dask keeps what it hands out
     for block in blocks:
         for (level, number), part in block.parts.items():
             tree.add(number, part, level=level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from manyview.engines.session import Session
 from manyview.engines.tiles import Loaded, Output, TiledRows
 from manyview.sources import as_source, is_source
 
+logger = logging.getLogger("manyview")
+
 # Shares of the memory limit; a result in memory has the last eighth.
 _BLOCKS = 1 / 2  # rows that were read
 _SAMPLE = 1 / 4  # the sample
@@ -35,8 +38,10 @@ class Disk:
     Parameters
     ----------
     memory_limit : int, float or str, optional
-        Bytes that rows may take in memory, as a number or as text ("2 GB"); the program itself takes
-        about 300 MB more. A quarter of what is free by default. It changes no result.
+        Bytes that rows may take in memory, as a number or as text ("2 GB"). A quarter of what is free by
+        default. It changes no result. On top come the program itself, about 300 MB, and the sums over
+        graph rows: about 3 * n_jobs + log2(rows / 4096) times (graphs * anchors)**2 * 8 bytes for each
+        anchor seed.
     checkpoint : path, optional
         Folder in which a fit writes down how far it has come. A fit that was interrupted, by whatever,
         goes on from there when it is called again with the same data and settings.
@@ -75,6 +80,7 @@ class Disk:
         columns = [array if (source := as_source(array)) is None else source for array in arrays]
         refuse_foreign([column for column in columns if not is_source(column)], self.name)
         session = run.notes.get(self.name)
+        is_result = session is not None  # the views were opened before
         if session is None:
             session = Session(
                 memory_limit(self.memory_limit),
@@ -85,7 +91,7 @@ class Disk:
             )
             run.notes[self.name] = session
             run.resources.push(session.close)
-        return DiskRows(columns, run, session)
+        return DiskRows(columns, run, session, is_result=is_result)
 
     def __repr__(self) -> str:
         settings = {
@@ -96,15 +102,23 @@ class Disk:
 
 
 class DiskRows(TiledRows):
-    """Rows of sources and arrays, side by side; a tile is a list with one block per array."""
+    """Rows of sources and arrays, side by side; a tile is a list with one block per array.
 
-    def __init__(self, columns: Sequence[Any], run: Run, session: Session) -> None:
+    A limit that is too small for views is refused at once. Results of the same call come after much
+    work, so they are not refused: fewer blocks of them are there at a time, and a sample is taken
+    whatever its size.
+    """
+
+    def __init__(
+        self, columns: Sequence[Any], run: Run, session: Session, *, is_result: bool = False
+    ) -> None:
         self._columns, self._run, self._session = list(columns), run, session
-        self._log = session.log
+        self._log, self._is_result = session.log, is_result
         self.n_rows = int(self._columns[0].shape[0])
         sources = [column for column in self._columns if is_source(column)]
         self._reads = bool(sources)
         self._row_bytes = sum(source.row_bytes for source in sources)
+        self._tile_bytes = self._row_bytes * min(TILE_ROWS, self.n_rows)
         self._band_bytes = sum(
             source.row_bytes * min(source.band_rows, self.n_rows)
             for source in sources
@@ -115,9 +129,9 @@ class DiskRows(TiledRows):
     def _fitting_tiles(self) -> int:
         """Tiles of a block, so that all blocks that are there at a time fit the limit."""
         share = self._session.limit * _BLOCKS
-        tile_bytes = self._n_blocks() * self._row_bytes * min(TILE_ROWS, self.n_rows)
+        tile_bytes = self._n_blocks() * self._tile_bytes
         needed = tile_bytes + self._band_bytes
-        if needed > share:
+        if needed > share and not self._is_result:
             where = ", ".join(column.where for column in self._columns if is_source(column))
             raise ValueError(
                 f"memory_limit={in_words(self._session.limit)} is too small to read {where}: with "
@@ -125,12 +139,13 @@ class DiskRows(TiledRows):
                 "Disk(memory_limit=...) to that, or n_jobs to fewer threads"
                 + (", or store the views in smaller chunks." if self._band_bytes else ".")
             )
-        wanted = super()._block_tiles()
-        return (
-            wanted
-            if tile_bytes == 0
-            else min(wanted, int((share - self._band_bytes) // tile_bytes))
-        )
+        return _fitting(super()._block_tiles(), tile_bytes, share - self._band_bytes)
+
+    def _n_blocks(self) -> int:
+        n_blocks = super()._n_blocks()
+        if not self._is_result:
+            return n_blocks
+        return _fitting(n_blocks, self._tile_bytes, self._session.limit * _BLOCKS)
 
     def _block_tiles(self) -> int:
         return self._step
@@ -153,13 +168,17 @@ class DiskRows(TiledRows):
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Give rows by number, in memory."""
-        size = len(rows) * self._row_bytes
-        if size > self._session.limit * _SAMPLE:
-            raise ValueError(
-                f"memory_limit={in_words(self._session.limit)} is too small: a sample of {len(rows)} "
-                f"rows takes {in_words(size)}, and at most a quarter of the limit is for it. Set "
-                f"Disk(memory_limit=...) to at least {in_words(size / _SAMPLE)}."
+        size, limit = len(rows) * self._row_bytes, self._session.limit
+        if size > limit * _SAMPLE:
+            excess = (
+                f"memory_limit={in_words(limit)} is too small: a sample of {len(rows)} rows takes "
+                f"{in_words(size)}, and at most a quarter of the limit is for it."
             )
+            if not self._is_result:
+                raise ValueError(
+                    f"{excess} Set Disk(memory_limit=...) to at least {in_words(size / _SAMPLE)}."
+                )
+            logger.warning("%s It is taken all the same.", excess)
         arrays = self._log.recall(
             "sample",
             lambda: [c.take(rows) if is_source(c) else c[rows] for c in self._columns],
@@ -191,7 +210,8 @@ class DerivedDiskRows(TiledRows):
         self._seconds_computing = self._seconds_writing = 0.0
 
     def _block_tiles(self) -> int:
-        return self._parent._block_tiles()
+        stored_bytes = self._n_blocks() * self._file.mean_bytes
+        return _fitting(self._parent._block_tiles(), stored_bytes, self._session.limit * _BLOCKS)
 
     def _output(self, like: npt.NDArray[Any], stage: str) -> Output:
         return self._parent._output(like, stage)
@@ -237,3 +257,8 @@ class DerivedDiskRows(TiledRows):
     def derive(self, function: TileFunction[Tile]) -> DerivedDiskRows:
         """Give rows made from these."""
         return DerivedDiskRows(self, function)
+
+
+def _fitting(wanted: int, size: float, room: float) -> int:
+    """How many things of some size there is room for: no more than are wanted, and one at least."""
+    return wanted if size == 0 else max(min(wanted, int(room // size)), 1)

@@ -256,6 +256,11 @@ class TileFile:
         """Number of tiles in the file."""
         return int((self._places[:, 0] >= 0).sum())
 
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size of the tiles in the file; 0 if there is none."""
+        return self._end / max(self.n_stored, 1)
+
     def write(self, number: int, tile: Any) -> None:
         """Put a tile behind those that are there."""
         pieces = to_bytes(tile)

@@ -109,18 +109,17 @@ class TiledRows:
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
         """Sum what ``function`` gives over all tiles."""
 
-        def sum_block(tiles: range, loaded: Loaded) -> list[tuple[int, int, Any]]:
-            partial = TreeSum()
+        def sum_block(tiles: range, loaded: Loaded) -> TreeSum:
+            partial = TreeSum(in_place=True)
             for number in tiles:
                 partial.add(number, function(self._tile(number, loaded), number * TILE_ROWS))
-            return [(level, number, part) for (level, number), part in partial.parts().items()]
+            return partial
 
         call = self._log.open_call(stage)
         if not call.is_done:
-            call.total = total = call.total or TreeSum()
-            for tiles, parts in self._each_block(sum_block, stage, first=call.n_done):
-                for level, number, part in parts:
-                    total.add(number, part, level=level)
+            call.total = total = call.total or TreeSum(in_place=True)
+            for tiles, partial in self._each_block(sum_block, stage, first=call.n_done):
+                total.take(partial)
                 call.advance(tiles.stop)
             call.result = total.result()
             call.finish(call.result)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,15 +193,18 @@ class Moments:
     n_solved: npt.NDArray[np.int64]
 
     def __add__(self, other: Moments) -> Moments:
-        def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(x + y for x, y in zip(a, b, strict=True))
+        return self._joined(other, operator.add)
 
+    def __iadd__(self, other: Moments) -> Moments:
+        return self._joined(other, operator.iadd)  # in the same arrays: Grams are large
+
+    def _joined(self, other: Moments, add: Callable[[Any, Any], Any]) -> Moments:
         return Moments(
-            add(self.grams, other.grams),
-            add(self.column_sums, other.column_sums),
-            add(self.n_entries, other.n_entries),
+            tuple(map(add, self.grams, other.grams)),
+            tuple(map(add, self.column_sums, other.column_sums)),
+            tuple(map(add, self.n_entries, other.n_entries)),
             self.n_failed + other.n_failed,
-            self.n_solved + other.n_solved,
+            add(self.n_solved, other.n_solved),
         )
 
 
@@ -224,7 +228,9 @@ def _gram(Z: sparse.csr_array) -> Array:
     # Scattered updates cost about eight times those of a dense product.
     if 4.0 * (counts * counts).sum() > len(counts) * float(m) ** 2:
         dense = Z.toarray()
-        return np.triu(dense.T @ dense)
+        gram: Array = dense.T @ dense
+        gram[np.tri(m, k=-1, dtype=bool)] = 0.0  # in place: np.triu would copy it
+        return gram
     gram = np.zeros((m, m))
     kernels.add_outer_products(Z.indptr, Z.indices, Z.data, gram)
     return gram
