@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 
 import pytest
@@ -30,14 +31,14 @@ def test_a_page_without_scripts(files, run):
 
 
 def test_warnings_are_remarks(fitted, run, monkeypatch):
-    from manyview import report
+    from manyview.report import build_summary
 
     def warn(*arguments, **options):
         warnings.warn("odd rows", stacklevel=2)
-        return build(*arguments, **options)
+        return build_summary(*arguments, **options)
 
-    build = report.build_summary
-    monkeypatch.setattr(report, "build_summary", warn)
+    # Another test may have imported the module a second time: this is the one that commands find.
+    monkeypatch.setattr(sys.modules["manyview.report"], "build_summary", warn)
     assert "manyview: warning: odd rows\n" in run("report", "out").stderr
 
 
