@@ -10,7 +10,7 @@ import manyview
 
 project = "manyview"
 author = "The manyview developers"
-copyright = f"2025, {author}"
+copyright = f"2026, {author}"
 release = version = manyview.__version__
 
 extensions = [

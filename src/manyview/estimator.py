@@ -653,7 +653,7 @@ view, default="auto"
         return html
 
     def _card(self) -> str | None:
-        if not hasattr(self, "_model"):
+        if not hasattr(self, "labels_"):  # not fitted, or a stream
             return None
         try:
             from manyview.report.notebook import show_card

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from manyview import LMVSC, load
+from manyview.cli.inputs import memory_for_views
 from manyview.readers import read_views
 
 from .conftest import FIT, K, N, is_one_line
@@ -169,6 +170,19 @@ def test_the_same_labels_from_disk_and_from_memory(files, run):
     a, b = (np.load(files / engine / "labels.npy") for engine in ("memory", "disk"))
     assert np.array_equal(a, b)
     assert not (files / "disk" / "checkpoint").exists()
+
+
+def test_too_little_memory_is_said_in_options(files, run):
+    limits = ("--engine", "disk", "--memory-limit", "1kB")
+    result = run("fit", "plain.npy", "-k", "3", "-o", "out", *limits)
+    assert result.exit_code == 2
+    assert "Set --memory-limit to that, or --n-jobs to fewer threads" in result.stderr
+
+
+@pytest.mark.parametrize(("free", "limit"), [(8 << 30, 2 << 30), (0, 256 << 20)])
+def test_a_quarter_of_the_free_memory_is_for_views(monkeypatch, free, limit):
+    monkeypatch.setattr("manyview.engines.budget.free_memory", lambda: free)
+    assert memory_for_views() == limit
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])

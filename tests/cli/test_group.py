@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import manyview
 from manyview.cli.group import COMMANDS
 from manyview.cli.group import manyview as command_line
+from manyview.engines.files import writing
 
 
 def invoke(*arguments):
@@ -61,6 +62,16 @@ def test_errors_inside_a_command_are_one_line(monkeypatch, tmp_path, error, exit
     assert " ".join(str(error).split()) in result.stderr
     traced = invoke("--traceback", "demo", "-o", str(tmp_path))
     assert traced.exception is error
+
+
+def test_errors_name_options_rather_than_parameters(monkeypatch, tmp_path):
+    def fail(*arguments):
+        with writing(tmp_path / "x", "a checkpoint", for_checkpoint=True):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("manyview.datasets.digits_views", fail)
+    result = invoke("demo", "-o", str(tmp_path))
+    assert "give another folder: -o FOLDER." in result.stderr
 
 
 def test_help_loads_nothing_heavy():

@@ -63,6 +63,29 @@ def test_likely_problems(column, problem):
     assert any(text.startswith(problem) for text in facts["problems"])
 
 
+@pytest.mark.parametrize(
+    ("n_lacking", "problem"),
+    [(20, "20 of 60 sampled rows lack this view"), (60, "no row has this view")],
+)
+def test_rows_without_a_view(files, run, n_lacking, problem):
+    whole = np.random.default_rng(0).normal(size=(60, 3))
+    np.save("whole.npy", whole)
+    np.save("part.npy", np.where(np.arange(60)[:, None] < n_lacking, np.nan, whole))
+    result = run("inspect", "whole.npy", "part.npy", "-k", "3")
+    assert result.exit_code == 0, result.stderr
+    assert f"part: {problem}\n" in result.stdout
+    assert "whole: " not in result.stdout
+
+
+@pytest.mark.parametrize(("value", "greatest"), [(1.0, 1.0), (np.inf, None)])
+def test_facts_are_json_where_values_are_infinite(files, run, value, greatest):
+    np.save("odd.npy", np.where(np.arange(20) % 2, value, np.inf)[:, None])
+    result = run("inspect", "odd.npy", "-k", "2", "--json", "-q")
+    facts = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert facts["views"][0]["greatest"] == greatest
+    assert run("inspect", "odd.npy", "-k", "2").exit_code == 0
+
+
 def test_columns_that_look_like_ids_and_labels():
     table = np.column_stack([np.arange(50), np.arange(50) % 3, np.linspace(0, 1, 50)])
     problems = describe_view("v", table, ("ID", "Label", "size"))["problems"]
@@ -89,6 +112,22 @@ def test_a_sample_stands_for_many_rows():
     table = np.random.default_rng(0).normal(size=(30_000, 2))
     facts = describe_view("v", table, None)
     assert (facts["n_rows"], facts["sampled_rows"]) == (30_000, 20_000)
+
+
+def test_the_anchors_foretold_are_those_of_the_fit(files, run):
+    words = sparse.random_array((600, 500), density=0.01, rng=0, format="csr")
+    sparse.save_npz("text.npz", words)
+    result = run("inspect", "text.npz", "-k", "3")
+    assert "fit -k 3 would use 60 anchors a view" in result.stdout
+    run("fit", "text.npz", "-k", "3", "-o", "text", "--no-report")
+    choices = json.loads((files / "text" / "summary.json").read_text())["fit"]["choices"]
+    assert [c["value"] for c in choices if c["parameter"] == "n_anchors"] == [60]
+    assert "would use about " in run("inspect", "text.npz", "-k", "3", "--no-cost").stdout
+
+
+def test_more_clusters_than_rows_to_compile_with_are_not_refused(files, run, monkeypatch):
+    monkeypatch.setattr("manyview.cli.cost._COMPILING_ROWS", 20)
+    assert "would refuse" not in run("inspect", "plain.npy", "-k", "30").stdout
 
 
 def test_a_fit_that_chooses_the_number_of_clusters(files, run):

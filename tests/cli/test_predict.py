@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -160,6 +161,19 @@ def test_svmlight_files_that_use_fewer_columns(files, run):
     result = run("predict", "s", "b.svm", "-q")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.count("\n") == 61
+
+
+def test_warnings_are_remarks(files, run):
+    second = np.load("plain.npy")
+    np.save("second.npy", second)
+    views = ("plain.npy", "second.npy")
+    run("fit", *views, "-k", "3", "--view-weights", "1,0", "-o", "out", "--no-report")
+    np.save("plain.npy", np.where(np.arange(N)[:, None] < 5, np.nan, second))
+    said = "manyview: warning: 5 sample(s) have no view but ['second']"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # none gets past the command
+        assert said in run("predict", "out", *views).stderr
+        assert run("predict", "out", *views, "-q").stderr == ""
 
 
 @pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in memory", "on disk"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 
 import pytest
 
@@ -26,6 +28,18 @@ def test_a_page_without_scripts(files, run):
     result = run("report", "out", "--static", "--force", "--json")
     assert json.loads(result.stdout)["report"] == "out/report.html"
     assert "<script" not in (files / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_warnings_are_remarks(fitted, run, monkeypatch):
+    from manyview.report import build_summary
+
+    def warn(*arguments, **options):
+        warnings.warn("odd rows", stacklevel=2)
+        return build_summary(*arguments, **options)
+
+    # Another test may have imported the module a second time: this is the one that commands find.
+    monkeypatch.setattr(sys.modules["manyview.report"], "build_summary", warn)
+    assert "manyview: warning: odd rows\n" in run("report", "out").stderr
 
 
 def test_a_page_is_not_replaced_without_force(fitted, run):

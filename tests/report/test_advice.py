@@ -39,7 +39,9 @@ def test_one_cluster_with_nearly_all_rows(facts):
 
 def test_clusters_that_depend_on_the_seed(facts):
     facts["stability"]["ari"] = [0.4, 0.5]
-    assert "Other seeds give other clusters (ARI 0.45)" in titles(facts, "warning")
+    (warning,) = (item for item in give_advice(facts) if item["level"] == "warning")
+    assert warning["title"] == "Other seeds give other clusters (ARI 0.45)"
+    assert "n_repeats=18; here 9" in warning["text"]
 
 
 def test_one_cluster_that_is_not_found_again(facts):
@@ -47,13 +49,20 @@ def test_one_cluster_that_is_not_found_again(facts):
     assert "Other seeds do not find cluster 1 again" in titles(facts, "note")
 
 
-def test_a_view_of_noise_disagrees_with_all_others():
+@pytest.mark.parametrize(
+    ("weights", "level", "text"),
+    [("auto", "note", "It has no say here"), ("equal", "warning", "Compare a fit without it")],
+)
+def test_a_view_of_noise_disagrees_with_all_others(weights, level, text):
     rng = np.random.default_rng(0)
     groups = np.arange(300) % 3
     clear = [np.eye(3)[groups] + 0.1 * rng.normal(size=(300, 3)) for _ in range(2)]
     views = Views({"a": clear[0], "b": clear[1], "noise": rng.normal(size=(300, 3))})
-    facts = build_summary(LMVSC(3, random_state=0).fit(views), views)
-    assert "View “noise” disagrees with all others" in titles(facts, "warning")
+    model = LMVSC(3, view_weights=weights, random_state=0).fit(views)
+    facts = build_summary(model, views)
+    title = "View “noise” disagrees with all others"
+    (found,) = (item for item in give_advice(facts) if item["title"] == title)
+    assert found["level"] == level and text in found["text"]
     assert not any("“a”" in title for title in titles(facts, "warning"))
 
 

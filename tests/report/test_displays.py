@@ -48,6 +48,15 @@ def test_a_model_from_a_file_needs_rows_to_embed(fitted, ax, tmp_path):
         EmbeddingDisplay.from_estimator(load(tmp_path / "model.mv"), ax=ax)
 
 
+def test_a_stream_has_no_labels_to_draw(fitted, ax):
+    views, _, _ = fitted
+    stream = LMVSC(4, random_state=0).partial_fit(views)
+    with pytest.raises(ValueError, match="pass X"):
+        EmbeddingDisplay.from_estimator(stream, ax=ax)
+    with pytest.raises(ValueError, match="A stream keeps no labels"):
+        AgreementDisplay.from_estimator(stream, views, ax=ax)
+
+
 def test_the_spectrum_shows_all_values_and_the_gap(fitted, ax):
     _, _, model = fitted
     display = SpectrumDisplay.from_estimator(model, ax=ax)

@@ -37,6 +37,25 @@ def test_a_model_from_a_file_has_a_card_too(fitted, tmp_path):
     assert "4 clusters in 240 rows" in load(tmp_path / "model.mv")._repr_html_()
 
 
+@pytest.fixture(scope="module")
+def stream(fitted):
+    views, _, _ = fitted
+    model = LMVSC(4, random_state=0).partial_fit(views)
+    model.predict(views)
+    return model
+
+
+def test_a_stream_is_shown_as_scikit_learn_does(stream):
+    assert "sk-estimator" in stream._repr_mimebundle_()["text/html"]
+    assert "sk-estimator" in stream._repr_html_()
+
+
+def test_a_report_of_a_stream_is_refused(stream, fitted, tmp_path):
+    with pytest.raises(ValueError, match="A stream keeps no labels"):
+        stream.report(tmp_path / "r.html", fitted[0])
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_on_the_card_are_escaped(blobs):
     X = blobs(90, 3, (4,))[0]
     card = LMVSC(3, random_state=0).fit(Views({"<script>alert(1)</script>": X}))._repr_html_()

@@ -24,6 +24,14 @@ def test_the_python_code_repeats_the_fit(fitted, tmp_path, monkeypatch):
     assert (tmp_path / "report.html").exists()
 
 
+def test_the_code_of_one_wide_table_names_its_views_once(blobs):
+    wide = np.hstack(blobs(90, 3, (4, 5)))
+    model = LMVSC(3, views={"a": slice(0, 4), "b": slice(4, None)}, random_state=0).fit(wide)
+    code = describe_run(model, None, command=None)["python_code"]
+    assert "LMVSC(n_clusters=3, random_state=0).fit(views)" in code
+    assert "'a': ...,  # 90 rows x 4 columns" in code
+
+
 def test_only_what_was_changed_is_in_the_code(blobs):
     X = blobs(90, 3, (4, 5))
     model = LMVSC(3, n_anchors=20, fusion="late", random_state=4).fit(X)
@@ -57,8 +65,10 @@ def test_a_fit_without_a_fixed_seed_is_not_repeatable(blobs, seed):
 def test_given_anchors_are_told_by_their_shape(blobs):
     X = blobs(90, 3, (4,))
     model = LMVSC(3, anchor_method=[X[0][:10]], random_state=0).fit(X)
-    values = {p["name"]: p["value"] for p in describe_run(model, None, command=None)["parameters"]}
+    run = describe_run(model, None, command=None)
+    values = {p["name"]: p["value"] for p in run["parameters"]}
     assert values["anchor_method"] == "[<ndarray of shape (10, 4)>]"
+    assert "# shown in short, to be filled in: anchor_method\n" in run["python_code"]
 
 
 def test_choices_of_the_model_are_kept_as_plain_facts(fitted):

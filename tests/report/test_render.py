@@ -160,6 +160,13 @@ def test_choices_are_shown_with_their_reason(fitted, summary):
     assert "it <works>" in page.text and "Chosen automatically" in page.text
 
 
+def test_nothing_is_proved_from_no_rows(summary):
+    assert "Proof of the graph" in render_report(summary)
+    facts = copy.deepcopy(summary)
+    facts["run"]["certificate"] = {"n_rows": 0, "worst": 0.0}
+    assert "Proof of the graph" not in render_report(facts)
+
+
 def test_an_existing_file_is_kept_unless_forced(summary, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("mine")

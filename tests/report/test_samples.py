@@ -44,6 +44,13 @@ def test_small_clusters_are_in_every_sample():
         assert sizes[1] >= 20 and sizes[2] == 3
 
 
+def test_thousands_of_clusters_do_not_make_samples_large():
+    labels = np.arange(60_000) % 2_000
+    samples = choose(labels)
+    assert len(samples.studied) <= 2 * STUDIED_ROWS and len(samples.placed) <= 2 * PLACED_ROWS
+    assert len(np.unique(labels[samples.shown[samples.placed]])) == 2_000
+
+
 def test_the_same_seed_chooses_the_same_rows():
     labels = np.arange(20_000) % 3
     one, two = (choose_balanced(labels, 500, np.random.default_rng(7)) for _ in range(2))

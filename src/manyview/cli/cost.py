@@ -16,6 +16,7 @@ _ENTRY_BYTES = 12  # a value and a column number of a sparse row
 _KEPT_BYTES = 256 << 20  # graph rows that are always kept
 _OWN_BYTES = 300 << 20  # the program and its libraries
 _MOST_PROBED = 8 * TILE_ROWS
+_COMPILING_ROWS = 512
 
 
 def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
@@ -42,12 +43,10 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     # Rows from the whole file, in whole stretches: a file is often sorted.
     part = _stretches(views, n_rows)
     settings = resolve(LMVSC(n_clusters), views)
-    model = LMVSC(
-        n_clusters, n_anchors=[min(m, n_rows // 2) for m in settings.n_anchors], random_state=0
-    )
+    model = LMVSC(n_clusters, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(part[:512])  # compiles
+        LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
         model.fit(part)
     seconds = _scale(model.stage_seconds_, views.n_rows, n_rows, settings)
     return {
@@ -55,8 +54,15 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
         "total_seconds": sum(seconds.values()),
         "bytes": _count_bytes(model, views, settings),
         "probed_rows": n_rows,
+        "n_anchors": _count_anchors(model),
         "scaling": dict(zip(model.view_names_, model.scaling_, strict=True)),
     }
+
+
+def _count_anchors(model: LMVSC) -> list[int]:
+    """Give the numbers of anchors of single views: fewer for text, or where few samples have a view."""
+    graphs = model.solver_report_["graphs"]
+    return sorted({graph["n_anchors"] for graph in graphs if len(graph["views"]) == 1})
 
 
 def _cores() -> int:

@@ -37,8 +37,9 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
     missing, infinite = int(np.isnan(floats).sum()), int(np.isinf(floats).sum())
     deviation = _deviations(rows)
     n_cells = rows.shape[0] * rows.shape[1]
+    finite = floats[np.isfinite(floats)]
     constant = np.flatnonzero(deviation == 0)
-    spread = deviation[deviation > 0]
+    spread = deviation[(deviation > 0) & np.isfinite(deviation)]
     facts: dict[str, Any] = {
         "name": name,
         "n_rows": int(data.shape[0]),
@@ -48,13 +49,13 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
         "is_on_disk": bool(is_source(data)),
         "bytes": int(count_bytes(data)),
         "sampled_rows": int(rows.shape[0]),
-        "zeros": 1 - float(np.count_nonzero(floats)) / n_cells,
+        "zeros": 1 - float(np.count_nonzero(floats)) / n_cells if n_cells else 0.0,
         "missing": missing,
         "missing_rows": 0 if present is None else int((~present).sum()),
         "infinite": infinite,
         "constant_columns": len(constant),
-        "least": float(np.nanmin(floats)) if floats.size else 0.0,
-        "greatest": float(np.nanmax(floats)) if floats.size else 0.0,
+        "least": float(finite.min()) if finite.size else None,
+        "greatest": float(finite.max()) if finite.size else None,
         "smallest_deviation": float(spread.min()) if len(spread) else 0.0,
         "largest_deviation": float(spread.max()) if len(spread) else 0.0,
         "repeated_rows": _share_repeated(rows),
@@ -83,6 +84,8 @@ def count_bytes(data: Any) -> float:
 
 def _deviations(rows: Any) -> npt.NDArray[np.float64]:
     """Give the deviation of each column, missing and infinite values left out."""
+    if rows.shape[0] == 0:
+        return np.full(rows.shape[1], np.nan)
     if sparse.issparse(rows):
         rows = rows.astype(np.float64)
         mean = np.asarray(rows.mean(axis=0)).ravel()
@@ -109,7 +112,7 @@ def _share_repeated(rows: Any) -> float:
         }
     else:
         keys = {row.tobytes() for row in np.ascontiguousarray(rows)}
-    return 1 - len(keys) / int(rows.shape[0])
+    return 1 - len(keys) / int(rows.shape[0]) if keys else 0.0
 
 
 def _find_problems(
@@ -119,7 +122,12 @@ def _find_problems(
     constant: npt.NDArray[np.int64],
     deviation: npt.NDArray[np.float64],
 ) -> list[str]:
+    n_lacking, n_looked_at = facts["missing_rows"], facts["sampled_rows"] + facts["missing_rows"]
+    if n_lacking == n_looked_at:
+        return [f"no {'sampled ' if n_looked_at < facts['n_rows'] else ''}row has this view"]
     found = []
+    if n_lacking:
+        found.append(f"{n_lacking} of {n_looked_at} sampled rows lack this view")
     names = list(columns) if columns else [str(i) for i in range(facts["n_columns"])]
     if facts["missing"]:
         found.append(

@@ -42,6 +42,10 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     clusters = read_labels(predicted, id_column=id_column)
     for file in (classes, clusters):
         say(file.note)
+    if id_column is not None and id_column not in (classes.ids_name, clusters.ids_name):
+        raise Failure(
+            f"neither file has a column {id_column!r} to identify rows by.", is_bad_input=True
+        )
     y_true, y_pred = _match(classes, clusters, (true, predicted), join)
     known = known_rows(y_true) & known_rows(y_pred)
     say_unlabelled(known)

@@ -31,6 +31,15 @@ COMMANDS = {
 }
 """Where each command is; its module imports nothing slow before the command runs."""
 
+_OPTIONS = {
+    "pass impute='mean'": "fit with --impute mean",
+    "Disk(memory_limit=...)": "--memory-limit",
+    "or n_jobs to": "or --n-jobs to",
+    "Disk(checkpoint=...)": "-o FOLDER",
+    "give another folder: Disk(folder=...)": "set TMPDIR to another folder",
+}
+"""What the library advises in Python, and what it is here."""
+
 
 class CommandGroup(click.Group):
     """Commands that are imported when they are needed."""
@@ -83,17 +92,22 @@ def _as_failure(error: Exception) -> Failure:
     if isinstance(error, ImportError) and "pip install" in str(error):
         return Failure(str(error), is_bad_input=True)
     if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
-        # The library names the parameter; here it is an option.
-        text = str(error).replace("pass impute='mean'", "fit with --impute mean")
-        return Failure(text, is_bad_input=True)
+        return Failure(_in_options(str(error)), is_bad_input=True)
     if isinstance(error, MemoryError):
         return Failure(f"out of memory: {error or 'no more can be had'}")
     if isinstance(error, OSError):
-        return Failure(str(error))
+        return Failure(_in_options(str(error)))
     return Failure(
         f"unexpected {type(error).__name__}: {error} (run 'manyview --traceback ...' for the "
         "whole story, and please report it)"
     )
+
+
+def _in_options(text: str) -> str:
+    """Put options where the library names parameters."""
+    for parameter, option in _OPTIONS.items():
+        text = text.replace(parameter, option)
+    return text
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:

@@ -150,13 +150,9 @@ def take_inputs(options: dict[str, Any]) -> Inputs:
 
 def memory_for_views() -> int:
     """Give how many bytes of views are loaded; beyond that they are read from disk by blocks."""
-    import os
+    from manyview.engines.budget import memory_limit
 
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return 1 << 30
-    return max(free // 4, 256 << 20)
+    return max(memory_limit(None), 256 << 20)
 
 
 def describe_views(views: Any) -> str:

@@ -50,6 +50,8 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
     facts["plan"], facts["problem"] = _plan(views, n_clusters)
     if cost and facts["problem"] is None:
         facts |= _measure(views, n_clusters)
+        if "cost" in facts:
+            facts["plan"]["n_anchors"] = facts["cost"].pop("n_anchors")
     if current().as_json:
         click.echo(json.dumps(facts, indent=2))
     else:
@@ -88,7 +90,7 @@ def _print(facts: dict[str, Any]) -> None:
             f"{view['zeros']:.0%}",
             view["missing"],
             view["constant_columns"],
-            f"{view['least']:.4g} to {view['greatest']:.4g}",
+            "" if view["least"] is None else f"{view['least']:.4g} to {view['greatest']:.4g}",
         ]
         for view in facts["views"]
     ]
@@ -104,9 +106,12 @@ def _print_plan(facts: dict[str, Any]) -> None:
 
     if facts.get("plan"):
         plan = facts["plan"]
-        anchors = " and ".join(map(str, plan["n_anchors"]))
+        few, many = min(plan["n_anchors"]), max(plan["n_anchors"])
+        anchors = str(few) if few == many else f"{few} to {many}"
+        # What text or samples without views change is known once all rows were fitted.
+        about = "" if facts.get("cost", {}).get("probed_rows") == facts["n_rows"] else "about "
         click.echo(
-            f"fit -k {plan['n_clusters']} would use {anchors} anchors a view, fusion "
+            f"fit -k {plan['n_clusters']} would use {about}{anchors} anchors a view, fusion "
             f"{plan['fusion']}, on the {plan['engine']} engine"
         )
     if facts.get("cost"):

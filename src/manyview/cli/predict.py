@@ -12,7 +12,7 @@ import click
 
 from manyview.cli.failure import Failure
 from manyview.cli.inputs import input_options, memory_for_views, take_inputs
-from manyview.cli.shared import current, say, shared_options
+from manyview.cli.shared import current, remarks, say, shared_options
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
@@ -54,7 +54,8 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
             views = _in_order(data, estimator, is_named=_is_named(inputs))
             views = _align_columns(views, facts)
         estimator.engine = Watched("auto", bars)
-        labels = estimator.predict(views)
+        with remarks():
+            labels = estimator.predict(views)
     _write(output, labels, data, inputs)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from manyview.cli.failure import Failure
-from manyview.cli.shared import current, say, shared_options
+from manyview.cli.shared import current, remarks, say, shared_options
 
 
 @click.command(name="report")
@@ -83,7 +83,8 @@ def _build_facts(folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
     model = load(folder / "model.mv")
     model.embedding_ = np.load(folder / "embedding.npy", mmap_mode="r")
     data = Inputs.from_record(fit["inputs"]).read(memory_limit=memory_for_views())
-    made = build_summary(
-        model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
-    )
+    with remarks():
+        made = build_summary(
+            model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
+        )
     return {**made, "fit": fit}

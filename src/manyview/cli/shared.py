@@ -1,4 +1,4 @@
-"""Options that every command has, and that may stand before or after its name."""
+"""Options that commands share, and that may stand before or after a command's name."""
 
 from __future__ import annotations
 

@@ -33,11 +33,14 @@ class LabelFile:
         What identifies the rows.
     note : str
         What was taken as labels and as ids, in words.
+    ids_name : str or None
+        Where the ids are from.
     """
 
     labels: npt.NDArray[Any]
     ids: npt.NDArray[np.str_] | None
     note: str
+    ids_name: str | None = None
 
     @property
     def are_places(self) -> bool:
@@ -83,7 +86,7 @@ def read_labels(
     note = f"{found.path}: {count(len(labels), 'label')}"
     note += f" from {name!r}" if name else ""
     note += f", ids from {ids_name!r}" if ids_name is not None else ", in the order of the rows"
-    return LabelFile(labels, ids, note + ".")
+    return LabelFile(labels, ids, note + ".", ids_name)
 
 
 def _ids_name(names: Sequence[str], wanted: str | None, key: str | None) -> str | None:

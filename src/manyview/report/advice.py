@@ -14,6 +14,7 @@ Summary = dict[str, Any]
 
 UNSTABLE = 0.8
 SHAKY = 0.6
+_SILENT = 0.005  # a weight that is shown as 0.00
 _MAX_LISTED = 8
 
 
@@ -114,12 +115,13 @@ def _unstable(summary: Summary) -> Iterator[Advice]:
         if c.get("stability") is not None and c["stability"] < SHAKY
     ]
     if mean < UNSTABLE:
+        used = 1 + max(graph["repeat"] for graph in summary["run"]["solver"]["graphs"])
         yield _advice(
             "warning",
             f"Other seeds give other clusters (ARI {mean:.2f})",
             f"Fits of {number(summary['sampling']['n_studied'])} rows with other seeds agree only in "
-            f"part with this one. n_repeats=3 makes less depend on chance; another number of clusters "
-            "may fit better.",
+            f"part with this one. More anchor seeds (n_repeats={2 * used}; here {used}) leave less to "
+            "chance; another number of clusters may fit better.",
             "clusters",
         )
     if shaky and len(shaky) < len(summary["clusters"]):
@@ -180,12 +182,17 @@ def _outsiders(views: list[dict[str, Any]], agreement: list[list[float]]) -> Ite
         rest = [agreement[a][b] for a in numbers for b in range(a) if i not in (a, b)]
         usual = sum(rest) / len(rest)
         if mean < 0.5 * usual and view["nmi"] < 0.5 and usual > 0.2:
+            is_silent = view["weight"] < _SILENT
             yield _advice(
-                "warning",
+                "note" if is_silent else "warning",
                 f"View “{view['name']}” disagrees with all others",
                 f"Its own clusters share little with theirs (mean NMI {mean:.2f}, theirs {usual:.2f}). "
-                "It may be noise, or see something the others cannot. Compare a fit without it, or "
-                'with view_weights="agreement".',
+                "It may be noise, or see something the others cannot. "
+                + (
+                    f"It has no say here (weight {view['weight']:.2f}); set view_weights to give it one."
+                    if is_silent
+                    else "Compare a fit without it."
+                ),
                 "views",
             )
 

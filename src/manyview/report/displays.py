@@ -16,7 +16,7 @@ from manyview import metrics
 from manyview.report import refits
 from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
-from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, choose_balanced
+from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, check_has_labels, choose_balanced
 from manyview.report.spectrum import describe_spectrum
 from manyview.views import Views
 
@@ -205,7 +205,7 @@ class AgreementDisplay(_Display):
         random_state: int = 0,
         ax: Any = None,
     ) -> AgreementDisplay:
-        """Cluster each view alone (at most 5000 rows), and draw the agreement.
+        """Cluster each view alone (about 5000 rows at most), and draw the agreement.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class SensitivityDisplay(_Display):
         random_state: int = 0,
         ax: Any = None,
     ) -> SensitivityDisplay:
-        """Fit with each value and several seeds (at most 5000 rows), and draw the agreement.
+        """Fit with each value and several seeds (about 5000 rows at most), and draw the agreement.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class SensitivityDisplay(_Display):
 
 def _own_embedding(estimator: LMVSC) -> Array:
     if not hasattr(estimator, "embedding_"):
-        raise ValueError("This model was read from a file, which keeps no embedding: pass X.")
+        raise ValueError("Models from files, and streams, keep no embedding: pass X.")
     embedding: Array = estimator.embedding_
     return embedding
 
@@ -357,7 +357,7 @@ def _study_rows(estimator: LMVSC, random_state: int) -> npt.NDArray[np.int64]:
 
 def _study(estimator: LMVSC, X: Any, random_state: int) -> tuple[Views, npt.NDArray[np.integer]]:
     """Rows to fit again, and the labels they have."""
-    check_is_fitted(estimator)
+    check_has_labels(estimator)
     views = estimator._read_rows(X)
     if views.n_rows != len(estimator.labels_):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import platform
@@ -109,16 +110,20 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
 
 
 def write_code(model: LMVSC, views: Views | None, changed: dict[str, Any]) -> str:
-    """Write Python code that repeats the fit."""
+    """Write Python code that repeats the fit; says which values it has only in short."""
     names = model.view_names_
     widths = model.n_features_per_view_
     n = len(model.labels_) if views is None else views.n_rows
     lines = ["from manyview import LMVSC", "", "views = {"]
     for name, width in zip(names, widths, strict=True):
         lines.append(f"    {name!r}: ...,  # {n} rows x {width} columns")
-    arguments = ", ".join(f"{name}={_show(value)}" for name, value in changed.items())
+    # The views are listed one by one above, so they are not to be split again.
+    shown = {name: _show(value) for name, value in changed.items() if name != "views"}
+    arguments = ", ".join(f"{name}={text}" for name, text in shown.items())
+    cut = [name for name, text in shown.items() if not _is_literal(text)]
     lines += [
         "}",
+        *([f"# shown in short, to be filled in: {', '.join(cut)}"] if cut else []),
         f"model = LMVSC({arguments}).fit(views)",
         'model.report("report.html", views)',
     ]
@@ -153,6 +158,14 @@ def _show(value: Any) -> str:
         return f"<{type(value).__name__}>"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
 
 Rows = npt.NDArray[np.int64]
 
@@ -33,6 +38,16 @@ class Samples:
     shown: Rows
     studied: Rows
     placed: Rows
+
+
+def check_has_labels(model: LMVSC) -> None:
+    """Raise if there are no labels to look at: the model is not fitted, or a stream."""
+    check_is_fitted(model)
+    if not hasattr(model, "labels_"):
+        raise ValueError(
+            "A stream keeps no labels of its rows, so there is nothing to show of them. Call fit on "
+            "the rows to look at."
+        )
 
 
 def choose_samples(
@@ -64,7 +79,9 @@ def choose_samples(
 
 
 def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random.Generator) -> Rows:
-    """Choose about ``wanted`` rows at random, and at least twenty of every cluster; ascending.
+    """Choose about ``wanted`` rows at random, and some of every cluster; ascending.
+
+    Some are twenty, or fewer where there are so many clusters that these would be more than ``wanted``.
 
     Examples
     --------
@@ -80,8 +97,7 @@ def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random
     k = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=k)
     found = np.bincount(labels[rows], minlength=k)
-    few = np.flatnonzero(found < np.minimum(sizes, _LEAST_PER_CLUSTER))
-    more = [
-        rng.permutation(np.flatnonzero(labels == cluster))[:_LEAST_PER_CLUSTER] for cluster in few
-    ]
+    least = max(1, min(_LEAST_PER_CLUSTER, wanted // k))
+    few = np.flatnonzero(found < np.minimum(sizes, least))
+    more = [rng.permutation(np.flatnonzero(labels == cluster))[:least] for cluster in few]
     return np.unique(np.concatenate([rows, *more]))

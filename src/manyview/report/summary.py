@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from manyview.features import find_features
 from manyview.presence import PartialView
@@ -23,7 +22,7 @@ from manyview.report.certainty import (
 )
 from manyview.report.classes import Classes, compare_with_classes, encode_classes, merge_rare
 from manyview.report.layout import lay_out, quantise
-from manyview.report.samples import SHOWN_ROWS, Samples, choose_samples
+from manyview.report.samples import SHOWN_ROWS, Samples, check_has_labels, choose_samples
 from manyview.report.spectrum import describe_spectrum
 from manyview.views import Views, is_sparse
 
@@ -47,8 +46,9 @@ def build_summary(
 ) -> dict[str, Any]:
     """Give all facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
 
-    The cost is bounded: at most 100 000 rows are shown, 5000 are clustered again or looked at column by
-    column, and 2500 are placed by t-SNE. ``sampling`` says how many.
+    The cost is bounded: about 100 000 rows are shown, 5000 are clustered again or looked at column by
+    column, and 2500 are placed by t-SNE; up to twice as many where clusters are many, so that each is
+    among them. ``sampling`` says how many.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def build_summary(
     (200, 3, ['view_0', 'view_1'])
     """
     started = time.perf_counter()
-    check_is_fitted(model)
+    check_has_labels(model)
     n = len(model.labels_)
     given = None if views is None else _check_views(model, views)
     if ids is None:

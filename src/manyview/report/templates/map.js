@@ -262,7 +262,7 @@
       const item = document.createElement("li");
       item.className = "missing";
       item.textContent = `${missing.toLocaleString("en").replaceAll(",", "\u202f")} points in grey: ` +
-        (colouring.kind === "label" ? "no label" : "not in the sample that was clustered by this view alone");
+        (colouring.kind === "label" ? "no label" : "without this view, or not in the sample that was clustered by it alone");
       legend.append(item);
     }
   }
