@@ -185,6 +185,17 @@ class TestRefused:
         assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
         assert np.isfinite(model.transform(views[:50])).all()
 
+    @pytest.mark.parametrize("n_before", [100, 12_000])
+    def test_a_batch_with_a_sample_without_views_is_not_added(self, views, n_before):
+        model = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:n_before])
+        broken = [array[:50].copy() for array in views.arrays]
+        for array in broken:
+            array[7] = np.nan
+        with pytest.raises(ValueError, match=rf"no view at all.*row\(s\) {n_before + 7}\."):
+            model.partial_fit(broken)
+        assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
+        assert np.isfinite(model.transform(views[:50])).all()
+
     @pytest.mark.parametrize("n_rows", [50, 12_000])
     def test_a_batch_with_infinity_is_not_added_even_where_missing_values_are_filled(
         self, views, n_rows

@@ -37,7 +37,13 @@ from manyview.engines.memory import Memory
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
 from manyview.parameters import resolve
-from manyview.presence import is_partial, split_rows, stack
+from manyview.presence import (
+    is_partial,
+    refuse_samples_without_views,
+    side_by_side,
+    split_rows,
+    stack,
+)
 from manyview.settings import Settings
 from manyview.stages.embedding import Basis, embed_rows
 from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments, stack_tiles
@@ -297,7 +303,10 @@ class Intake:
         self.is_settled = False
 
     def _check(self, estimator: Any, views: Views) -> None:
-        """Refuse what is not finite now: later, it would not be known which batch it came with."""
+        """Refuse what cannot be fitted now: later, it would not be known which batch it came with."""
+        present = side_by_side(views.arrays)
+        if present is not None:
+            refuse_samples_without_views(present, self.n_seen)
         numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
         for name, array in views.items():
             rows, there = split_rows(array)
