@@ -114,10 +114,11 @@ class StreamResult:
 
     model: FittedModel
     bases: tuple[Basis, ...]
+    rank: int
     view_weights: Array
     inertia: float
-    n_entries: Array
     n_failed: int
+    settings: Settings
 
 
 class Stream:
@@ -194,7 +195,7 @@ class Stream:
         n_kept = rows.parts[0].shape[0]
         with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
             graph = _Standing(rows, self.n_seen)
-            bases, _ = pipeline.find_bases(moments, graph, self._graphs, settings)
+            bases, rank = pipeline.find_bases(moments, graph, self._graphs, settings)
             transforms = tuple(basis.transform for basis in bases)
             embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
             centers = start_centers(
@@ -210,8 +211,7 @@ class Stream:
         model = FittedModel(
             self._scalers, self._graphs, transforms, settings.row_norm, centers, self._build
         )
-        entries = np.concatenate(moments.n_entries)
-        return StreamResult(model, bases, self._weights, inertia, entries, moments.n_failed)
+        return StreamResult(model, bases, rank, self._weights, inertia, moments.n_failed, settings)
 
 
 class _Standing:
