@@ -303,5 +303,6 @@ class TestSingleCell:
 
     @pytest.mark.parametrize("key", ["nothere", "obs", "layers/nothere"])
     def test_other_keys_list_what_there_is(self, paths, key):
-        with pytest.raises(ReadError, match="it has 'X', 'layers/counts', 'layers/raw'"):
+        message = rf"^\S+a\.h5ad has no '{key}'; it has 'X', 'layers/counts', 'layers/raw'"
+        with pytest.raises(ReadError, match=message):
             read_view(f"{paths / 'a.h5ad'}::{key}")
