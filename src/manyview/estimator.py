@@ -339,9 +339,9 @@ view, default="auto"
         Scaling and anchors come from the first rows: 256 for each anchor, 10 000 at least, or what
         there is when the model is first asked for anything. Later rows are added to sums, and some
         of them kept in a reservoir of bounded size, on which centres are found. ``predict`` and
-        ``transform`` work at any time and bring the fitted attributes up to date; there are no
-        ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts anew, and so does
-        ``partial_fit`` of a model that was loaded from a file: sums are not saved.
+        ``transform`` work at any time, bring the fitted attributes up to date, and warn as ``fit``
+        does; there are no ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts
+        anew, and so does ``partial_fit`` of a model that was loaded from a file: sums are not saved.
 
         Parameters
         ----------
