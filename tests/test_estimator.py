@@ -683,6 +683,17 @@ class TestRefused:
         model = fit({"hog": views[0], "gist": views[1]})
         assert np.array_equal(model.predict(list(views)), model.labels_)
 
+    def test_names_stand_for_a_list_by_position(self, views):
+        model = fit(list(views))
+        assert np.array_equal(model.predict({"hog": views[0], "gist": views[1]}), model.labels_)
+        new = {"hog": views[0], "view_1": views[1]}
+        assert np.array_equal(model.predict(new), model.labels_)
+
+    def test_a_name_of_another_position_is_refused(self, views):
+        model = fit([views[0], views[0] + 1.0])
+        with pytest.raises(ValueError, match=r"Got views \['view_1', 'hog'\], but .*same names"):
+            model.predict({"view_1": views[0] + 1.0, "hog": views[0]})
+
     @pytest.mark.parametrize("method", ["predict", "transform"])
     def test_use_before_fit(self, views, method):
         with pytest.raises(NotFittedError):

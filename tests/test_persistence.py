@@ -136,6 +136,21 @@ class TestRoundTrip:
         assert again.view_names_ == names
         assert np.array_equal(again.predict(views), model.labels_)
 
+    @pytest.mark.parametrize("name", ["array", "array_0", "model"])
+    def test_a_view_may_be_called_as_something_in_the_file(self, views, tmp_path, name):
+        columns, anchors = {name: [0, 2, 3]}, {name: views[0][:10, [0, 2, 3]]}
+        model = fit(views[0], views=columns, anchor_method=anchors)
+        model.save(tmp_path / "m.mv")
+        again = load(tmp_path / "m.mv")
+        assert again.views == columns
+        assert np.array_equal(again.anchor_method[name], anchors[name])
+        assert np.array_equal(again.predict(views[0]), model.labels_)
+
+    def test_a_view_called_array_in_a_file_of_an_older_version(self, views, saved):
+        fit(views[0], views={"array": [0, 2, 3]}).save(saved)
+        change_json(saved, lambda document: document["params"].update(views={"array": [0, 2, 3]}))
+        assert load(saved).views == {"array": [0, 2, 3]}
+
     def test_feature_names_come_back(self, views, tmp_path):
         table = pd.DataFrame(views[0], columns=["ä", "b", "c", "d"])
         fit(table).save(tmp_path / "m.mv")

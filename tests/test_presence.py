@@ -372,6 +372,19 @@ class TestRefused:
         with pytest.raises(ValueError, match=r"no view at all.*row\(s\) 41"):
             model().fit([tmp_path / f"{name}.npy" for name in filled])
 
+    @pytest.mark.parametrize("n_clusters", [K, "auto"])
+    @pytest.mark.parametrize("n_rows", [10_500, 12_000])  # one is sampled whole, one in part
+    def test_by_their_own_numbers_where_only_some_rows_are_looked_at(
+        self, tmp_path, n_rows, n_clusters
+    ):
+        filled = {name: X.copy() for name, X in make_views(n_rows, K, (3, 4, 5)).items()}
+        for name, X in filled.items():
+            X[9_000:10_400] = np.nan
+            np.save(tmp_path / f"{name}.npy", X)
+        paths = [tmp_path / f"{name}.npy" for name in filled]
+        with pytest.raises(ValueError, match=r"no view at all.*row\(s\) (9\d\d\d, ){4}9\d\d\d "):
+            LMVSC(n_clusters, n_anchors=42, random_state=0).fit(paths)
+
     def test_single_missing_values_are_counted(self, views):
         X = views.arrays[0].copy()
         X[[4, 9], 2] = np.nan

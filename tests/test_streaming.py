@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview import LMVSC, Views, datasets, load, metrics
 from manyview.engines import Disk
-from manyview.stages.graph import GraphTile
+from manyview.errors import RankWarning
+from manyview.stages.graph import GraphTile, graph_moments
 from manyview.streaming import Reservoir
 
 N_ROWS = 30_000
@@ -95,6 +98,23 @@ class TestAnyTime:
         model.fit(views[:2000])
         assert not hasattr(model, "n_samples_seen_")
         assert model.partial_fit(views[:700]).n_samples_seen_ == 700
+
+
+class TestWarnings:
+    def test_too_few_useful_vectors_warn_as_after_fit(self):
+        X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 8, axis=0)
+        stream = LMVSC(3, n_components=5, n_repeats=1, random_state=0).partial_fit(X)
+        with pytest.warns(RankWarning, match="only 3 useful singular vectors of the 5 asked for"):
+            stream.predict(X)
+
+    def test_rows_that_were_not_solved_warn_as_after_fit(self, views, monkeypatch):
+        def fail_one(tile):
+            return replace(graph_moments(tile), n_failed=1)
+
+        monkeypatch.setattr("manyview.streaming.graph_moments", fail_one)
+        stream = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:500])
+        with pytest.warns(ConvergenceWarning, match="1 graph rows were not solved"):
+            stream.predict(views[:10])
 
 
 class TestMemory:
@@ -182,6 +202,17 @@ class TestRefused:
         with pytest.raises(ValueError, match=f"row {n_before + 7}, column 2"):
             model.partial_fit(broken)
         assert model.n_samples_seen_ == n_before
+        assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
+        assert np.isfinite(model.transform(views[:50])).all()
+
+    @pytest.mark.parametrize("n_before", [100, 12_000])
+    def test_a_batch_with_a_sample_without_views_is_not_added(self, views, n_before):
+        model = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:n_before])
+        broken = [array[:50].copy() for array in views.arrays]
+        for array in broken:
+            array[7] = np.nan
+        with pytest.raises(ValueError, match=rf"no view at all.*row\(s\) {n_before + 7}\."):
+            model.partial_fit(broken)
         assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
         assert np.isfinite(model.transform(views[:50])).all()
 

@@ -45,7 +45,7 @@ from manyview.parameters import count_block_rows, count_jobs, resolve
 from manyview.progress import Progress, SilentProgress, TerminalProgress
 from manyview.settings import Settings
 from manyview.stages.n_clusters import Suggestion
-from manyview.streaming import Intake
+from manyview.streaming import Intake, StreamResult
 from manyview.views import Views
 
 logger = logging.getLogger("manyview")
@@ -340,9 +340,9 @@ view, default="auto"
         Scaling and anchors come from the first rows: 256 for each anchor, 10 000 at least, or what
         there is when the model is first asked for anything. Later rows are added to sums, and some
         of them kept in a reservoir of bounded size, on which centres are found. ``predict`` and
-        ``transform`` work at any time and bring the fitted attributes up to date; there are no
-        ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts anew, and so does
-        ``partial_fit`` of a model that was loaded from a file: sums are not saved.
+        ``transform`` work at any time, bring the fitted attributes up to date, and warn as ``fit``
+        does; there are no ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts
+        anew, and so does ``partial_fit`` of a model that was loaded from a file: sums are not saved.
 
         Parameters
         ----------
@@ -402,6 +402,7 @@ view, default="auto"
         self.n_clusters_ = len(result.model.centers)
         self.singular_values_ = result.bases[0].singular_values
         self._set_from_model()
+        _warn_of_doubts(result, result.settings.n_components or self.n_clusters_)
 
     def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
         """Places of each view's columns, if one wide array is to be split."""
@@ -452,22 +453,7 @@ view, default="auto"
         self.solver_report_ = describe_solver(views, result)
         self._set_from_model()
         warn_of_silent_views(views, self.view_weights_)
-        if result.n_failed:
-            warnings.warn(
-                f"{result.n_failed} graph rows were not solved to tolerance; a larger alpha makes "
-                "the problems better conditioned.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        wanted = settings.n_components or result.n_clusters
-        if result.rank < wanted:
-            warnings.warn(
-                f"The fused graph has only {result.rank} useful singular vectors of the "
-                f"{wanted} asked for (few distinct rows or anchors); those are used. "
-                "More anchors or fewer clusters would help.",
-                RankWarning,
-                stacklevel=3,
-            )
+        _warn_of_doubts(result, settings.n_components or result.n_clusters)
 
     def _set_from_model(self) -> None:
         model = self._model
@@ -710,6 +696,25 @@ view, default="auto"
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.impute is not None
         return tags
+
+
+def _warn_of_doubts(result: pipeline.Result | StreamResult, n_wanted: int) -> None:
+    """Warn of graph rows that were not solved, and of fewer singular vectors than asked for."""
+    if result.n_failed:
+        warnings.warn(
+            f"{result.n_failed} graph rows were not solved to tolerance; a larger alpha makes "
+            "the problems better conditioned.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    if result.rank < n_wanted:
+        warnings.warn(
+            f"The fused graph has only {result.rank} useful singular vectors of the "
+            f"{n_wanted} asked for (few distinct rows or anchors); those are used. "
+            "More anchors or fewer clusters would help.",
+            RankWarning,
+            stacklevel=4,
+        )
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:

@@ -71,7 +71,7 @@ def match_views(
     fitted = list(fitted)
     names = list(views.names)
     extra = set(names) - set(fitted)
-    if extra and len(names) == len(fitted) and _default_names(len(names)) in (names, fitted):
+    if extra and _is_by_place(names, fitted, by_name=by_name):
         return views
     if extra:
         views = described_views(views, only=extra)  # what says nothing does not matter
@@ -101,6 +101,16 @@ def match_views(
         for name in fitted
     }
     return Views(parts, target=views.target, ids=views.ids)
+
+
+def _is_by_place(names: list[str], fitted: list[str], *, by_name: bool) -> bool:
+    """Whether new views stand for those fitted by their places: those of a list have no other names."""
+    default = _default_names(len(fitted))
+    if len(names) != len(fitted) or default not in (names, fitted):
+        return False
+    # A name that was fitted means that view, and no other.
+    is_list = names == default and not by_name
+    return is_list or all(n == f for n, f in zip(names, fitted, strict=True) if n in fitted)
 
 
 def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names]) -> Views:

@@ -1,7 +1,8 @@
 """Save and load a fitted model as arrays plus JSON; never pickle.
 
 A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, which the JSON refers
-to as ``{"array": name}``.
+to as ``{"array": name}``. A dictionary that looks like that itself, such as the columns of a view called
+"array", is wrapped once more: ``{"array": {"array": columns}}``.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
-        return {str(key): _pack(item, arrays) for key, item in value.items()}
+        packed = {str(key): _pack(item, arrays) for key, item in value.items()}
+        return {"array": packed} if set(packed) == {"array"} else packed
     if isinstance(value, list | tuple):
         return [_pack(item, arrays) for item in value]
     if hasattr(value, "__array__"):  # a table
@@ -162,7 +164,10 @@ def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, dict):
         if set(value) == {"array"}:
-            return arrays[value["array"]]
+            content = value["array"]
+            if isinstance(content, str):
+                return arrays[content]
+            value = content if isinstance(content, dict) else value  # older files do not wrap
         return {key: _unpack(item, arrays) for key, item in value.items()}
     if isinstance(value, list):
         return [_unpack(item, arrays) for item in value]

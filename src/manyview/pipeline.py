@@ -20,6 +20,7 @@ from manyview.engines.base import (
 )
 from manyview.graphs import choose_graphs, spread_evenly
 from manyview.model import FittedModel, GraphRows
+from manyview.presence import refuse_samples_without_views, side_by_side
 from manyview.settings import Settings, n_vectors_for
 from manyview.stages.anchors import SAMPLE_ROWS_PER_ANCHOR, choose_rows
 from manyview.stages.embedding import (
@@ -100,6 +101,9 @@ def fit(
             rows = engine.open(arrays, run)
             numbers = sample_numbers(rows.n_rows, settings, sample_rng)
             sample = rows.sample_rows(numbers)
+            present = side_by_side(sample.arrays)
+            if present is not None:  # here, where rows' own numbers are known
+                refuse_samples_without_views(present, numbers)
             scalers = tuple(
                 fit_scaler(array, name=name, kind=kind, impute=settings.impute, numbers=numbers)
                 for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)

@@ -259,11 +259,15 @@ def side_by_side(arrays: Sequence[Any]) -> Mask | None:
     return np.stack([np.ones(n_rows, bool) if p is None else p for p in each], axis=1)
 
 
-def refuse_samples_without_views(present: Mask, first_row: int = 0) -> None:
-    """Raise ValueError if a sample, a row of ``present`` (n, v), has no view at all."""
+def refuse_samples_without_views(present: Mask, numbers: Places | int = 0) -> None:
+    """Raise ValueError if a sample, a row of ``present`` (n, v), has no view at all.
+
+    ``numbers`` are the samples' own, or that of the first if they follow each other.
+    """
     without = np.flatnonzero(~present.any(axis=1))
     if without.size:
-        few = ", ".join(str(first_row + row) for row in without[:_NAMED])
+        own = numbers[without] if isinstance(numbers, np.ndarray) else numbers + without
+        few = ", ".join(map(str, own[:_NAMED]))
         raise ValueError(
             f"{without.size} sample(s) have no view at all, only NaN or nothing: row(s) {few}"
             f"{' ...' if without.size > _NAMED else ''}. Leave them out; every sample needs at "

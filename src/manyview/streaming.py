@@ -37,7 +37,13 @@ from manyview.engines.memory import Memory
 from manyview.graphs import choose_graphs
 from manyview.model import FittedModel, GraphRows
 from manyview.parameters import resolve
-from manyview.presence import is_partial, split_rows, stack
+from manyview.presence import (
+    is_partial,
+    refuse_samples_without_views,
+    side_by_side,
+    split_rows,
+    stack,
+)
 from manyview.settings import Settings
 from manyview.stages.embedding import Basis, embed_rows
 from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments, stack_tiles
@@ -108,10 +114,11 @@ class StreamResult:
 
     model: FittedModel
     bases: tuple[Basis, ...]
+    rank: int
     view_weights: Array
     inertia: float
-    n_entries: Array
     n_failed: int
+    settings: Settings
 
 
 class Stream:
@@ -188,7 +195,7 @@ class Stream:
         n_kept = rows.parts[0].shape[0]
         with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
             graph = _Standing(rows, self.n_seen)
-            bases, _ = pipeline.find_bases(moments, graph, self._graphs, settings)
+            bases, rank = pipeline.find_bases(moments, graph, self._graphs, settings)
             transforms = tuple(basis.transform for basis in bases)
             embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
             centers = start_centers(
@@ -204,8 +211,7 @@ class Stream:
         model = FittedModel(
             self._scalers, self._graphs, transforms, settings.row_norm, centers, self._build
         )
-        entries = np.concatenate(moments.n_entries)
-        return StreamResult(model, bases, self._weights, inertia, entries, moments.n_failed)
+        return StreamResult(model, bases, rank, self._weights, inertia, moments.n_failed, settings)
 
 
 class _Standing:
@@ -297,7 +303,10 @@ class Intake:
         self.is_settled = False
 
     def _check(self, estimator: Any, views: Views) -> None:
-        """Refuse what is not finite now: later, it would not be known which batch it came with."""
+        """Refuse what cannot be fitted now: later, it would not be known which batch it came with."""
+        present = side_by_side(views.arrays)
+        if present is not None:
+            refuse_samples_without_views(present, self.n_seen)
         numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
         for name, array in views.items():
             rows, there = split_rows(array)

@@ -12,6 +12,7 @@ from scipy.io import savemat
 
 from manyview.errors import ReadError
 from manyview.readers import read_labels, read_view
+from manyview.sources import is_source
 
 A, B = np.arange(12.0).reshape(4, 3), np.arange(20.0).reshape(4, 5)
 Y = np.array([1.0, 1.0, 2.0, 2.0])
@@ -251,6 +252,7 @@ class TestSingleCell:
             obs = pd.DataFrame({"kind": ["t", "b", "t", "b"]}, index=names)
             made = anndata.AnnData(table, obs=obs)
             made.layers["raw"] = table + 1
+            made.layers["counts"] = sparse.csr_array(table)
             made.obsm["X_pca"] = table[:, :2]
             return made
 
@@ -274,10 +276,13 @@ class TestSingleCell:
         assert found.ids.tolist() == list("wxyz")
         assert found.labels.tolist() == ["t", "b", "t", "b"]
 
-    @pytest.mark.parametrize("key", ["X", "layers/raw"])
-    def test_genes_come_in_the_order_wanted(self, paths, key):
+    @pytest.mark.parametrize(
+        ("key", "table"), [("X", A), ("layers/raw", A + 1), ("layers/counts", A)]
+    )
+    def test_genes_come_in_the_order_wanted_and_stay_on_disk(self, paths, key, table):
         found = read_view(f"{paths / 'a.h5ad'}::{key}", features=("2", "0"))
-        assert np.array_equal(dense(found.views[0]), (A + (key != "X"))[:, [2, 0]])
+        assert is_source(found.views[0].data)
+        assert np.array_equal(dense(found.views[0]), table[:, [2, 0]])
         assert found.views[0].columns == ("2", "0")
         with pytest.raises(ReadError, match="lacks 1 column that the model was fitted to: 'CD4'"):
             read_view(str(paths / "a.h5ad"), features=("2", "CD4"))
@@ -298,5 +303,6 @@ class TestSingleCell:
 
     @pytest.mark.parametrize("key", ["nothere", "obs", "layers/nothere"])
     def test_other_keys_list_what_there_is(self, paths, key):
-        with pytest.raises(ReadError, match="it has 'X', 'layers/raw', 'obsm/X_pca'"):
+        message = rf"^\S+a\.h5ad has no '{key}'; it has 'X', 'layers/counts', 'layers/raw'"
+        with pytest.raises(ReadError, match=message):
             read_view(f"{paths / 'a.h5ad'}::{key}")

@@ -102,6 +102,8 @@ def test_nothing_in_common(here, tmp_path):
         (["d.npy"], {"label_column": "kind"}, "No file has a column 'kind' of labels"),
         (["d.npy", "d.npy"], {}, "Several views would be called 'd'"),
         (["d.npy", "n=d.npy"], {"columns": {"x": ["a"]}}, "Columns split one table"),
+        (["d.npy"], {"columns": {"x": ["a"]}}, r"\(CSV, .*d\.npy is a NumPy file\. Give each view"),
+        (["c.npz"], {"columns": {"x": ["c"]}}, r"c\.npz is a npz file"),
         (["d.npy"], {"transpose": ["x"]}, r"no view 'x' to transpose; the views are \['d'\]"),
         (["d.npy", "fewer.csv"], {"drop": ["id"]}, r"fewer\.csv has 26 rows but d\.npy has 30"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -94,6 +95,29 @@ def test_many_rows_come_in_batches(tmp_path):
     assert found.views[0].data.shape == (n, 2)
     assert found.ids[-1] == "r45000"
     assert found.views[0].data[:, 1].tolist() == (np.arange(n) / 2).tolist()
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_long_field_takes_no_room_in_other_columns(tmp_path, quote):
+    row, names = ",1" * 100, "".join(f",c{i}" for i in range(100))
+    notes = [f"{quote}{'x' * (2000 if i == 5 else 1)}{quote}" for i in range(1000)]
+    text = f"note{names}\n" + "".join(f"{note}{row}\n" for note in notes)
+    path = put(tmp_path, text)
+    tracemalloc.start()
+    found = read_view(path, label_column="note")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.views[0].data.shape == (1000, 100)
+    assert len(found.labels[5]) == 2000
+    assert peak < 60e6  # 800 MB if all fields were as long
+
+
+def test_wide_tables_come_in_batches_of_fewer_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("manyview.readers.csv._BATCH_FIELDS", 6)
+    lines = [f"{i},NA,{i}.5" for i in range(7)]
+    found = read_view(put(tmp_path, "a,b,c\n" + "\n".join(lines))).views[0].data
+    expected = [[i, np.nan, i + 0.5] for i in range(7)]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_text_far_down_a_column_is_found(tmp_path):

@@ -102,3 +102,13 @@ class TestFewWideRows:
     def test_rows_all_alike(self):
         anchors = anchors_of_few(ScaledRows(np.full((6, 20), 2.0)), np.array([0, 3]))
         np.testing.assert_allclose(anchors, 2.0)
+
+    def test_sparse_rows_far_from_zero(self):
+        rng = np.random.default_rng(0)
+        X = np.where(rng.random((60, 301)) < 0.05, rng.random((60, 301)), 0.0)
+        X[:, -1] = rng.normal(1.7e9, 1e6, 60)  # as seconds since 1970
+        X /= 1e6
+        starts = np.arange(0, 60, 6)
+        far = anchors_of_few(ScaledRows(sparse.csr_array(X), X.mean(axis=0)), starts)
+        near = anchors_of_few(ScaledRows(X - X.mean(axis=0)), starts)
+        np.testing.assert_allclose(far, near, atol=1e-6)

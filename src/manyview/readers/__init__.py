@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from manyview.readers.assemble import Assembled, assemble, read_views
 from manyview.readers.contents import Contents, ReadView, Request
-from manyview.readers.formats import FORMATS, find_format, read_file
+from manyview.readers.formats import FORMATS, find_format, read_file, refuse_columns
 from manyview.readers.labels import LabelFile, read_labels
 from manyview.readers.specification import Specification, parse
 
@@ -57,5 +57,7 @@ def read_view(text: str, **request: object) -> Contents:
     (['a', 'b'], ('red', 'green'))
     """
     found = parse(text)
+    if request.get("columns"):
+        refuse_columns(found.path)
     contents = read_file(Request(found.path, found.key, **request))  # type: ignore[arg-type]
     return contents if found.name is None else contents.under(found.name)

@@ -18,6 +18,7 @@ from manyview.errors import ReadError
 from manyview.ids import as_ids
 from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.hdf5 import open_rows, opened
+from manyview.reordered import select_columns
 from manyview.sources.csr_groups import CsrGroupSource
 from manyview.words import count, first_few, lacks_columns
 
@@ -109,15 +110,14 @@ def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[Rea
 def _arrange(
     data: Any, columns: tuple[str, ...], wanted: tuple[str, ...], request: Request
 ) -> tuple[Any, tuple[str, ...]]:
-    """Bring columns into the order wanted, which reads them if they are in another."""
+    """Bring columns into the order wanted; rows on disk stay there."""
     if columns == wanted:
         return data, columns
     places = {name: place for place, name in enumerate(columns)}
     missing = [name for name in wanted if name not in places]
     if missing:
         raise ReadError(lacks_columns(str(request.path), missing))
-    rows = data.read(0, data.shape[0]) if hasattr(data, "read") else data
-    return rows[:, [places[name] for name in wanted]], wanted
+    return select_columns(data, [places[name] for name in wanted]), wanted
 
 
 def _read_sparse(group: Any, request: Request) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.ids import as_ids, places, refuse_repeated
 from manyview.readers.contents import Contents, ReadView, Request
-from manyview.readers.formats import read_file
+from manyview.readers.formats import read_file, refuse_columns
 from manyview.readers.join import JOINS, match_rows
 from manyview.readers.labels import LabelFile, read_labels
 from manyview.readers.specification import Specification, parse
@@ -103,6 +103,8 @@ def read_views(
     if columns and len(texts) != 1:
         raise ReadError(f"Columns split one table into views, but there are {len(texts)} files.")
     parsed = [parse(text, folder=folder) for text in texts]
+    if columns:
+        refuse_columns(parsed[0].path)
     parts = []
     for found in parsed:
         request = Request(

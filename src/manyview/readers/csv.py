@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -24,7 +24,7 @@ from manyview.words import first_few
 MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
 """Texts that stand for a missing value."""
 
-_BATCH_ROWS = 20_000
+_BATCH_ROWS, _BATCH_FIELDS = 20_000, 2_000_000  # whichever is reached first
 _BLANK = " \r\n"  # not tabs: a line of them is a row of empty fields
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
@@ -153,7 +153,8 @@ def _read_columns(
     keep = np.array([is_text(name) for name in layout.names])
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
     first = 2 if layout.has_names else 1
-    for batch in _batches(text, layout.separator):
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_FIELDS // width))
+    for batch in _batches(text, layout.separator, n_rows):
         whole = [row for row in batch if row and (isinstance(row, list) or row.strip(_BLANK))]
         _refuse_ragged(batch, layout.separator, width, path, first)
         first += len(batch)
@@ -165,13 +166,13 @@ def _read_columns(
     return [_join(part) for part in parts]
 
 
-def _batches(text: io.TextIOWrapper, separator: str) -> Iterator[list[Any]]:
+def _batches(text: io.TextIOWrapper, separator: str, n_rows: int) -> Iterator[list[Any]]:
     """Give lines, many at a time; from the first quotation mark on, lists of fields instead."""
-    while lines := list(islice(text, _BATCH_ROWS)):
+    while lines := list(islice(text, n_rows)):
         if any('"' in line for line in lines):
             # A quoted field may hold separators, and go on over several lines.
             reader = csv.reader(chain(lines, text), delimiter=separator)
-            while rows := list(islice(reader, _BATCH_ROWS)):
+            while rows := list(islice(reader, n_rows)):
                 yield rows
             return
         yield lines
@@ -190,44 +191,52 @@ def _convert(
     rows: list[Any], separator: str, keep: npt.NDArray[np.bool_]
 ) -> Iterator[npt.NDArray[Any]]:
     """Give each column as numbers if all its fields are and it is not kept as text."""
-    table: npt.NDArray[Any] | None = None
-    numbers: Iterator[npt.NDArray[Any]]
-    try:
-        numbers = iter(_parse_numbers(rows, separator, np.flatnonzero(~keep)))
-    except ValueError:
-        table = _fields(rows, separator)
-        numbers = map(_numbers_if_all, table[:, ~keep].T)
-    if table is None and keep.any():
-        table = _fields(rows, separator)
-    for i, is_kept in enumerate(keep):
-        yield np.char.strip(table[:, i]) if is_kept and table is not None else next(numbers)
+    parsed = _parse_numbers(rows, separator, np.flatnonzero(~keep))
+    numbers = iter(() if parsed is None else parsed)
+    texts = _fields(rows, separator, np.flatnonzero(keep | (parsed is None)))
+    for is_kept in keep:
+        if is_kept:
+            yield np.array([field.strip() for field in next(texts)], dtype=np.str_)
+        else:
+            yield _numbers_if_all(next(texts)) if parsed is None else next(numbers)
 
 
 def _parse_numbers(
     rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Give columns of numbers, shape (columns, rows); raise ValueError if a field is none."""
+) -> npt.NDArray[np.float64] | None:
+    """Give columns of lines all at once, shape (columns, rows); None if a field is no number."""
     if len(columns) == 0:
         return np.zeros((0, len(rows)))
     if isinstance(rows[0], list):
-        return np.array(rows, dtype=np.str_)[:, columns].astype(np.float64).T
-    parsed: npt.NDArray[np.float64] = np.loadtxt(
-        rows, delimiter=separator, usecols=columns.tolist(), ndmin=2, comments=None
-    )
+        return None
+    try:
+        parsed: npt.NDArray[np.float64] = np.loadtxt(
+            rows, delimiter=separator, usecols=columns.tolist(), ndmin=2, comments=None
+        )
+    except ValueError:
+        return None
     return parsed.T
 
 
-def _fields(rows: list[Any], separator: str) -> npt.NDArray[np.str_]:
-    split = rows if isinstance(rows[0], list) else [r.rstrip("\r\n").split(separator) for r in rows]
-    return np.array(split, dtype=np.str_)
+def _fields(
+    rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
+) -> Iterator[tuple[str, ...]]:
+    """Give the fields of some columns, one column after the other."""
+    places = columns.tolist()
+    split = (row if isinstance(row, list) else row.rstrip("\r\n").split(separator) for row in rows)
+    yield from zip(*([row[i] for i in places] for row in split), strict=True)
 
 
-def _numbers_if_all(column: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
-    column = np.char.strip(column)
+def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
     try:
-        return np.where(np.isin(column, MISSING), "nan", column).astype(np.float64)
+        return np.array(list(map(float, fields)))
     except ValueError:
-        return column
+        pass
+    text, missing = [field.strip() for field in fields], set(MISSING)
+    try:
+        return np.array([np.nan if field in missing else float(field) for field in text])
+    except ValueError:
+        return np.array(text, dtype=np.str_)
 
 
 def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:

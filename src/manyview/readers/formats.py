@@ -28,6 +28,8 @@ class Format:
         How its content begins; nothing where that does not tell.
     is_lazy : bool
         Whether dense rows stay on disk until they are needed.
+    is_table : bool
+        Whether its columns may be split into views.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Format:
     endings: tuple[str, ...]
     signature: bytes = b""
     is_lazy: bool = False
+    is_table: bool = False
 
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -42,9 +45,9 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 FORMATS = (
     Format("NumPy", "npy", (".npy",), b"\x93NUMPY", is_lazy=True),
     Format("npz", "npz", (".npz",), b"PK"),
-    Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data")),
-    Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_lazy=True),
-    Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1"),
+    Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data"), is_table=True),
+    Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_lazy=True, is_table=True),
+    Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1", is_table=True),
     Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5, is_lazy=True),
     Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5, is_lazy=True),
     Format("zarr", "zarr", (".zarr",), is_lazy=True),
@@ -101,6 +104,17 @@ def read_file(request: Request) -> Contents:
     """Read one file by the reader of its format."""
     contents: Contents = _module(find_format(request.path)).read(request)
     return contents
+
+
+def refuse_columns(path: Path) -> None:
+    """Raise ReadError if a file is no table, so that its columns cannot be split into views."""
+    found = find_format(path)
+    if not found.is_table:
+        tables = ", ".join(f.name for f in FORMATS if f.is_table)
+        raise ReadError(
+            f"Columns split a table into views ({tables}), but {path} is a {found.name} file. Give each "
+            "view as a file or an array of its own, or save this one as a table."
+        )
 
 
 def file_vectors(path: Path) -> dict[str, Any]:

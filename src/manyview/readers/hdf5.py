@@ -57,6 +57,8 @@ def opened(path: Path) -> Iterator[Any]:
     with file:
         try:
             yield file
+        except ReadError:  # an OSError too, but it says itself what is wrong
+            raise
         except (OSError, RuntimeError) as error:
             raise ReadError(f"{path} is damaged: {error}.") from error
 

@@ -53,8 +53,8 @@ def refine_anchors(starts: Array, first: Sweep, last: Sweep) -> Array:
 def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
     """Give anchors (m, d) of n rows with d > n columns, from the rows numbered ``starts``.
 
-    K-means only asks for distances, and n rows have the same in n dimensions: those of a triangular
-    root of their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
+    K-means only asks for distances, and n rows have the same in n dimensions: those of a root of
+    their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
     """
     placed = ScaledRows(_few_dimensions(rows))
     sweep = partial(assign, placed)
@@ -80,7 +80,13 @@ def _few_dimensions(rows: ScaledRows) -> Array:
     gram -= gram.mean(axis=1)[:, None]  # as if their mean were zero
     scale = float(np.diagonal(gram).mean())
     gram[np.diag_indices_from(gram)] += _JITTER * scale if scale > 0 else 1.0
-    return np.asarray(np.linalg.cholesky(gram), np.float64)
+    try:
+        return np.asarray(np.linalg.cholesky(gram), np.float64)
+    except np.linalg.LinAlgError:
+        # Sparse rows far from zero: rounding outweighs the jitter, so this root leaves out what is
+        # negative by it.
+        values, vectors = np.linalg.eigh(gram)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
 
 
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:
