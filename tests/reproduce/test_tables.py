@@ -113,7 +113,7 @@ def test_made_rivals_are_timed_against_lmvsc_on_the_same_made_rows(some_data):
     options, store = Options("full"), Store(None)
     fill(store, options)
     facts = describe_table(plan_table(PROBLEMS["nus"], options), options, store)
-    assert {ratio["n_rows"] for ratio in facts["ratios"]} == {2000, 30_000}
+    assert {ratio["n_rows"] for ratio in facts["ratios"]} == {1000, 30_000}
     assert [one["label"] for one in facts["untimed"]] == ["MLRSSC"]
 
 

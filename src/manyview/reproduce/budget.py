@@ -141,7 +141,9 @@ _EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
 _MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
          "full": Budget(grid="none", seeds=1, seconds=150),
          "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
-_MADE_RIVALS = {"quick": 200, "full": 2000, "unlimited": None}
+_MADE_RIVALS = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
+                "full": Budget(rows=1000, grid="none", seeds=1, seconds=60),
+                "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
 
 
 def find_budget(form: str, problem: Problem, method: str) -> Budget:
@@ -163,7 +165,5 @@ def find_budget(form: str, problem: Problem, method: str) -> Budget:
 
 def made_budget(form: str, problem: Problem, method: str) -> Budget:
     """Give what a method may spend on made data: fixed settings, one seed, for time and memory."""
-    budget = _MADE[form]
-    if method in methods.RIVALS and not problem.is_small:
-        return replace(budget, rows=_MADE_RIVALS[form])
-    return budget
+    is_cut = method in methods.RIVALS and not problem.is_small
+    return _MADE_RIVALS[form] if is_cut else _MADE[form]
