@@ -127,7 +127,7 @@ _TABLES = {
     ("quick", False): _QUICK_LARGE,
 }
 _EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
-    ("full", "covertype", methods.PUBLISHED): Budget(tuning_rows=20_000, seeds=3, seconds=1200),
+    ("full", "covertype", methods.PUBLISHED): Budget(seeds=3, seconds=1200),
     ("full", "covertype", "standardised"): Budget(rows=20_000, seeds=1, seconds=200),
     ("full", "covertype", methods.DEFAULT): Budget(seeds=3, seconds=300),
     ("full", "covertype", methods.KMEANS): Budget(seeds=3, seconds=200),

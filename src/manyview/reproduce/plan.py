@@ -110,14 +110,16 @@ class Table:
     is_present: bool
     refusals: tuple[tuple[str, Cell], ...] = ()
 
-    def partners(self, store: Store) -> list[Cell]:
-        """Cells that time the published method on the rows that slower rivals were cut to."""
-        own = next((row for row in self.rows if row.label == RELEASED), None)
-        if own is None:
-            return []
-        best = own.result_cells(store)[0]
-        others = {row.data for row in self.rows if row.method in methods.RIVALS}
-        return [replace(best, data=data, seed=0) for data in others if data != best.data]
+    def partners(self, store: Store, labels: Sequence[str] = VARIANTS) -> list[Cell]:
+        """Cells of published variants on the rows that other methods were cut to, to be compared."""
+        others = dict.fromkeys(row.data for row in self.rows)
+        return [
+            replace(row.result_cells(store)[0], data=data, seed=0)
+            for row in self.rows
+            if row.label in labels
+            for data in others
+            if data != row.data
+        ]
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
             cells += [cell for row in rows if row.final is None for cell in row.tuning_cells]
             yield Job(named, cells, share)
     seconds = [row.budget.seconds for row in table.rows if row.method == methods.PUBLISHED]
-    yield Job(f"{title}: LMVSC on the rows of its rivals", table.partners(store), seconds[0])
+    yield Job(f"{title}: LMVSC on the rows of others", table.partners(store), seconds[0])
     yield Job(f"{title}: memory that methods need", [cell for _, cell in table.refusals], 60.0)
 
 

@@ -262,7 +262,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
     own = next((row for row in table.rows if row.label == RELEASED), None)
     if own is None:
         return []
-    partners = {cell.data: cell for cell in table.partners(store)}
+    partners = {cell.data: cell for cell in table.partners(store, [RELEASED])}
     printed_own = paper.find_row(table.problem.name, "LMVSC")
     found = []
     for row in table.rows:
