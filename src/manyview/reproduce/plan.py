@@ -118,7 +118,7 @@ class Table:
             for row in self.rows
             if row.label in labels
             for data in others
-            if data != row.data
+            if data.n_rows < row.data.n_rows
         ]
 
 
