@@ -169,6 +169,6 @@ def made_budget(form: str, problem: Problem, method: str) -> Budget:
         return _MADE_RIVALS[form]
     budget = _MADE[form]
     if form == "full" and problem.is_sparse and method in (methods.PUBLISHED, methods.KMEANS):
-        # Their ten k-means starts take a quarter of an hour on all of these sparse rows.
+        # Their ten k-means starts take longest, and do not end in time on all of these sparse rows.
         return replace(budget, rows=max(4000, problem.info.n_samples // 10))
     return budget

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from manyview.reproduce import figure_plan, paper
-from manyview.reproduce.cells import Cell, Store
+from manyview.reproduce.cells import Cell, Line, Store
 from manyview.reproduce.plan import Options
 from manyview.reproduce.problems import PROBLEMS
 from manyview.reproduce.tables import Facts
@@ -122,6 +122,7 @@ def describe_growth(options: Options, store: Store) -> Facts:
                     for (x, y), line in zip(points, lines, strict=True)
                 ],
                 "slope": fit_slope([x for x, _ in points], [y for _, y in points]),
+                "slope_without_anchors": _slope_without_anchors(lines),
                 "stopped": stopped[0].get("reason", stopped[0]["status"]) if stopped else None,
                 "lines": [line["id"] for line in store.lines(curve.cells)],
             }
@@ -131,6 +132,13 @@ def describe_growth(options: Options, store: Store) -> Facts:
         "is_made": is_made,
         "curves": [c for c in curves if c["points"] or c["stopped"]],
     }
+
+
+def _slope_without_anchors(lines: Sequence[Line]) -> float | None:
+    """The slope of what the authors' timer measures: all but the anchors' k-means."""
+    stages = [line["stage_seconds"] for line in lines if "anchors" in line.get("stage_seconds", {})]
+    rest = [sum(seconds.values()) - seconds["anchors"] for seconds in stages]
+    return fit_slope([line["n_rows"] for line in lines], rest) if len(rest) == len(lines) else None
 
 
 def describe_terms(options: Options, store: Store) -> list[Facts]:
