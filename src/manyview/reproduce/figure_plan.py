@@ -26,7 +26,8 @@ _SIZES = {
     "full": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
     "unlimited": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
 }
-_SIZE_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
+_RIVAL_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
+_OWN_SECONDS = {"quick": 8.0, "full": 300.0, "unlimited": None}
 _OTHER_SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
 _BASE = {"m": 50, "d": 40, "v": 3, "k": 10}
 _TERMS = {
@@ -116,10 +117,11 @@ def plan_sensitivity(options: Options) -> list[Sensitivity]:
 
 @dataclass(frozen=True)
 class Curve:
-    """One method's time at growing sizes."""
+    """One method's time at growing sizes, all of them in so many seconds at most."""
 
     title: str
     cells: tuple[Cell, ...]
+    seconds: float | None
 
 
 def plan_growth(options: Options) -> list[Curve]:
@@ -133,7 +135,9 @@ def plan_growth(options: Options) -> list[Curve]:
         title: str, method: str, settings: methods.Settings, view: int | None = None
     ) -> Curve:
         cells = [Cell(Data(name, n, made=not is_real), method, settings, 0, view) for n in sizes]
-        return Curve(title, tuple(cells))
+        is_own = method in (methods.PUBLISHED, methods.DEFAULT)
+        seconds = (_OWN_SECONDS if is_own else _RIVAL_SECONDS)[options.form]
+        return Curve(title, tuple(cells), seconds)
 
     curves = [
         curve(TIMED_CURVE, methods.PUBLISHED, {**SETTINGS, "n_anchors": 50}),
@@ -144,11 +148,6 @@ def plan_growth(options: Options) -> list[Curve]:
         view = 0 if method in methods.SINGLE_VIEW else None
         curves.append(curve(methods.title(method, view), method, {}, view))
     return curves
-
-
-def growth_seconds(options: Options) -> float | None:
-    """Most seconds of one curve."""
-    return _SIZE_SECONDS[options.form]
 
 
 def figure_seconds(options: Options) -> float | None:

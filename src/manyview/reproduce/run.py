@@ -151,8 +151,7 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
             yield Job(f"{title}, ours", [cell for cells in plan.ours for cell in cells], seconds)
     elif name == "time-rows":
         for curve in figure_plan.plan_growth(options):
-            limit = figure_plan.growth_seconds(options)
-            yield Job(f"time against rows: {curve.title}", curve.cells, limit)
+            yield Job(f"time against rows: {curve.title}", curve.cells, curve.seconds)
     else:
         for varied, points in figure_plan.plan_terms(options).items():
             yield Job(f"time against {varied}", [cell for _, cell in points], seconds)
