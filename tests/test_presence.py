@@ -356,6 +356,26 @@ class TestFit:
         found = select.compare(Views(views, present=present), K, tried)
         assert all(0 <= trial.excess_cut < 1 for trial in found.trials)
 
+    def test_the_number_of_clusters_is_suggested_where_views_are_missing(self):
+        views = make_views(400, 2, (5, 6, 4, 5), random_state=0)
+        mask = holes(400, 4, 0.6)
+        whole = LMVSC("auto", random_state=0).fit(views)
+        some = LMVSC("auto", random_state=0).fit(Views(views, present=mask))
+        assert whole.n_clusters_ == some.n_clusters_ == 2
+
+    def test_a_row_of_nan_is_missing_in_a_view_that_lacks_others(self):
+        views = make_views(60, 2, (3, 4), random_state=0)
+        first = views.arrays[0].copy()
+        first[5] = np.nan
+        mask = np.ones((60, 2), bool)
+        mask[7, 0] = False
+        by_nan = Views([first, views.arrays[1]], present=mask)
+        mask[5, 0] = False
+        assert np.array_equal(by_nan.present, mask)
+        by_mask = Views(views, present=mask)
+        found = [model(n_repeats=1).fit(v).labels_ for v in (by_nan, by_mask)]
+        assert np.array_equal(*found)
+
 
 class TestRefused:
     def test_samples_without_any_view_are_named(self, views, present):
@@ -444,6 +464,13 @@ class TestPredict:
         again = load(tmp_path / "model.mv")
         assert np.array_equal(again.predict(Views(views, present=present)), fitted.labels_)
 
+    def test_samples_with_views_of_no_weight_only_are_told(self):
+        views = make_views(200, K, (5, 6, 4), random_state=0)
+        noise = np.random.default_rng(0).normal(size=(200, 5))
+        fitted = model().set_params(view_weights=[1, 1, 1, 0]).fit([*views.arrays, noise])
+        with pytest.warns(UserWarning, match=r"200 sample\(s\) have no view but \['view_3'\]"):
+            fitted.predict({"view_3": noise})
+
 
 class TestElsewhere:
     """Other engines, streams, checkpoints and pages."""
@@ -501,32 +528,3 @@ class TestElsewhere:
             for v, (name, X) in enumerate(views.items())
         }
         assert_same(model().fit(cells), model().fit(Views(views, present=present)))
-
-
-class TestReviewed:
-    def test_the_number_of_clusters_is_suggested_where_views_are_missing(self):
-        views = make_views(400, 2, (5, 6, 4, 5), random_state=0)
-        mask = holes(400, 4, 0.6)
-        whole = LMVSC("auto", random_state=0).fit(views)
-        some = LMVSC("auto", random_state=0).fit(Views(views, present=mask))
-        assert whole.n_clusters_ == some.n_clusters_ == 2
-
-    def test_a_row_of_nan_is_missing_in_a_view_that_lacks_others(self):
-        views = make_views(60, 2, (3, 4), random_state=0)
-        first = views.arrays[0].copy()
-        first[5] = np.nan
-        mask = np.ones((60, 2), bool)
-        mask[7, 0] = False
-        by_nan = Views([first, views.arrays[1]], present=mask)
-        mask[5, 0] = False
-        assert np.array_equal(by_nan.present, mask)
-        by_mask = Views(views, present=mask)
-        found = [model(n_repeats=1).fit(v).labels_ for v in (by_nan, by_mask)]
-        assert np.array_equal(*found)
-
-    def test_samples_with_views_of_no_weight_only_are_told(self):
-        views = make_views(200, K, (5, 6, 4), random_state=0)
-        noise = np.random.default_rng(0).normal(size=(200, 5))
-        fitted = model().set_params(view_weights=[1, 1, 1, 0]).fit([*views.arrays, noise])
-        with pytest.warns(UserWarning, match=r"200 sample\(s\) have no view but \['view_3'\]"):
-            fitted.predict({"view_3": noise})

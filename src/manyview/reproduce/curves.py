@@ -105,14 +105,13 @@ def _grid_point(cells: tuple[Cell, ...], store: Store) -> Facts | None:
 
 def describe_growth(options: Options, store: Store) -> Facts:
     """Give time against rows: for each method its points, and the slope of their logarithms."""
-    curves, name, is_made = [], "", False
-    for curve in figure_plan.plan_growth(options):
+    plans = figure_plan.plan_growth(options)
+    data = plans[0].cells[0].data  # the same for all
+    name = PROBLEMS[data.problem].title
+    curves = []
+    for curve in plans:
         lines = store.done(curve.cells)
         points = [(line["n_rows"], line["seconds"]) for line in lines]
-        data = curve.cells[0].data
-        is_made = data.made
-        title = PROBLEMS[data.problem].title
-        name = f"made data like {title}" if data.made else title
         stopped = [line for line in store.lines(curve.cells) if line["status"] != "done"]
         curves.append(
             {
@@ -128,8 +127,8 @@ def describe_growth(options: Options, store: Store) -> Facts:
             }
         )
     return {
-        "data": name,
-        "is_made": is_made,
+        "data": f"made data like {name}" if data.made else name,
+        "is_made": data.made,
         "curves": [c for c in curves if c["points"] or c["stopped"]],
     }
 

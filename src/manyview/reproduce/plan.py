@@ -74,16 +74,25 @@ class Row:
         chosen = self.chosen(store)
         if self.final is None:
             return chosen
-        first = self.candidates[0]
-        found = [chosen[0].settings] if first[0].settings else [chosen[0].settings, {}]
-        moved = [replace(first[0], data=self.final, settings=settings) for settings in found]
+        cells = [chosen[0], self.candidates[0][0]] if self.has_defaults else [chosen[0]]
+        moved = [replace(cell, data=self.final) for cell in cells]
         finals = [tuple(replace(cell, seed=seed) for seed in self.final_seeds) for cell in moved]
         return _best(finals, store)
 
     @property
+    def tuning_data(self) -> Data:
+        """The rows that settings are chosen on."""
+        return self.candidates[0][0].data
+
+    @property
     def data(self) -> Data:
         """The rows that the row's figures are measured on."""
-        return self.final or self.candidates[0][0].data
+        return self.final or self.tuning_data
+
+    @property
+    def has_defaults(self) -> bool:
+        """Whether the first setting is the method's own."""
+        return not self.candidates[0][0].settings
 
 
 def _best(candidates: Sequence[tuple[Cell, ...]], store: Store) -> tuple[Cell, ...]:

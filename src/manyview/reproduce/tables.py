@@ -95,8 +95,8 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
     n_settings = len(row.candidates)
     is_tuned = row.protocol == TUNED and n_settings > 1
     reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
-    tried = store.lines(row.tuning_cells) if is_tuned else []
-    finished = Counter(str(line["settings"]) for line in tried if line["status"] == "done")
+    tried = store.done(row.tuning_cells) if is_tuned else []
+    finished = Counter(str(line["settings"]) for line in tried)
     n_tried = sum(n == max(finished.values()) for n in finished.values())
     settings = methods.describe(cells[0].settings)
     how = [_how_chosen(row, settings, n_tried), _seeds(len(done), len(cells))]
@@ -115,7 +115,7 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "how": "; ".join(how),
         "is_tuned": is_tuned,
         "n_tried": n_tried,
-        "n_tuning_rows": row.candidates[0][0].data.n_rows,
+        "n_tuning_rows": row.tuning_data.n_rows,
         "best_fit": _best_fit(tried),
         "budget": row.budget.describe(n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
@@ -134,8 +134,8 @@ def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
     """A published variant's chosen setting on the rows that other methods were cut to, one seed."""
     if row.label not in VARIANTS or not table.is_present:
         return []
-    others = {other.data for other in table.rows} | {row.candidates[0][0].data}
-    moved = [replace(row, final=data, final_seeds=(0,)) for data in others - {row.data}]
+    cells = table.partners(store, [row.label])
+    moved = [replace(row, final=cell.data, final_seeds=(cell.seed,)) for cell in cells]
     n_samples = table.problem.info.n_samples
     found = [describe_row(one, table.problem.name, n_samples, store) for one in moved]
     return sorted((facts for facts in found if facts["n_seeds"]), key=lambda f: f["n_rows"])
@@ -191,12 +191,11 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
     if n_settings == 1:
         return "not tuned: its defaults"
     count = f"{n_tried}" if n_tried == n_settings else f"{n_tried} of {n_settings}"
-    where, n_rows = "", row.candidates[0][0].data.n_rows
-    if n_rows != row.data.n_rows:
-        where = f" on {n_rows} rows" + (
-            "" if row.candidates[0][0].settings else ", or its defaults"
-        )
-    return f"{settings}; best accuracy of {count} settings{where}"
+    how = f"{settings}; best accuracy of {count} settings"
+    if row.tuning_data.n_rows != row.data.n_rows:
+        how += f" on {row.tuning_data.n_rows} rows"
+        how += ", or its defaults" if row.has_defaults else ""
+    return how
 
 
 def _count_states(lines: Sequence[Line]) -> int:
@@ -206,16 +205,15 @@ def _count_states(lines: Sequence[Line]) -> int:
 
 def _best_fit(lines: Sequence[Line]) -> Facts | None:
     """Give the luckiest of all fits that settings were chosen from, and how many there were."""
-    done = [line for line in lines if line["status"] == "done"]
-    if not done:
+    if not lines:
         return None
-    best = max(done, key=lambda line: float(line["scores"]["accuracy"]))
+    best = max(lines, key=lambda line: float(line["scores"]["accuracy"]))
     return {
         "accuracy": best["scores"]["accuracy"],
         "nmi": best["scores"]["nmi"],
         "settings": methods.describe(best["settings"]),
         "seed": best["seed"],
-        "n_fits": len(done),
+        "n_fits": len(lines),
         "lines": [best["id"]],
     }
 
