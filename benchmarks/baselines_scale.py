@@ -23,7 +23,7 @@ from benchmarks.measure import in_child
 from benchmarks.record import RESULTS, Report, Target
 from manyview import baselines, datasets, metrics
 from manyview.reproduce.memory import status_bytes
-from manyview.views import Views
+from manyview.views.container import Views
 
 SEED = 0
 SECONDS = 300.0

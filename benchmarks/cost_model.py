@@ -26,7 +26,7 @@ from benchmarks.record import ROOT, Report, Target, code_and_machine
 from benchmarks.task_graph import Cluster, Costs, simulate
 from manyview import LMVSC
 from manyview.datasets import make_views
-from manyview.stopwatch import resident_bytes
+from manyview.machine import resident_bytes
 
 STAGES = ("sample", "anchors", "graph", "spectrum", "embedding", "labels")
 N_FITS, N_HELD_BACK = 36, 14
@@ -91,7 +91,7 @@ def make_model(k: int, m: int) -> LMVSC:
 
 def measure_fits(sizes: list[dict[str, int]]) -> list[dict[str, Any]]:
     """Give every fit's sizes and CPU seconds by stage. For a process of its own."""
-    from manyview import pipeline
+    from manyview.pipeline import fit as pipeline
 
     pipeline.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
     results = []
@@ -185,7 +185,7 @@ def measure_tasks(client: Any, *, n_blocks: int) -> Costs:
 
     from manyview.engines import Dask
     from manyview.engines.base import TILE_ROWS, Run
-    from manyview.progress import SilentProgress
+    from manyview.engines.progress import SilentProgress
 
     array = client.persist(da.zeros((n_blocks * TILE_ROWS, 1), chunks=(TILE_ROWS, 1), dtype="u1"))
     wait(array)

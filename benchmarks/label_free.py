@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from benchmarks.record import Report, Target
 from manyview import LMVSC, Views, datasets, metrics
 from manyview.errors import DatasetNotFoundError
-from manyview.scoring import excess_cut, label_free_score
+from manyview.select import excess_cut, label_free_score
 
 NAMES = ("3sources", "msrcv1", "bbcsport", "leaves100", "handwritten")
 SETTINGS = [

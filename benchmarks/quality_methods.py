@@ -14,7 +14,7 @@ from manyview.reproduce import paper
 from manyview.reproduce.grid import fit_grid
 from manyview.stages.scaling import fit_scaler
 from manyview.stages.scaling import side_by_side as join_scaled
-from manyview.views import with_short_indices
+from manyview.views.container import with_short_indices
 
 USUAL_SCALINGS = ("standard", "energy", "unit")
 OUR_SCALINGS = ("hellinger", "normal-scores")

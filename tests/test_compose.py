@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from manyview import LMVSC, Views
 from manyview.compose import per_view
-from manyview.scoring import label_free_score
+from manyview.select import label_free_score
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from manyview import LMVSC, Views
 from manyview.baselines import KMeans
-from manyview.scoring import excess_cut, label_free_score, sampled_silhouette
+from manyview.select import excess_cut, label_free_score, sampled_silhouette
 
 
 @pytest.fixture(scope="module")

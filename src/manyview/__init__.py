@@ -1,7 +1,7 @@
 """Cluster things described in several ways at once, in time linear in their number.
 
-input views -> anchors -> anchor graph (simplex QP) -> fusion -> spectral embedding -> k-means labels
--> metrics, report
+files, frames, arrays -> views -> sample -> scaling -> anchors -> graph rows (simplex QP) -> sums
+-> spectral basis -> embedding -> labels -> metrics, report
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from manyview import baselines, compose, datasets, engines, metrics, sc, scoring, select
+    from manyview import baselines, compose, datasets, engines, metrics, sc, select
     from manyview.estimator import LMVSC, load
-    from manyview.views import Views
+    from manyview.views.container import Views
 
 __all__ = [
-    "LMVSC", "Views", "baselines", "compose", "datasets", "engines", "load", "metrics", "sc", "scoring",
-    "select",
+    "LMVSC", "Views", "baselines", "compose", "datasets", "engines", "load", "metrics", "sc", "select",
 ]  # fmt: skip
 
-_MODULES = {"baselines", "compose", "datasets", "engines", "metrics", "sc", "scoring", "select"}
+_MODULES = {"baselines", "compose", "datasets", "engines", "metrics", "sc", "select"}
 _NAMES = {
     "LMVSC": "manyview.estimator",
-    "Views": "manyview.views",
+    "Views": "manyview.views.container",
     "load": "manyview.estimator",
 }
 

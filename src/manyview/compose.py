@@ -14,11 +14,11 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview import frames, presence
-from manyview.columns import Columns, as_wide, find_columns, split_columns
-from manyview.matching import align_columns
-from manyview.parts import Part, read_indexes, read_part, split_parts
-from manyview.views import Views, as_views
+from manyview.views import frames, presence
+from manyview.views.columns import Columns, as_wide, find_columns, split_columns
+from manyview.views.container import Views, as_views
+from manyview.views.matching import align_columns
+from manyview.views.parts import Part, read_indexes, read_part, split_parts
 
 __all__ = ["PerView", "per_view"]
 

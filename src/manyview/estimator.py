@@ -23,16 +23,24 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview import frames, persistence, pipeline
-from manyview.choices import describe_solver
-from manyview.choices import explain as explain_choices
-from manyview.columns import as_wide, count_columns, find_columns
 from manyview.engines import choose_engine
 from manyview.engines.base import Engine, Run
 from manyview.engines.packing import digest
+from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
 from manyview.errors import ModelFileError, RankWarning
-from manyview.explain import Explanation, explain_rows
-from manyview.matching import (
+from manyview.explain.explanation import Explanation, explain_rows
+from manyview.pipeline import fit as pipeline
+from manyview.pipeline import persistence
+from manyview.pipeline.choices import describe_solver
+from manyview.pipeline.choices import explain as explain_choices
+from manyview.pipeline.parameters import count_block_rows, count_jobs, resolve
+from manyview.pipeline.settings import Settings
+from manyview.pipeline.stream import Intake, StreamResult
+from manyview.stages.n_clusters import Suggestion
+from manyview.views import frames
+from manyview.views.columns import as_wide, count_columns, find_columns
+from manyview.views.container import Views
+from manyview.views.matching import (
     align_columns,
     described_views,
     is_single,
@@ -41,12 +49,6 @@ from manyview.matching import (
     split_views,
     warn_of_silent_views,
 )
-from manyview.parameters import count_block_rows, count_jobs, resolve
-from manyview.progress import Progress, SilentProgress, TerminalProgress
-from manyview.settings import Settings
-from manyview.stages.n_clusters import Suggestion
-from manyview.streaming import Intake, StreamResult
-from manyview.views import Views
 
 logger = logging.getLogger("manyview")
 

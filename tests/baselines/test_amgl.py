@@ -7,10 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from manyview.baselines import AMGL
-from manyview.baselines.neighbours import neighbour_weights
+from manyview.baselines.steps.neighbours import neighbour_weights
 from manyview.datasets import make_views
 from manyview.metrics import accuracy
-from manyview.views import Views
+from manyview.views.container import Views
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_neighbour_form_equals_full_eigendecompositions(blobs):
 
 def test_iterative_eigensolver_gives_what_the_dense_one_gives(blobs, monkeypatch):
     dense = AMGL(4, random_state=0).fit(blobs)
-    monkeypatch.setattr("manyview.baselines.eigen._DENSE_BELOW", 0)
+    monkeypatch.setattr("manyview.baselines.steps.eigen._DENSE_BELOW", 0)
     model = AMGL(4, random_state=0).fit(blobs)
     np.testing.assert_allclose(model.objective_, dense.objective_, rtol=1e-7)
     np.testing.assert_allclose(model.view_weights_, dense.view_weights_, rtol=1e-5)

@@ -3,7 +3,7 @@ import pytest
 from scipy import linalg, sparse
 
 from manyview.baselines import LSC
-from manyview.baselines.landmarks import choose_landmarks, kernel_width, landmark_graph
+from manyview.baselines.steps.landmarks import choose_landmarks, kernel_width, landmark_graph
 from manyview.datasets import make_views
 from manyview.metrics import accuracy
 

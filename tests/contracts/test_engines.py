@@ -12,7 +12,7 @@ from scipy import sparse
 from manyview import LMVSC, Views
 from manyview.engines import Dask, Disk, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run, TreeSum
-from manyview.progress import SilentProgress
+from manyview.engines.progress import SilentProgress
 
 
 def as_they_are(views, folder):

@@ -17,8 +17,8 @@ import pytest
 from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
+from manyview.engines.progress import SilentProgress
 from manyview.errors import CheckpointError, WriteError
-from manyview.progress import SilentProgress
 
 N_TILES = 12
 N_ROWS = N_TILES * TILE_ROWS - 5

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info
 from manyview import LMVSC, Views, baselines, load
 from manyview.engines import Dask, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
-from manyview.progress import SilentProgress
+from manyview.engines.progress import SilentProgress
 
 dask = pytest.importorskip("dask", reason="the Dask engine needs dask")
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from manyview import LMVSC
 from manyview.engines.base import TILE_ROWS
-from manyview.progress import SilentProgress
+from manyview.engines.progress import SilentProgress
 
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")
 da = pytest.importorskip("dask.array")

@@ -21,8 +21,8 @@ from scipy import sparse
 from manyview import LMVSC, Views
 from manyview.engines import Disk, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
+from manyview.engines.progress import SilentProgress
 from manyview.errors import ReadError, WriteError
-from manyview.progress import SilentProgress
 from manyview.sources import open_source
 
 N_TILES = 10
@@ -157,7 +157,7 @@ class TestLimit:
             "import sys, resource, numpy as np\n"
             "from manyview.engines import Disk\n"
             "from manyview.engines.base import Run\n"
-            "from manyview.progress import SilentProgress\n"
+            "from manyview.engines.progress import SilentProgress\n"
             "run = Run(2, 4096, SilentProgress())\n"
             "rows = Disk('20 MB').open([__import__('pathlib').Path(sys.argv[1])], run)\n"
             "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

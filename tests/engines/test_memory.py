@@ -11,7 +11,7 @@ from scipy import sparse
 
 from manyview.engines import Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
-from manyview.progress import SilentProgress
+from manyview.engines.progress import SilentProgress
 
 N_ROWS = 5 * TILE_ROWS + 77
 

@@ -54,7 +54,7 @@ class TestContainers:
 
     def test_data_sets_saved_by_the_library_are_read(self, tmp_path):
         from manyview.datasets.loaders import save_npz
-        from manyview.views import Views
+        from manyview.views.container import Views
 
         views = Views({"a": A, "b": sparse.csr_array(B)}, target=[0, 0, 1, 1])
         save_npz(tmp_path / "d.npz", views)

@@ -9,7 +9,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers import FORMATS, read_labels, read_view, read_views
 from manyview.sources import is_source
-from manyview.views import is_sparse
+from manyview.views.container import is_sparse
 
 from .conftest import LAZY, SPARSE, WITH_IDS, WITH_LABELS, WRITERS
 

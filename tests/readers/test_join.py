@@ -8,8 +8,8 @@ import pytest
 from manyview import LMVSC
 from manyview.errors import ReadError
 from manyview.readers import read_views
-from manyview.reordered import ReorderedSource
 from manyview.sources import is_source, open_source
+from manyview.views.reordered import ReorderedSource
 
 N = 30
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import LMVSC, Views, datasets, graphs
+from manyview import LMVSC, Views, datasets
+from manyview.pipeline import graphs
 from manyview.reproduce import grid
 from manyview.reproduce.grid import fit_grid
 

@@ -20,19 +20,19 @@ from manyview.baselines.base import (
     check_option,
     log_progress,
 )
-from manyview.baselines.eigen import leading_eigenvectors
-from manyview.baselines.landmarks import (
+from manyview.baselines.steps.eigen import leading_eigenvectors
+from manyview.baselines.steps.landmarks import (
     choose_landmarks,
     choose_n_anchors,
     kernel_width,
     landmark_graph,
 )
-from manyview.baselines.neighbours import neighbour_weights, normalised_graph
-from manyview.baselines.scaling import SCALINGS, scale_view
-from manyview.baselines.spectral import label_embedding
+from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
+from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.spectral import label_embedding
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
-from manyview.views import Block, Views
+from manyview.views.container import Block, Views
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
 
-from manyview.baselines.memory import refuse_if_too_large
-from manyview.views import Block, Views, as_views
+from manyview.baselines.steps.memory import refuse_if_too_large
+from manyview.views.container import Block, Views, as_views
 
 __all__ = [
     "as_generator",
@@ -44,7 +44,7 @@ def is_sparse(array: object) -> bool:
 
 
 def check_fit_input(estimator: Any, X: Any) -> Views:
-    """Give ``X`` as checked :class:`~manyview.views.Views`, and record its shape on the estimator.
+    """Give ``X`` as checked :class:`~manyview.Views`, and record its shape on the estimator.
 
     Every value must be finite, and ``estimator.n_clusters`` an integer from 1 to the number of
     rows. Sets ``n_features_in_``, ``n_views_``, ``view_names_`` and, for a single table with text

@@ -25,7 +25,7 @@ from manyview.baselines.base import (
     scale_rows,
     single_view,
 )
-from manyview.baselines.representation import (
+from manyview.baselines.steps.representation import (
     Dictionary,
     block_slices,
     choose_dictionary,
@@ -33,7 +33,7 @@ from manyview.baselines.representation import (
     n_pieces,
     symmetric_affinity,
 )
-from manyview.baselines.self_expression import (
+from manyview.baselines.steps.self_expression import (
     BlockSolution,
     choose_fidelity,
     choose_step,
@@ -42,7 +42,7 @@ from manyview.baselines.self_expression import (
     solve_l0,
     solve_proximal,
 )
-from manyview.views import Block
+from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from manyview.baselines.base import (
     log_progress,
     single_view,
 )
-from manyview.views import Block, with_short_indices
+from manyview.views.container import Block, with_short_indices
 
 logger = logging.getLogger(__name__)
 

@@ -16,13 +16,13 @@ from manyview.baselines.base import (
     check_option,
     log_progress,
 )
-from manyview.baselines.landmarks import (
+from manyview.baselines.steps.landmarks import (
     choose_landmarks,
     choose_n_anchors,
     kernel_width,
     landmark_graph,
 )
-from manyview.baselines.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.stages.embedding import embed_rows, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram
 from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs

@@ -22,7 +22,7 @@ from manyview.baselines.base import (
     log_progress,
     refuse_if_too_large,
 )
-from manyview.baselines.low_rank_sparse import (
+from manyview.baselines.steps.low_rank_sparse import (
     KernelFactor,
     Penalties,
     Representation,
@@ -30,9 +30,9 @@ from manyview.baselines.low_rank_sparse import (
     factor_rows,
     update_representation,
 )
-from manyview.baselines.scaling import SCALINGS, scale_view
-from manyview.baselines.spectral import label_embedding, spectral_embedding
-from manyview.views import Block
+from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
+from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)
 

@@ -24,10 +24,10 @@ from manyview.baselines.base import (
     refuse_if_too_large,
     scale_rows,
 )
-from manyview.baselines.intact_space import IntactSpace, learn_intact_space
-from manyview.baselines.scaling import SCALINGS, scale_view
-from manyview.baselines.spectral import label_embedding, spectral_embedding
-from manyview.views import Block, Views
+from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_space
+from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
+from manyview.views.container import Block, Views
 
 logger = logging.getLogger(__name__)
 

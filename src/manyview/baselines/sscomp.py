@@ -22,7 +22,7 @@ from manyview.baselines.base import (
     scale_rows,
     single_view,
 )
-from manyview.baselines.representation import (
+from manyview.baselines.steps.representation import (
     Dictionary,
     IntArray,
     block_slices,
@@ -32,8 +32,8 @@ from manyview.baselines.representation import (
     neighbor_affinity,
     symmetric_affinity,
 )
-from manyview.baselines.spectral import FloatArray
-from manyview.views import Block
+from manyview.baselines.steps.spectral import FloatArray
+from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)
 

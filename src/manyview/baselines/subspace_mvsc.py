@@ -20,7 +20,7 @@ from manyview.baselines.base import (
     refuse_if_too_large,
     require_dense,
 )
-from manyview.baselines.spectral import spectral_labels
+from manyview.baselines.steps.spectral import spectral_labels
 from manyview.simplex import SimplexProblem, Solver, pilot_rows, prepare
 from manyview.stages.scaling import KINDS, fit_scaler
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from manyview import LMVSC, Views
 from manyview.engines.base import TILE_ROWS
-from manyview.parameters import resolve
-from manyview.pipeline import count_sample_rows
-from manyview.settings import Settings
+from manyview.pipeline.fit import count_sample_rows
+from manyview.pipeline.parameters import resolve
+from manyview.pipeline.settings import Settings
 
 _ENTRY_BYTES = 12  # a value and a column number of a sparse row
 _KEPT_BYTES = 256 << 20  # graph rows that are always kept

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.presence import split_rows
 from manyview.readers.contents import LABEL_NAMES
 from manyview.sources import is_source
-from manyview.words import first_few
+from manyview.views.presence import split_rows
+from manyview.wording import first_few
 
 _SAMPLE_ROWS = 20_000
 _CODES = 50  # a column of whole numbers with at most so many values may be a class

@@ -27,7 +27,7 @@ from manyview.engines.base import TILE_ROWS, Rows, Run
 
 
 class StageBars:
-    """One bar for each stage; a :class:`manyview.progress.Progress`.
+    """One bar for each stage; a :class:`manyview.engines.progress.Progress`.
 
     A stage that starts again, as every sweep of k-means does, makes its bar longer.
 

@@ -71,7 +71,7 @@ def _match(
     classes: LabelFile, clusters: LabelFile, names: tuple[str, str], join: str
 ) -> tuple[Any, Any]:
     """Give both labels of the same rows."""
-    from manyview.ids import match_ids
+    from manyview.views.ids import match_ids
 
     have_ids = [classes.ids is not None, clusters.ids is not None]
     ids = [file.ids for file in (classes, clusters) if file.ids is not None]

@@ -172,8 +172,8 @@ def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
 def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
     """Give the columns of every view, where they have names, in the order that was fitted."""
     from manyview import Views
-    from manyview.reordered import select_columns
-    from manyview.words import lacks_columns
+    from manyview.views.reordered import select_columns
+    from manyview.wording import lacks_columns
 
     known, arrays, names = facts.get("columns", {}), [], []
     for (name, array), found in zip(views.items(), views.feature_names, strict=True):

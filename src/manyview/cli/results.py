@@ -214,7 +214,7 @@ def known_rows(labels: Any) -> Any:
 
 def say_unlabelled(known: Any) -> None:
     """Tell how many rows have no label, if there are any."""
-    from manyview.words import count
+    from manyview.wording import count
 
     if not known.all():
         say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")

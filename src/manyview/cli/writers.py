@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.cli.failure import Failure
-from manyview.views import Views
+from manyview.views.container import Views
 
 Files = dict[str, Callable[[Path], None]]
 

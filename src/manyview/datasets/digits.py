@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from manyview.views import Views
+from manyview.views.container import Views
 
 Array = npt.NDArray[np.float64]
 

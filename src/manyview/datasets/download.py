@@ -22,7 +22,7 @@ from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.matlab import RawData
 from manyview.errors import DatasetNotFoundError
-from manyview.views import Views
+from manyview.views.container import Views
 
 __all__ = ["cache_folder", "download"]
 

@@ -20,7 +20,7 @@ from manyview.datasets.matlab import RawData, read_mat
 from manyview.datasets.text import read_csv, read_mfeat, read_reuters, read_svmlight
 from manyview.readers.hdf5 import is_hdf5
 from manyview.readers.idx import read_array
-from manyview.views import Views
+from manyview.views.container import Views
 
 __all__ = ["find_files", "read_idx", "read_npz", "read_views", "save_npz", "to_views"]
 

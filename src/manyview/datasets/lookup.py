@@ -13,7 +13,7 @@ from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.loaders import find_files, read_views
 from manyview.datasets.registry import info as find_info
 from manyview.errors import DatasetNotFoundError
-from manyview.views import Views
+from manyview.views.container import Views
 
 
 def load(name: str, *, path: str | os.PathLike[str] | None = None, download: bool = True) -> Views:

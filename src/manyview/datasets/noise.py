@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.datasets.synthetic import RandomState
-from manyview.views import Views, as_views
+from manyview.views.container import Views, as_views
 
 __all__ = ["PAPER_NOISE_LEVELS", "noisy_views"]
 

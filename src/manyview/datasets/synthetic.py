@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.views import Views
+from manyview.views.container import Views
 
 __all__ = ["make_subspaces", "make_views"]
 

@@ -14,8 +14,8 @@ from manyview.engines.dask import Dask
 from manyview.engines.dask_layers import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
-from manyview.presence import PartialView
 from manyview.sources import is_source
+from manyview.views.presence import PartialView
 
 __all__ = ["Dask", "Disk", "Memory", "choose_engine"]
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from manyview.progress import Progress
+from manyview.engines.progress import Progress
 
 TILE_ROWS = 4096
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.free_memory import free_memory
+from manyview.machine import free_memory
 
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _BINARY = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}

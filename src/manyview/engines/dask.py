@@ -27,8 +27,8 @@ from manyview.engines.dask_layers import (
 )
 from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
-from manyview.presence import PartialSource, PartialView
 from manyview.sources import is_source
+from manyview.views.presence import PartialSource, PartialView
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.ids import as_ids
 from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.hdf5 import open_rows, opened
-from manyview.reordered import select_columns
 from manyview.sources.csr_groups import CsrGroupSource
-from manyview.words import count, first_few, lacks_columns
+from manyview.views.ids import as_ids
+from manyview.views.reordered import select_columns
+from manyview.wording import count, first_few, lacks_columns
 
 
 def read(request: Request) -> Contents:

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.ids import as_ids, places, refuse_repeated
 from manyview.readers.contents import Contents, ReadView, Request
 from manyview.readers.formats import read_file, refuse_columns
 from manyview.readers.join import JOINS, match_rows
 from manyview.readers.labels import LabelFile, read_labels
 from manyview.readers.specification import Specification, parse
-from manyview.reordered import select_rows, turned
 from manyview.sources import is_source
-from manyview.views import Views
-from manyview.words import count, first_few
+from manyview.views.container import Views
+from manyview.views.ids import as_ids, places, refuse_repeated
+from manyview.views.reordered import select_rows, turned
+from manyview.wording import count, first_few
 
 
 @dataclass(frozen=True)

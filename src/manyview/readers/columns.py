@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.ids import as_ids
 from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
-from manyview.words import count, first_few, lacks_columns
+from manyview.views.ids import as_ids
+from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
 

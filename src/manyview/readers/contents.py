@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.ids import as_ids
+from manyview.views.ids import as_ids
 
 LABEL_NAMES = ("labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class")
 """Names under which the field's files keep true labels, whatever their case."""

@@ -19,7 +19,7 @@ from manyview.errors import ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import is_number, open_bytes, packing_errors
-from manyview.words import first_few
+from manyview.wording import first_few
 
 MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
 """Texts that stand for a missing value."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, ReadView, Request
 from manyview.readers.text import open_bytes, packing_errors
-from manyview.words import count
+from manyview.wording import count
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manyview.errors import ReadError
-from manyview.ids import Ids, Order, match_ids
 from manyview.readers.contents import Contents
-from manyview.words import count, first_few
+from manyview.views.ids import Ids, Order, match_ids
+from manyview.wording import count, first_few
 
 JOINS = ("exact", "inner", "outer", "order")
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.ids import as_ids
 from manyview.readers.contents import LABEL_NAMES, as_labels
 from manyview.readers.formats import file_vectors
 from manyview.readers.specification import parse
-from manyview.words import count, first_few
+from manyview.views.ids import as_ids
+from manyview.wording import count, first_few
 
 ID_NAMES = ("id", "row", "_index")
 """Columns of a file of labels that are taken as ids without being asked for."""

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.ids import as_ids
 from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
 from manyview.readers.hdf5 import is_hdf5, opened
-from manyview.words import count
+from manyview.views.ids import as_ids
+from manyview.wording import count
 
 VIEW_NAMES = ("x", "data", "fea", "views")
 

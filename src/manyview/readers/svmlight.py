@@ -14,7 +14,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, ReadView, Request, as_labels
 from manyview.readers.text import is_number, open_bytes, packing_errors
-from manyview.words import count
+from manyview.wording import count
 
 
 class Lines(NamedTuple):

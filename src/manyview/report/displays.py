@@ -18,7 +18,7 @@ from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
 from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, check_has_labels, choose_balanced
 from manyview.report.spectrum import describe_spectrum
-from manyview.views import Views
+from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import manyview
-from manyview.graphs import spread_evenly
+from manyview.pipeline.graphs import spread_evenly
 from manyview.simplex import certify
 from manyview.stages.scaling import side_by_side
-from manyview.views import Views
+from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC

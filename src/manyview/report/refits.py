@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview import metrics
-from manyview.views import Views
+from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC

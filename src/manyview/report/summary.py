@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.features import find_features
-from manyview.presence import PartialView
+from manyview.explain.features import find_features
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
 from manyview.report.certainty import (
@@ -24,7 +23,8 @@ from manyview.report.classes import Classes, compare_with_classes, encode_classe
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, Samples, check_has_labels, choose_samples
 from manyview.report.spectrum import describe_spectrum
-from manyview.views import Views, is_sparse
+from manyview.views.container import Views, is_sparse
+from manyview.views.presence import PartialView
 
 if TYPE_CHECKING:
     from manyview import LMVSC

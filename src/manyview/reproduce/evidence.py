@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from manyview.reproduce.plan import TUNED, VARIANTS
 from manyview.reproduce.tables import Facts
-from manyview.words import count
+from manyview.wording import count
 
 YES, PARTLY, NO = "reproduced", "reproduced in part", "not reproduced"
 SHOWN, UNKNOWN = "measured here", "not measured in this run"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manyview.baselines.memory import format_bytes
+from manyview.baselines.steps.memory import format_bytes
 from manyview.reproduce import methods, paper
 from manyview.reproduce.evidence import NO, PARTLY, YES, Results, effort, figure, make
 from manyview.reproduce.figure_plan import TIMED_CURVE

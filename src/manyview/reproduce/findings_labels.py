@@ -25,7 +25,7 @@ from manyview.reproduce.evidence import (
 )
 from manyview.reproduce.plan import MANY, RELEASED, TUNED, UNLABELLED
 from manyview.reproduce.tables import Facts
-from manyview.words import count
+from manyview.wording import count
 
 MULTI_VIEW = ("caltech7", "caltech20", "handwritten", "reuters", "nus")
 """The tables that the paper's average gain is over."""

@@ -19,7 +19,7 @@ from manyview.reproduce.evidence import (
 )
 from manyview.reproduce.plan import RELEASED, UNLABELLED, VARIANTS
 from manyview.reproduce.tables import Facts
-from manyview.words import count
+from manyview.wording import count
 
 _LARGE_ALPHA = 0.1
 """The middle of the paper's grid, and what is above it."""

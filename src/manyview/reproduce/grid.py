@@ -19,18 +19,19 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from manyview import LMVSC, pipeline
+from manyview import LMVSC
 from manyview.engines import Memory
 from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product
-from manyview.graphs import choose_graphs
-from manyview.parameters import resolve
-from manyview.progress import SilentProgress
+from manyview.engines.progress import SilentProgress
+from manyview.machine import Stopwatch
+from manyview.pipeline import fit as pipeline
+from manyview.pipeline.graphs import choose_graphs
+from manyview.pipeline.parameters import resolve
 from manyview.reproduce.provenance import n_cores
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.graph import AnchorGraph, GraphTile, graph_moments, side_by_side_graphs
 from manyview.stages.scaling import Array, Scaler, fit_scaler
-from manyview.stopwatch import Stopwatch
-from manyview.views import Views
+from manyview.views.container import Views
 
 VARIANTS = ("paper", "released")
 

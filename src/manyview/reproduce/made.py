@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.datasets import info, make_subspaces
-from manyview.views import Views
+from manyview.views.container import Views
 
 _DIMENSION, _NOISE = 5, 0.05
 _WORDS = {"reuters": 85, "rcv1": 60}

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from manyview.baselines.memory import format_bytes
+from manyview.baselines.steps.memory import format_bytes
 from manyview.report.render import digest, make_environment, palette_rules, write_whole
 from manyview.reproduce import drawings
 from manyview.reproduce.curves import SENSITIVE_SCORES

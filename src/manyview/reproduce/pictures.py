@@ -16,7 +16,7 @@ from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import choose_balanced
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.problems import PROBLEMS, load_whole
-from manyview.views import Views
+from manyview.views.container import Views
 
 GRID = 1000
 """Places are whole numbers from 0 to this."""

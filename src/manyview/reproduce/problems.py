@@ -12,7 +12,7 @@ from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.loaders import find_files
 from manyview.datasets.lookup import data_folders
 from manyview.reproduce.made import make_like
-from manyview.views import Views
+from manyview.views.container import Views
 
 _SEED = 0  # of samples of rows, of noise and of made data
 _MADE_NOISE = 0.1  # of the spread of made rows, where noise makes views of them

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import manyview
-from manyview import annotated
 from manyview.estimator import LMVSC
-from manyview.views import Views
+from manyview.views import annotated
+from manyview.views.container import Views
 
 __all__ = ["lmvsc"]
 

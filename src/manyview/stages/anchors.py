@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
 from manyview.stages.scaling import Array, ScaledRows
-from manyview.views import with_short_indices
+from manyview.views.container import with_short_indices
 
 SAMPLE_ROWS_PER_ANCHOR = 256
 _FIRST_ROWS_PER_ANCHOR = 32

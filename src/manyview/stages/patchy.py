@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from manyview.presence import Mask
 from manyview.stages.kmeans import Assignment
 from manyview.stages.scaling import Array, ScaledRows, side_by_side
+from manyview.views.presence import Mask
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from manyview.views import Block
+from manyview.views.container import Block
 
 Array = npt.NDArray[np.float64]
 

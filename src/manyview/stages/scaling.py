@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.presence import Mask, split_rows
 from manyview.stages.quantiles import Quantiles, sample_quantiles
-from manyview.views import Block
+from manyview.views.container import Block
+from manyview.views.presence import Mask, split_rows
 
 Array = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from manyview.presence import Mask
 from manyview.simplex import GroupedAnchors, Solution, Solver, product_rows
 from manyview.stages.scaling import Array, ScaledRows
+from manyview.views.presence import Mask
 
 if TYPE_CHECKING:
     from manyview.stages.graph import AnchorGraph

@@ -1,0 +1,167 @@
+"""Rows of a view -> hand-made anchor graph: Gaussian weights of the nearest anchors.
+
+The graph of landmark spectral clustering (Chen and Cai, AAAI 2011), in time and memory linear in
+the number of rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.baselines.base import check_count, is_sparse
+from manyview.views.container import Block, with_short_indices
+
+FloatArray = npt.NDArray[np.float64]
+
+_SAMPLE_ROWS_PER_ANCHOR = 30
+_SAMPLE_ROWS_AT_LEAST = 2000
+_SWEEPS = 10
+_BLOCK_ROWS = 4096
+
+
+def choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int, *, most: int) -> int:
+    """Give the number of anchors that was asked for, checked.
+
+    "auto" is ``most``, or a third of the rows if that is less, but no fewer than clusters.
+
+    Examples
+    --------
+    >>> choose_n_anchors("auto", 300, 10, most=500)
+    100
+    """
+    if n_anchors == "auto":
+        return max(n_clusters, min(most, n_rows // 3))
+    count = check_count("n_anchors", n_anchors)
+    if not n_clusters <= count <= n_rows:
+        raise ValueError(
+            f"n_anchors={count} is not between n_clusters={n_clusters} and the {n_rows} rows."
+        )
+    return count
+
+
+def choose_landmarks(
+    X: Block, n_anchors: int, rng: np.random.Generator
+) -> tuple[FloatArray, Block]:
+    """Give the centres of a k-means on some of the rows, and these rows.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+    n_anchors : int
+        At most n.
+    rng : Generator
+        Chooses the rows and where k-means starts.
+
+    Returns
+    -------
+    anchors : ndarray of shape (n_anchors, d)
+    sample : ndarray or csr_array of shape (s, d)
+        The rows that k-means saw: all, or 30 for each anchor and 2000 more.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
+    >>> anchors, _ = choose_landmarks(X, 2, np.random.default_rng(0))
+    >>> np.sort(anchors.ravel()).round(3).tolist()
+    [0.1, 5.1]
+    """
+    n = X.shape[0]
+    n_sample = n_anchors * _SAMPLE_ROWS_PER_ANCHOR + _SAMPLE_ROWS_AT_LEAST
+    sample = X if n_sample >= n else X[np.sort(rng.choice(n, n_sample, replace=False))]
+    sample = sample.astype(np.float64)
+    # Anchors need to lie where rows are, not to be a perfect k-means solution: few sweeps from
+    # random rows do, where a careful start would cost more than all of them.
+    model = KMeans(
+        n_anchors,
+        init="random",
+        n_init=1,
+        max_iter=_SWEEPS,
+        random_state=int(rng.integers(2**31)),
+    )
+    with warnings.catch_warnings():
+        # Fewer distinct rows than anchors: some anchors coincide, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(with_short_indices(sample))
+    return np.asarray(model.cluster_centers_), sample
+
+
+def landmark_graph(X: Block, anchors: FloatArray, n_neighbors: int, width: float) -> Any:
+    r"""Weights of each row's nearest anchors, which sum to one.
+
+    :math:`z_j = K_j / \sum_l K_l` over the r nearest anchors, with
+    :math:`K_j = \exp(-\|x - a_j\|^2 / (2 \delta^2))` (Nadaraya-Watson; Chen and Cai, Eq. 8).
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+    anchors : ndarray of shape (m, d)
+    n_neighbors : int
+        r, at most m.
+    width : float
+        delta; 0 leaves the nearest anchor alone.
+
+    Returns
+    -------
+    csr_array of shape (n, m)
+        r entries a row. An anchor so much farther than the nearest that its weight underflows has
+        weight zero; the nearest always counts.
+
+    Examples
+    --------
+    >>> Z = landmark_graph(np.array([[0.0], [3.0]]), np.array([[0.0], [2.0], [9.0]]), 2, 1.0)
+    >>> Z.toarray().round(3).tolist()
+    [[0.881, 0.119, 0.0], [0.018, 0.982, 0.0]]
+    """
+    n, (m, _) = X.shape[0], anchors.shape
+    indices = np.empty((n, n_neighbors), dtype=np.int32)
+    weights = np.empty((n, n_neighbors))
+    for first in range(0, n, _BLOCK_ROWS):
+        rows = slice(first, min(first + _BLOCK_ROWS, n))
+        squares, indices[rows] = _nearest_anchors(X[rows], anchors, n_neighbors)
+        # From the nearest on, so that far from all anchors not every weight underflows.
+        excess = squares - squares.min(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            kernel = np.exp(-excess / max(2 * width**2, np.finfo(float).tiny))
+        weights[rows] = kernel / kernel.sum(axis=1, keepdims=True)
+    indptr = n_neighbors * np.arange(n + 1)
+    return sparse.csr_array((weights.ravel(), indices.ravel(), indptr), shape=(n, m))
+
+
+def kernel_width(sample: Block, anchors: FloatArray, n_neighbors: int) -> float:
+    """Mean distance of the sampled rows to their r-th nearest anchor.
+
+    Examples
+    --------
+    >>> kernel_width(np.array([[0.0], [3.0]]), np.array([[0.0], [2.0], [9.0]]), 2)
+    2.5
+    """
+    total = 0.0
+    for first in range(0, sample.shape[0], _BLOCK_ROWS):
+        squares, _ = _nearest_anchors(sample[first : first + _BLOCK_ROWS], anchors, n_neighbors)
+        total += float(np.sqrt(squares.max(axis=1)).sum())
+    return total / int(sample.shape[0])
+
+
+def _nearest_anchors(
+    rows: Block, anchors: FloatArray, n_neighbors: int
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Squared distances to the r nearest anchors, and which they are."""
+    if is_sparse(rows):
+        products = rows @ anchors.T
+        norms = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    else:
+        # Far from the origin, the squares below would cancel to nothing.
+        middle = anchors.mean(axis=0)
+        rows, anchors = rows - middle, anchors - middle
+        products = rows @ anchors.T
+        norms = np.einsum("ij,ij->i", rows, rows)
+    squares = norms[:, None] - 2 * products + np.einsum("ij,ij->i", anchors, anchors)
+    nearest = np.argpartition(squares, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    return np.maximum(np.take_along_axis(squares, nearest, axis=1), 0.0), nearest

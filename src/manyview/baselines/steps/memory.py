@@ -1,0 +1,116 @@
+"""How much memory is free, and a refusal before more than that is allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from manyview.machine import free_memory
+
+_assumed: ContextVar[int | None] = ContextVar("assumed free bytes", default=None)
+
+
+class TooLargeError(MemoryError):
+    """A refusal before anything was allocated.
+
+    Attributes
+    ----------
+    bytes_needed : int
+        What the computation would have held at its peak.
+    """
+
+    def __init__(self, message: str, bytes_needed: int) -> None:
+        super().__init__(message)
+        self.bytes_needed = bytes_needed
+
+
+@contextmanager
+def assume_free(n_bytes: int) -> Iterator[None]:
+    """While this is entered, so many bytes count as free: with 0, methods say what they need.
+
+    Examples
+    --------
+    >>> with assume_free(0):
+    ...     try:
+    ...         refuse_if_too_large(800, what="", instead="", force=False)
+    ...     except TooLargeError as refusal:
+    ...         print(refusal.bytes_needed)
+    800
+    """
+    before = _assumed.set(n_bytes)
+    try:
+        yield
+    finally:
+        _assumed.reset(before)
+
+
+def free_bytes() -> int | None:
+    """Bytes that are free, or count as free now; None where it cannot be told.
+
+    Examples
+    --------
+    >>> free = free_bytes()
+    >>> free is None or free > 0
+    True
+    """
+    assumed = _assumed.get()
+    return free_memory() if assumed is None else assumed
+
+
+def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bool) -> None:
+    """Raise TooLargeError, before anything is allocated, if ``bytes_needed`` are not free.
+
+    Parameters
+    ----------
+    bytes_needed : int
+        What the computation will hold at its peak, beyond its input.
+    what : str
+        What needs it, to start the message: ``"MLRSSC on 60 000 rows and 3 views"``.
+    instead : str
+        What the user can do, as a sentence.
+    force : bool
+        Go ahead all the same (an estimator's ``force`` parameter).
+
+    Examples
+    --------
+    >>> refuse_if_too_large(10**18, what="This method on 10**9 rows",
+    ...                     instead="Set n_exemplars=1000.", force=False)
+    Traceback (most recent call last):
+        ...
+    manyview.baselines.steps.memory.TooLargeError: This method on 10**9 rows needs
+    1 000 000 000 000 000 000 bytes (1 EB) of memory and ... are free.
+    Set n_exemplars=1000. With force=True it is tried all the same.
+    >>> refuse_if_too_large(10**18, what="", instead="", force=True)
+    """
+    if force:
+        return
+    free = free_bytes()
+    if free is None or bytes_needed <= free:
+        return
+    raise TooLargeError(
+        f"{what} needs {format_bytes(bytes_needed)} of memory and {format_bytes(free)} are free. "
+        f"{instead} With force=True it is tried all the same.",
+        bytes_needed,
+    )
+
+
+def format_bytes(count: int) -> str:
+    """Give a number of bytes exactly, and rounded for reading.
+
+    Examples
+    --------
+    >>> format_bytes(123_456_789)
+    '123 456 789 bytes (123 MB)'
+    >>> format_bytes(12)
+    '12 bytes'
+    """
+    exact = f"{count:,} bytes".replace(",", " ")
+    if count < 1000:
+        return exact
+    size, units = float(count), ["kB", "MB", "GB", "TB", "PB", "EB"]
+    for unit in units:
+        size /= 1000
+        if size < 999.5 or unit == units[-1]:
+            break
+    return f"{exact} ({size:.3g} {unit})"

@@ -1,0 +1,251 @@
+"""Graph -> spectral embedding -> labels, the last step of most baselines.
+
+The normalised spectral clustering of Ng, Jordan and Weiss (NIPS 2001), with a sparse iterative
+eigensolver, and its form for a bipartite graph of samples and exemplars, which is linear in n.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+from sklearn.cluster import KMeans
+
+from manyview.baselines.base import as_generator, is_sparse
+from manyview.baselines.steps.eigen import leading_eigenvectors
+
+_NEGLIGIBLE = 1e-10
+"""Share of the longest row below which an embedding row is rounding error, not a direction."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def spectral_embedding(
+    W: Any, n_components: int, *, normalise_rows: bool = True, random_state: Any = None
+) -> FloatArray:
+    """Eigenvectors of the largest eigenvalues of D^(-1/2) W D^(-1/2), a row a vertex.
+
+    Isolated vertices take no part in the eigenproblem, where each would claim a vector of its own;
+    their rows are zero. So are rows of vertices that the leading vectors do not touch, which
+    happens if the graph has more connected components than vectors are asked for.
+
+    Parameters
+    ----------
+    W : ndarray or sparse array of shape (n, n)
+        Symmetric weights, none negative. The diagonal counts as self-loops.
+    n_components : int
+        Number of vectors, at most n.
+    normalise_rows : bool, default True
+        Scale each row that is not zero to unit length.
+    random_state : None, int, RandomState or Generator
+        Starts the iterative solver.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+        Always finite. Each vector has the sign that makes its largest entry positive. Columns
+        beyond the number of vertices with edges are zero.
+
+    Examples
+    --------
+    Two pairs and a vertex without edges:
+
+    >>> W = np.zeros((5, 5))
+    >>> W[0, 1] = W[1, 0] = W[2, 3] = W[3, 2] = 1
+    >>> F = spectral_embedding(W, 2, random_state=0)
+    >>> [bool(np.allclose(F[i], F[j])) for i, j in [(0, 1), (2, 3), (0, 2)]], F[4].tolist()
+    ([True, True, False], [0.0, 0.0])
+    """
+    W = _check_graph(W)
+    n = W.shape[0]
+    if not 1 <= n_components <= n:
+        raise ValueError(f"n_components={n_components} is not between 1 and n={n}.")
+    degrees = np.asarray(W.sum(axis=0), dtype=np.float64).ravel()
+    linked = np.flatnonzero(degrees > 0)
+    F = np.zeros((n, n_components))
+    if not len(linked):
+        return F
+    if len(linked) < n:
+        W, degrees = W[linked][:, linked], degrees[linked]
+    # The square root first: a product of two tiny degrees would underflow.
+    scale = 1 / np.sqrt(degrees)
+    M = (
+        sparse.csr_array(sparse.diags_array(scale) @ W @ sparse.diags_array(scale))
+        if is_sparse(W)
+        else scale[:, None] * W * scale
+    )
+    k = min(n_components, len(linked))
+    _, vectors = leading_eigenvectors(M, k, rng=as_generator(random_state))
+    F[linked, :k] = _fix_signs(vectors)
+    return _unit_rows(F) if normalise_rows else F
+
+
+def bipartite_embedding(B: Any, n_components: int, *, normalise_rows: bool = True) -> FloatArray:
+    """Left singular vectors of D_r^(-1/2) B D_c^(-1/2): the samples' side of a bipartite graph.
+
+    For a graph between n samples and m exemplars these are the samples' rows of what
+    :func:`spectral_embedding` gives for the graph of n + m vertices, up to a constant, at a cost
+    linear in n (Dhillon, KDD 2001).
+
+    Parameters
+    ----------
+    B : ndarray or sparse array of shape (n, m)
+        Weights between samples and exemplars, none negative.
+    n_components : int
+        Number of vectors; those beyond the rank of B are zero.
+    normalise_rows : bool, default True
+        Scale each row that is not zero to unit length.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+        Always finite; zero rows for samples without edges.
+
+    Examples
+    --------
+    >>> B = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    >>> F = bipartite_embedding(B, 2)
+    >>> [bool(np.allclose(F[0], F[i])) for i in (1, 2)]
+    [True, False]
+    """
+    B = sparse.csr_array(B, dtype=np.float64)
+    n, m = B.shape
+    rows, columns = (np.asarray(B.sum(axis=axis)).ravel() for axis in (1, 0))
+    with np.errstate(divide="ignore"):
+        row_scale = np.where(rows > 0, 1 / np.sqrt(rows), 0.0)
+        column_scale = np.where(columns > 0, 1 / np.sqrt(columns), 0.0)
+    B = sparse.diags_array(row_scale) @ B @ sparse.diags_array(column_scale)
+    k = min(n_components, n, m)
+    values, vectors = linalg.eigh((B.T @ B).toarray(), subset_by_index=(m - k, m - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    useful = values > 1e-12
+    F = np.zeros((n, n_components))
+    F[:, :k][:, useful] = (B @ vectors[:, useful]) / np.sqrt(values[useful])
+    F = _fix_signs(F)
+    return _unit_rows(F) if normalise_rows else F
+
+
+def spectral_labels(
+    W: Any, n_clusters: int, *, n_init: int = 20, random_state: Any = None
+) -> npt.NDArray[np.int32]:
+    """Labels of the vertices of a graph by normalised spectral clustering.
+
+    Parameters
+    ----------
+    W : ndarray or sparse array of shape (n, n)
+        Symmetric weights, none negative.
+    n_clusters : int
+        Number of clusters, at most n.
+    n_init : int, default 20
+        Restarts of k-means; the lowest inertia is kept.
+    random_state : None, int, RandomState or Generator
+        Starts the eigensolver and k-means; an int gives the same labels every time.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n,)
+        From 0 to n_clusters - 1. Vertices without edges go to one cluster, see
+        :func:`label_embedding`.
+
+    Examples
+    --------
+    >>> W = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> labels = spectral_labels(W, 2, random_state=0)
+    >>> len(set(labels[:3])), len(set(labels[3:])), bool(labels[0] != labels[3])
+    (1, 1, True)
+    """
+    rng = as_generator(random_state)
+    F = spectral_embedding(W, n_clusters, random_state=rng)
+    return label_embedding(F, n_clusters, n_init=n_init, random_state=rng)
+
+
+def label_embedding(
+    F: FloatArray, n_clusters: int, *, n_init: int = 20, random_state: Any = None
+) -> npt.NDArray[np.int32]:
+    """Labels of embedding rows by k-means; zero rows join the cluster with the nearest centre.
+
+    Zero rows (vertices without edges) take no part in k-means, where they would hold a centre of
+    their own, unless fewer other rows than clusters are left.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, n_components)
+        Embedding rows.
+    n_clusters : int
+        Number of clusters, at most n.
+    n_init : int, default 20
+        Restarts; the lowest inertia is kept.
+    random_state : None, int, RandomState or Generator
+        Where k-means starts.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n,)
+
+    Examples
+    --------
+    >>> F = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.0, 0.0]])
+    >>> labels = label_embedding(F, 2, random_state=0)
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
+    """
+    placed = np.asarray(F.any(axis=1))
+    if placed.sum() < n_clusters:
+        placed = np.ones_like(placed)
+    seed = int(as_generator(random_state).integers(2**31))
+    model = KMeans(n_clusters, n_init=n_init, random_state=seed, max_iter=300)
+    labels = np.empty(len(F), dtype=np.int32)
+    labels[placed] = model.fit_predict(F[placed])
+    labels[~placed] = np.argmin(
+        np.einsum("ij,ij->i", model.cluster_centers_, model.cluster_centers_)
+    )
+    return labels
+
+
+def n_components_of(W: Any) -> int:
+    """Number of connected components of an undirected graph; an isolated vertex is one.
+
+    Parameters
+    ----------
+    W : ndarray or sparse array of shape (n, n)
+        Weights; any that is not zero, in either direction, is an edge.
+
+    Examples
+    --------
+    >>> n_components_of(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    2
+    """
+    count, _ = csgraph.connected_components(sparse.csr_array(W), directed=False)
+    return int(count)
+
+
+def _check_graph(W: Any) -> Any:
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(f"A graph's weights must be a square matrix; got shape {W.shape}.")
+    W = sparse.csr_array(W) if is_sparse(W) else np.asarray(W)
+    smallest, largest = W.min(), W.max()
+    if not np.isfinite(smallest + largest) or smallest < 0:
+        raise ValueError(
+            f"A graph's weights must be finite and none negative; they run from {smallest} to "
+            f"{largest}."
+        )
+    if abs(W - W.T).max() > 1e-8 * largest:
+        raise ValueError("A graph's weights must be symmetric; pass (W + W.T) / 2.")
+    return W
+
+
+def _fix_signs(vectors: FloatArray) -> FloatArray:
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
+
+
+def _unit_rows(F: FloatArray) -> FloatArray:
+    norms = np.sqrt(np.einsum("ij,ij->i", F, F))
+    noise = norms <= _NEGLIGIBLE * norms.max()
+    scaled = F / np.where(noise, 1.0, norms)[:, None]
+    scaled[noise] = 0.0
+    return scaled

@@ -1,0 +1,156 @@
+"""Columns that set a cluster apart, as effect sizes; sparse views stay sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.views.container import Views
+from manyview.views.presence import split_rows
+
+Array = npt.NDArray[np.float64]
+
+N_LISTED = 5
+_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How the clusters differ in some columns of one view; all of shape (k, d).
+
+    Attributes
+    ----------
+    effect : ndarray
+        Mean inside less mean of all other rows, in the column's standard deviations.
+    inside, outside : ndarray
+        Those means.
+    present_inside, present_outside : ndarray
+        Shares of values that are not zero.
+    """
+
+    effect: Array
+    inside: Array
+    outside: Array
+    present_inside: Array
+    present_outside: Array
+
+
+def measure_effects(X: Any, labels: npt.NDArray[np.integer], n_clusters: int) -> Effects:
+    """Give the effect sizes of the columns of ``X`` (n, d), an ndarray or CSR; NaN is left out.
+
+    Examples
+    --------
+    >>> X = np.array([[5.0, 1.0], [5.0, 2.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> measure_effects(X, np.array([0, 0, 1, 1]), 2).effect.tolist()
+    [[2.0, 0.0], [-2.0, 0.0]]
+    """
+    n = len(labels)
+    members = sparse.csr_array(
+        (np.ones(n), (labels.astype(np.int64), np.arange(n))), shape=(n_clusters, n)
+    )
+    if sparse.issparse(X):
+        values = X.astype(np.float64)
+        missing = sparse.csr_array(
+            (np.isnan(values.data).astype(np.float64), X.indices, X.indptr), shape=X.shape
+        )
+        values.data = np.where(np.isnan(values.data), 0.0, values.data)
+        squares, filled = values.copy(), values.copy()
+        squares.data, filled.data = values.data**2, (values.data != 0).astype(np.float64)
+        totals = [(members @ part).toarray() for part in (values, squares, filled, missing)]
+    else:
+        values = np.asarray(X, dtype=np.float64)
+        gone = np.isnan(values)
+        values = np.where(gone, 0.0, values)
+        totals = [members @ part for part in (values, values**2, (values != 0) * 1.0, gone * 1.0)]
+    sums, squares, filled, missing = totals
+    counts = members.sum(axis=1)[:, None] - missing
+    return _compare(sums, squares, filled, counts)
+
+
+def _compare(sums: Array, squares: Array, filled: Array, counts: Array) -> Effects:
+    def share(part: Array, of: Array) -> tuple[Array, Array]:
+        rest = of.sum(axis=0) - of
+        return part / np.maximum(of, 1), (part.sum(axis=0) - part) / np.maximum(rest, 1)
+
+    inside, outside = share(sums, counts)
+    present_inside, present_outside = share(filled, counts)
+    total = np.maximum(counts.sum(axis=0), 1)
+    mean = sums.sum(axis=0) / total
+    variance = squares.sum(axis=0) / total - mean**2
+    # What is left of a constant column is rounding.
+    deviation = np.sqrt(np.where(variance > 1e-12 * mean**2, variance, 0.0))
+    known = (deviation > 0) & (counts > 0)
+    effect = np.where(known, inside - outside, 0.0) / np.where(deviation > 0, deviation, 1.0)
+    return Effects(effect, inside, outside, present_inside, present_outside)
+
+
+def find_features(
+    views: Views,
+    labels: npt.NDArray[np.integer],
+    n_clusters: int,
+    *,
+    n_listed: int = N_LISTED,
+) -> list[list[dict[str, Any]]]:
+    """Give, for each cluster, the columns that set it apart most: up to ``n_listed`` of each view.
+
+    They are listed strongest first, whatever their view.
+    """
+    found: list[list[dict[str, Any]]] = [[] for _ in range(n_clusters)]
+    for (name, X), columns in zip(views.items(), views.feature_names, strict=True):
+        per_cluster: list[list[tuple[float, int, dict[str, Any]]]] = [[] for _ in range(n_clusters)]
+        rows, present = split_rows(X)
+        own_labels = labels if present is None else labels[present]
+        for start, part in _column_blocks(rows, n_clusters):
+            effects = measure_effects(part, own_labels, n_clusters)
+            for cluster, listed in enumerate(per_cluster):
+                listed += _strongest(effects, cluster, start, n_listed)
+        for cluster, listed in enumerate(per_cluster):
+            listed.sort(key=lambda item: (-item[0], item[1]))
+            found[cluster] += [
+                {"view": name, "column": columns[j] if columns else f"column {j}", **facts}
+                for _, j, facts in listed[:n_listed]
+            ]
+    for features in found:
+        features.sort(key=lambda feature: -abs(feature["effect"]))
+    return found
+
+
+def _column_blocks(X: Any, n_clusters: int) -> Iterator[tuple[int, Any]]:
+    """Few enough columns at a time that neither they nor the clusters' sums fill memory."""
+    rows = n_clusters if sparse.issparse(X) else max(n_clusters, X.shape[0])
+    step = max(_CELLS // rows, 1)
+    columns = sparse.csc_array(X) if sparse.issparse(X) and step < X.shape[1] else X
+    for start in range(0, X.shape[1], step):
+        part = columns[:, start : start + step]
+        yield start, sparse.csr_array(part) if sparse.issparse(part) else part
+
+
+def _strongest(
+    effects: Effects, cluster: int, first_column: int, n_listed: int
+) -> list[tuple[float, int, dict[str, Any]]]:
+    strength = np.abs(effects.effect[cluster])
+    order = np.argsort(-strength, kind="stable")[:n_listed]
+    return [
+        (
+            float(strength[j]),
+            first_column + int(j),
+            {
+                "effect": round(float(effects.effect[cluster, j]), 3),
+                "inside": _four_digits(effects.inside[cluster, j]),
+                "outside": _four_digits(effects.outside[cluster, j]),
+                "present_inside": round(float(effects.present_inside[cluster, j]), 3),
+                "present_outside": round(float(effects.present_outside[cluster, j]), 3),
+            },
+        )
+        for j in order
+        if strength[j] > 0
+    ]
+
+
+def _four_digits(value: float) -> float:
+    return float(f"{value:.4g}")

@@ -1,0 +1,153 @@
+"""The machine a fit runs on: free memory, cores, time and memory of a stage, files written whole."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+_MEMINFO = Path("/proc/meminfo")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+_GROUPS = Path("/sys/fs/cgroup")
+
+# Of a control group, in version 2 and 1: its limit, what it uses, and how much of that is files' pages
+# that were not touched lately, which are given back on demand.
+_FILES = ("memory.max", "memory.current", "inactive_file")
+_OLD_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+_STATM = Path("/proc/self/statm")
+_EVERY = 0.02
+
+
+def free_memory() -> int | None:
+    """Bytes that can be allocated now without swapping, or None where it cannot be told.
+
+    The operating system's own estimate, or what is left of the limit of a control group (a container,
+    a batch job) where that is less. Where the system has no estimate: its physical memory.
+
+    Examples
+    --------
+    >>> free = free_memory()
+    >>> free is None or free >= 0
+    True
+    """
+    known = [_free_of_machine(), *_left_in_groups()]
+    return min((free for free in known if free is not None), default=None)
+
+
+def _free_of_machine() -> int | None:
+    available = _number_after("MemAvailable:", _MEMINFO)
+    if available is not None:
+        return available * 1024
+    for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
+        try:
+            found = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, OSError, ValueError):  # not on every system
+            continue
+        if found > 0:
+            return found
+    return None
+
+
+def _left_in_groups() -> list[int]:
+    """What the limits of this process's control groups leave, and those of the groups around them."""
+    own = {"": "/", "memory": "/"}  # a version 2 group has no controllers before its path
+    for line in _read(_OWN_GROUPS).splitlines():
+        _, controllers, path = line.split(":", 2)
+        own |= dict.fromkeys(controllers.split(","), path)
+    return [
+        *_left_on_the_way(_GROUPS, own[""], _FILES),
+        *_left_on_the_way(_GROUPS / "memory", own["memory"], _OLD_FILES),
+    ]
+
+
+def _left_on_the_way(top: Path, path: str, files: tuple[str, str, str]) -> list[int]:
+    """What each group leaves from the top down to ``path``; some may be out of sight."""
+    limit_file, used_file, reclaimable = files
+    names, left = PurePosixPath(path).parts[1:], []
+    for depth in range(len(names) + 1):
+        group = top.joinpath(*names[:depth])
+        try:
+            limit = int(_read(group / limit_file))
+            used = int(_read(group / used_file))
+        except ValueError:  # no such file, or "max"
+            continue
+        used -= _number_after(reclaimable, group / "memory.stat") or 0
+        left.append(max(limit - used, 0))
+    return left
+
+
+def _number_after(name: str, path: Path) -> int | None:
+    """Give the number on the line of a file that starts with a name."""
+    for line in _read(path).splitlines():
+        words = line.split()
+        if words[:1] == [name]:
+            return int(words[1])
+    return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, ValueError):  # not on every system, or no text
+        return ""
+
+
+class Stopwatch:
+    """Times stages, and watches how much memory the process holds meanwhile.
+
+    ``peak_bytes`` is the most that was seen resident during each stage, looked at fifty times a
+    second; it stays empty where the system does not tell (it is read from Linux's /proc).
+
+    Examples
+    --------
+    >>> watch = Stopwatch()
+    >>> with watch.stage("sum"):
+    ...     total = sum(range(1000))
+    >>> list(watch.seconds)
+    ['sum']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.peak_bytes: dict[str, int] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure what happens inside."""
+        started = time.perf_counter()
+        with self._watching(name):
+            yield
+        self.seconds[name] = time.perf_counter() - started
+
+    @contextmanager
+    def _watching(self, name: str) -> Iterator[None]:
+        if not _STATM.exists():
+            yield
+            return
+        ended = threading.Event()
+
+        def look() -> None:
+            self.peak_bytes[name] = max(self.peak_bytes.get(name, 0), resident_bytes())
+
+        def watch() -> None:
+            while not ended.wait(_EVERY):
+                look()
+
+        look()
+        watcher = threading.Thread(target=watch, name="manyview-memory", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
+            look()
+
+
+def resident_bytes() -> int:
+    """Memory that this process holds now (Linux)."""
+    return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

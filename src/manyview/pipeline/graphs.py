@@ -1,0 +1,280 @@
+"""Which graphs a fit builds: the anchors of every view, repeat and setting, and their weights."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.engines.base import Rows, SampledRows
+from manyview.pipeline.model import GraphRows
+from manyview.pipeline.settings import Settings
+from manyview.simplex import pilot_rows
+from manyview.stages.anchors import (
+    FEW_ROWS,
+    anchors_of_few,
+    best_start,
+    choose_rows,
+    n_first_rows,
+    refine_anchors,
+)
+from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
+from manyview.stages.graph import AnchorGraph, graph_moments, method_for
+from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
+from manyview.stages.patchy import PatchyRows, join_views
+from manyview.stages.scaling import Array, ScaledRows, Scaler
+from manyview.stages.view_weights import (
+    agreement_weights,
+    anchor_view_weights,
+    partial_agreement_weights,
+    partial_anchor_view_weights,
+)
+from manyview.views.presence import find_present, side_by_side
+
+_WEIGHING_ROWS = 10_000
+_WEIGHING_VECTORS = 10  # while the number of clusters is not known
+_PUBLISHED_SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Scaled columns of one view, or of several side by side, of a tile of raw rows.
+
+    With ``single``, in single precision: enough to place anchors, and twice as fast.
+    """
+
+    scalers: tuple[Scaler, ...]
+    views: tuple[int, ...]
+    factors: tuple[float, ...]
+    single: bool = False
+
+    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | PatchyRows:
+        parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
+        rows = join_views(parts, self.factors)
+        return rows.single() if self.single else rows
+
+    def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
+        """Give the numbers of the sampled rows that have the view; all, if there are several."""
+        present = find_present(sample.arrays[self.views[0]]) if len(self.views) == 1 else None
+        return np.arange(sample.n_rows) if present is None else np.flatnonzero(present)
+
+
+def choose_graphs(
+    rows: Rows,
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    settings: Settings,
+    rngs: Sequence[np.random.Generator],
+) -> tuple[tuple[AnchorGraph, ...], Array]:
+    """Give the graphs, repeat by repeat (one per generator), and the views' weights.
+
+    Within a repeat come the graphs of each view ("late"), then those of all views side by side
+    ("early").
+    """
+    n_views = len(scalers)
+    settings = _with_finer_anchors(settings, sample)
+    early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
+    weighs = settings.view_weights in ("agreement", "amgl")
+    weights = np.full(n_views, 1.0 / n_views)
+    if isinstance(settings.view_weights, tuple):
+        weights = normalised(settings.view_weights)
+    graphs: list[AnchorGraph] = []
+    for repeat, rng in enumerate(rngs):
+        late_rngs = [_rng_of(rng, scaler.name) for scaler in scalers]
+        (early_rng,) = rng.spawn(1)
+        late: list[list[AnchorGraph]] = []
+        if early_share < 1.0 or (weighs and repeat == 0):
+            for v, late_rng in enumerate(late_rngs):
+                columns = _Columns(scalers, (v,), (1.0,))
+                late.append(_make_graphs(rows, sample, columns, settings, repeat, late_rng))
+        if weighs and repeat == 0:
+            weights = _weigh_views(sample, scalers, late, settings)
+        if early_share < 1.0:
+            for v, of_view in enumerate(late):
+                graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
+        if early_share > 0.0:
+            views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
+            columns = _Columns(scalers, views, factors)
+            early = _make_graphs(rows, sample, columns, settings, repeat, early_rng)
+            graphs += _sharing(early, early_share)
+    return tuple(graphs), weights
+
+
+def _with_finer_anchors(settings: Settings, sample: SampledRows) -> Settings:
+    """Up to twice as many anchors, if the number was left to us, where samples lack views.
+
+    A sample with all views is placed by anchors in each of them; one with a single view by those alone.
+    """
+    present = side_by_side(sample.arrays)
+    if present is None or not settings.are_anchors_auto:
+        return settings
+    factor = min(1.0 + 3.0 * float((~present).mean()), 2.0)
+    return replace(settings, n_anchors=tuple(int(factor * m) for m in settings.n_anchors))
+
+
+def _make_graphs(
+    rows: Rows,
+    sample: SampledRows,
+    columns: _Columns,
+    settings: Settings,
+    repeat: int,
+    rng: np.random.Generator,
+) -> list[AnchorGraph]:
+    """One graph for each pair of a number of anchors and an alpha."""
+    described = columns.described(sample)
+    pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
+    graphs = []
+    for wanted in settings.n_anchors:
+        n_anchors = wanted
+        if settings.are_anchors_auto:
+            n_anchors = min(wanted, _most_anchors(len(described), columns, settings.n_clusters))
+        anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
+        for alpha in settings.alpha:
+            graph = AnchorGraph(
+                columns.views, columns.factors, anchors, alpha, settings.locality, repeat=repeat
+            )
+            graphs.append(replace(graph, method=method_for(graph, pilot)))
+    return graphs
+
+
+def _most_anchors(n_rows: int, columns: _Columns, n_clusters: int | None) -> int:
+    """A third of the rows; a tenth where nearly all is zero, but two a cluster.
+
+    The mean of three texts remembers their words: it explains them well, and texts it has not seen
+    badly. The mean of ten is more like others. While the number of clusters is not known, two stand
+    in for it.
+    """
+    k = n_clusters or 2
+    most = max(n_rows // 3, k)
+    if all(columns.scalers[v].is_like_text for v in columns.views):
+        return min(most, max(n_rows // 10, 2 * k))
+    return most
+
+
+def _find_anchors(
+    rows: Rows,
+    sample: SampledRows,
+    columns: _Columns,
+    n_anchors: int,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Array:
+    """Anchors (m, d) in scaled coordinates, by the method that was asked for.
+
+    There are fewer than asked for where fewer rows have the view.
+    """
+    method, described = settings.anchor_method, columns.described(sample)
+    if not isinstance(method, str):
+        given = [method[v] for v in range(len(method))]
+        return columns(given, 0).dense()
+    # Without scaling, values may be too large or small for single precision.
+    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
+    if method == "kmeans-all":
+        start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
+        if isinstance(start, PatchyRows):
+            few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+            anchors = columns(few.arrays, 0).dense()
+        else:
+            anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
+        return lloyd(_sweep(rows.derive(placing)), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
+    n_rows = len(described)
+    starts = choose_rows(n_rows, n_anchors, rng)
+    if method == "kmeans" and n_rows <= FEW_ROWS:
+        every = columns(sample.sample_rows(described).arrays, 0)
+        if isinstance(every, ScaledRows) and every.matrix.shape[1] >= 2 * n_rows:
+            return anchors_of_few(every, starts)
+    anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
+    if method == "random":
+        return anchors
+    first = sample.sample_rows(described[choose_rows(n_rows, n_first_rows(n_anchors), rng)])
+    return refine_anchors(anchors, _sweep(first.derive(placing)), _sweep(sample.derive(placing)))
+
+
+def _sweep(rows: Rows) -> Sweep:
+    def sweep(centers: Array) -> Assignment:
+        return rows.map_reduce(partial(_assign, centers=centers), stage="anchors")
+
+    return sweep
+
+
+def _assign(rows: ScaledRows | PatchyRows, first_row: int, *, centers: Array) -> Assignment:
+    if isinstance(rows, PatchyRows):
+        return rows.assign(centers)
+    return assign(rows, centers.astype(rows.matrix.dtype))
+
+
+def _sharing(graphs: list[AnchorGraph], weight: float) -> list[AnchorGraph]:
+    return [replace(graph, weight=weight / len(graphs)) for graph in graphs]
+
+
+def _weigh_views(
+    sample: SampledRows,
+    scalers: tuple[Scaler, ...],
+    late: list[list[AnchorGraph]],
+    settings: Settings,
+) -> Array:
+    """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
+    some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
+    graphs = tuple(graph for of_view in late for graph in of_view)
+    present = side_by_side(some.arrays)
+    if present is not None:
+        return _weigh_partial_views(some, scalers, late, settings, present)
+    moments = some.derive(GraphRows(scalers, graphs)).map_reduce(graph_moments, stage="weights")
+    sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
+    counts = [len(graph.anchors) for graph in graphs]
+    shares = [1.0 / len(of_view) for of_view in late for _ in of_view]
+    sums = moments.column_sums[0]
+    scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
+    gram = fused_gram(moments.grams[0], scales)
+    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
+    if settings.view_weights == "amgl":
+        return anchor_view_weights(gram, sizes, n_vectors)[0]
+    return agreement_weights(gram, sizes, n_vectors, some.n_rows)
+
+
+def _weigh_partial_views(
+    some: SampledRows,
+    scalers: tuple[Scaler, ...],
+    late: list[list[AnchorGraph]],
+    settings: Settings,
+    present: npt.NDArray[np.bool_],
+) -> Array:
+    """Views' weights where samples lack views, from each view's graph of the samples it describes."""
+    Z = GraphRows(scalers, tuple(graph for of_view in late for graph in of_view))(
+        some.arrays, 0
+    ).parts[0]
+    ends = np.cumsum([sum(len(graph.anchors) for graph in of_view) for of_view in late])
+    parts = [
+        _stochastic(sparse.csr_array(Z[:, start:end]))
+        for start, end in zip([0, *ends[:-1]], ends, strict=True)
+    ]
+    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
+    if settings.view_weights == "amgl":
+        return partial_anchor_view_weights(parts, present, n_vectors)
+    return partial_agreement_weights(parts, present, n_vectors)
+
+
+def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:
+    """Rows scaled to sum to one; empty ones stay empty."""
+    sums = np.asarray(Z.sum(axis=1)).ravel()
+    data = Z.data / np.repeat(sums, np.diff(Z.indptr))
+    return sparse.csr_array((data, Z.indices, Z.indptr), shape=Z.shape)
+
+
+def _rng_of(rng: np.random.Generator, name: str) -> np.random.Generator:
+    """Give a view's own randomness: the same wherever it stands among other views."""
+    words = np.frombuffer(hashlib.blake2b(name.encode(), digest_size=16).digest(), "<u4")
+    seed: Any = rng.bit_generator.seed_seq
+    key = (*seed.spawn_key, *words.tolist())
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
+
+
+def spread_evenly(n_rows: int, n_wanted: int) -> npt.NDArray[np.int64]:
+    """Give row numbers at equal distances, ascending."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64))

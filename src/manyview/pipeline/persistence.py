@@ -1,0 +1,174 @@
+"""Save and load a fitted model as arrays plus JSON; never pickle.
+
+A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, which the JSON refers
+to as ``{"array": name}``. A dictionary that looks like that itself, such as the columns of a view called
+"array", is wrapped once more: ``{"array": {"array": columns}}``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from dataclasses import fields, is_dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import manyview
+from manyview.errors import ModelFileError
+from manyview.pipeline.model import FittedModel
+from manyview.stages.graph import AnchorGraph
+from manyview.stages.quantiles import Quantiles
+from manyview.stages.scaling import Scaler
+
+_FORMAT = "manyview-model"
+_FORMAT_VERSION = 1
+
+
+def write_model(
+    path: Path, model: FittedModel, *, params: dict[str, Any], fitted: dict[str, Any]
+) -> None:
+    """Write a model, its estimator's parameters and small fitted attributes to ``path``.
+
+    The file appears whole or not at all.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    content = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "manyview_version": manyview.__version__,
+        "params": {name: _pack_param(name, value, arrays) for name, value in params.items()},
+        "model": _pack(
+            {
+                "scalers": [_as_dict(scaler) for scaler in model.scalers],
+                "graphs": [_as_dict(graph) for graph in model.graphs],
+                "transforms": list(model.transforms),
+                "row_norm": model.row_norm,
+                "centers": model.centers,
+            },
+            arrays,
+        ),
+        "fitted": _pack(fitted, arrays),
+    }
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(temporary, "w") as archive:
+            archive.writestr("model.json", json.dumps(content, indent=1))
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, array, allow_pickle=False)
+                archive.writestr(f"{name}.npy", buffer.getvalue())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]:
+    """Read the parameters, the model and the small fitted attributes from ``path``."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no model file {str(path)!r}.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = json.loads(archive.read("model.json"))
+            _check_header(content, path)
+            arrays = {
+                name[:-4]: np.lib.format.read_array(
+                    io.BytesIO(archive.read(name)), allow_pickle=False
+                )
+                for name in archive.namelist()
+                if name.endswith(".npy")
+            }
+        model = _build_model(_unpack(content["model"], arrays))
+        return _unpack(content["params"], arrays), model, _unpack(content["fitted"], arrays)
+    except (ModelFileError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
+        raise ModelFileError(
+            f"{str(path)!r} is not a whole manyview model file ({error}). Save the model again."
+        ) from error
+
+
+def _check_header(content: Any, path: Path) -> None:
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ModelFileError(f"{str(path)!r} was not written by manyview.")
+    if content["format_version"] > _FORMAT_VERSION:
+        raise ModelFileError(
+            f"{str(path)!r} was written by manyview {content.get('manyview_version')}, whose format "
+            f"{content['format_version']} this version ({manyview.__version__}) cannot read. "
+            "Upgrade manyview."
+        )
+
+
+def _build_model(content: dict[str, Any]) -> FittedModel:
+    scalers = tuple(map(_build_scaler, content["scalers"]))
+    graphs = tuple(
+        AnchorGraph(
+            **{**graph, "views": tuple(graph["views"]), "view_scales": tuple(graph["view_scales"])}
+        )
+        for graph in content["graphs"]
+    )
+    model = FittedModel(
+        scalers, graphs, tuple(content["transforms"]), content["row_norm"], content["centers"]
+    )
+    model.check()
+    return model
+
+
+def _build_scaler(content: dict[str, Any]) -> Scaler:
+    quantiles = content["quantiles"]
+    return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
+
+
+def _as_dict(item: Any) -> dict[str, Any]:
+    values = ((field.name, getattr(item, field.name)) for field in fields(item))
+    return {name: _as_dict(value) if is_dataclass(value) else value for name, value in values}
+
+
+def _pack_param(name: str, value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Parameters that are objects are kept by name: engines and generators hold no result."""
+    if name == "engine" and not isinstance(value, str):
+        return "auto"
+    if name == "random_state" and not isinstance(value, Integral | None):
+        return None
+    return _pack(value, arrays)
+
+
+def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Put arrays aside by name; what is left is JSON."""
+    if sparse.issparse(value):
+        value = value.toarray()  # anchors that were given as a sparse array: m rows only
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OU":
+            return [str(item) for item in value]
+        name = f"array_{len(arrays)}"
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        packed = {str(key): _pack(item, arrays) for key, item in value.items()}
+        return {"array": packed} if set(packed) == {"array"} else packed
+    if isinstance(value, list | tuple):
+        return [_pack(item, arrays) for item in value]
+    if hasattr(value, "__array__"):  # a table
+        return _pack(np.asarray(value), arrays)
+    return value
+
+
+def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"array"}:
+            content = value["array"]
+            if isinstance(content, str):
+                return arrays[content]
+            value = content if isinstance(content, dict) else value  # older files do not wrap
+        return {key: _unpack(item, arrays) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unpack(item, arrays) for item in value]
+    return value

@@ -1,0 +1,1 @@
+"""What the user has, as named, row-aligned views."""

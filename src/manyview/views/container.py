@@ -1,0 +1,459 @@
+"""Named, row-aligned inputs: the same samples, described in several ways.
+
+Everything public that takes data goes through :func:`as_views`; what it takes is said in
+:mod:`manyview.views.parts`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.errors import ReadError
+from manyview.sources import is_source
+from manyview.views import presence
+from manyview.views.columns import Columns, find_columns, split_columns
+from manyview.views.ids import as_given, as_ids, match_ids
+from manyview.views.parts import (
+    Block,
+    Part,
+    arrange_rows,
+    read_indexes,
+    read_part,
+    read_table,
+    settle_ids,
+    split_parts,
+    take_ids,
+)
+
+__all__ = ["Block", "Views", "as_views", "is_sparse"]
+
+_ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
+
+
+class Views:
+    """Several views of the same samples, with names, indexed by rows.
+
+    ``views[rows]`` selects samples from every view at once, and ``len(views)`` counts samples, so a
+    ``Views`` passes through scikit-learn's cross-validation where a plain list of views cannot.
+
+    Parameters
+    ----------
+    views : array, data frame, AnnData, sequence or mapping of them, MuData, or Views
+        One 2-D array or data frame is one view. A list, tuple or dict of 2-D things is several, and
+        so are a MuData (one per modality) and a pandas frame whose columns have several levels (the
+        first names the view). All views describe the same samples in the same order. A path (inside
+        a list or dict also as text), an array opened as a memory map, an ``h5py.Dataset``, a
+        ``zarr.Array``, a backed AnnData or a :class:`~manyview.sources.Source` stays where it is: no
+        rows are read here.
+    names : sequence of str, optional
+        A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
+    target : array-like of shape (n_rows,), optional
+        True labels, where they are known. Never used for fitting.
+    ids : array-like of shape (n_rows,) or str, optional
+        Names of the rows, or the column of the data frames that holds them, which is then no feature.
+        By default what the views bring: the index of pandas unless it merely counts rows, the names
+        of an AnnData's cells. Views that bring different ones are refused.
+    present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
+        Which samples have which views; what stands in the rows of others is never looked at. Without
+        it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
+
+    Attributes
+    ----------
+    arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
+        The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
+        memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
+        is known to lack samples is a :class:`~manyview.views.presence.PartialView`: rows, and whose
+        they are.
+    names : tuple of str
+        Their names.
+    feature_names : tuple of (tuple of str, or None)
+        Column names of each view that has them.
+    target : ndarray or None
+        True labels.
+    ids : ndarray or None
+        Names of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import Views
+    >>> views = Views({"colour": np.zeros((5, 3)), "shape": np.ones((5, 8))}, target=[0, 0, 1, 1, 1])
+    >>> len(views), views.names, views.n_features
+    (5, ('colour', 'shape'), (3, 8))
+    >>> views[:2].shape
+    (2, 11)
+    >>> views["shape"].shape
+    (5, 8)
+    """
+
+    def __init__(
+        self,
+        views: Any,
+        *,
+        names: Sequence[str] | None = None,
+        target: npt.ArrayLike | None = None,
+        ids: npt.ArrayLike | str | None = None,
+        present: Any = None,
+    ) -> None:
+        if isinstance(views, Views):
+            target = views.target if target is None else target
+            items: dict[str, Any] = dict(zip(views.names, views._parts(), strict=True))
+        else:
+            items = split_parts(views)
+        self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
+        columns_of_ids: list[npt.NDArray[Any] | None] = [None] * len(items)
+        if isinstance(ids, str):
+            items, columns_of_ids = take_ids(items, ids)
+            ids = None
+        parts = [
+            item if isinstance(item, Part) else read_part(item, name)
+            for item, name in zip(items.values(), self.names, strict=True)
+        ]
+        self.arrays: tuple[Block, ...] = tuple(part.block for part in parts)
+        self.feature_names = tuple(part.columns for part in parts)
+        self._check_same_rows()
+        sources = zip(
+            columns_of_ids,
+            [part.ids for part in parts],
+            read_indexes([*items.values()]),
+            strict=True,
+        )
+        found = [next((ids for ids in each if ids is not None), None) for each in sources]
+        self.ids: npt.NDArray[Any] | None = settle_ids(self.names, found, ids, self.n_rows)
+        if present is not None:
+            masks = _masks(present, self)
+            self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
+        self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
+        if self.target is not None and self.target.shape != (len(self),):
+            raise ValueError(
+                f"target has shape {self.target.shape} but the views have {len(self)} rows."
+            )
+
+    @classmethod
+    def from_columns(
+        cls,
+        X: Any,
+        views: Mapping[str, Columns],
+        *,
+        target: npt.ArrayLike | None = None,
+        ids: npt.ArrayLike | str | None = None,
+    ) -> Views:
+        """Views from the columns of one wide array or data frame.
+
+        Parameters
+        ----------
+        X : 2-D array, sparse array or data frame
+            All columns.
+        views : mapping of str to columns
+            Names, places, a slice, a mask, or a callable that is given ``X`` and says which.
+        target, ids
+            As in the constructor; ``ids`` may be a column that is part of no view.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"name": ["p", "q"], "h": [1, 2], "w": [3, 4], "red": [0.1, 0.2]})
+        >>> views = Views.from_columns(table, {"size": ["h", "w"], "colour": "red"}, ids="name")
+        >>> views.n_features, views.ids.tolist()
+        ((2, 1), ['p', 'q'])
+        """
+        if isinstance(ids, str):
+            _, (ids,) = take_ids({"X": X}, ids)
+        return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, Any],
+        *,
+        how: str = "exact",
+        target: npt.ArrayLike | None = None,
+        ids: str | None = None,
+    ) -> Views:
+        """Views of tables whose rows are matched by their ids.
+
+        Parameters
+        ----------
+        tables : mapping of str to (ids, array), data frame or AnnData
+            A pair holds the ids of the rows, and the rows; a pandas data frame has its index as ids,
+            AnnData the names of its observations.
+        how : {"exact", "inner", "outer"}, default="exact"
+            All tables must have the same ids, in any order; or those that all have are kept; or those
+            that any has: then samples lack views, which takes no memory. A table that then shares no
+            id with another is warned about.
+        target : array-like, optional
+            True labels, in the order of the result's ``ids``.
+        ids : str, optional
+            The column of the data frames that holds the ids, instead of an index.
+
+        Returns
+        -------
+        Views
+            In the order of the first table, then of what others add; ``ids`` tells which is which.
+            Ids are compared as text, so that 7 and "7" are the same; they keep their type if it is the
+            same in all tables.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import Views
+        >>> rna = (["cell 1", "cell 2"], np.zeros((2, 5)))
+        >>> protein = (["cell 2", "cell 3"], np.ones((2, 3)))
+        >>> views = Views.from_tables({"rna": rna, "protein": protein}, how="outer")
+        >>> views.ids.tolist(), views.present.tolist()
+        (['cell 1', 'cell 2', 'cell 3'], [[True, False], [True, True], [False, True]])
+        """
+        if how not in ("exact", "inner", "outer"):
+            raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        if not tables:
+            raise ValueError("Got no tables: the mapping is empty.")
+        parts = {str(name): read_table(table, str(name), ids) for name, table in tables.items()}
+        names, given = [repr(name) for name in parts], [part.ids for part in parts.values()]
+        texts = [as_ids(each) for each in given]
+        try:
+            joined, orders, said = match_ids(texts, names, how)
+        except ReadError as error:
+            raise ValueError(str(error)) from None
+        for doubt in said[1:]:
+            warnings.warn(doubt, UserWarning, stacklevel=2)
+        arranged = {
+            name: Part(arrange_rows(part.block, order), part.columns)
+            for (name, part), order in zip(parts.items(), orders, strict=True)
+        }
+        return cls(arranged, target=target, ids=as_given(joined, given))
+
+    def select(self, names: Sequence[str]) -> Views:
+        """Give the views with these names, in this order."""
+        parts = dict(zip(self.names, self._parts(), strict=True))
+        return Views({name: parts[name] for name in names}, target=self.target)
+
+    def load(self) -> Views:
+        """Give the same views in memory: reads those in files, and computes Dask arrays."""
+        loaded = self[:]
+        loaded.arrays = tuple(map(_computed, loaded.arrays))
+        return loaded  # type: ignore[no-any-return]
+
+    def _parts(self) -> list[Part]:
+        return [
+            Part(array, columns, self.ids)
+            for array, columns in zip(self.arrays, self.feature_names, strict=True)
+        ]
+
+    def _check_same_rows(self) -> None:
+        first, n_rows = self.names[0], self.arrays[0].shape[0]
+        for name, array in zip(self.names, self.arrays, strict=True):
+            if array.shape[0] != n_rows:
+                raise ValueError(
+                    f"View {name!r} has {array.shape[0]} rows but {first!r} has {n_rows}. "
+                    "All views must describe the same samples in the same order."
+                )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.arrays[0].shape[0])
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.arrays)
+
+    @property
+    def n_features(self) -> tuple[int, ...]:
+        """Number of columns of each view."""
+        return tuple(int(array.shape[1]) for array in self.arrays)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, and of columns of all views together."""
+        return self.n_rows, sum(self.n_features)
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_] | None:
+        """Which samples have which views, shape (n_rows, n_views); None if all have all.
+
+        A row of NaN in a file or a Dask array is noticed only when it is read.
+        """
+        return presence.side_by_side(self.arrays)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether every view is an array here, none a source or a Dask array."""
+        return all(map(_is_in_memory, self.arrays))
+
+    def items(self) -> Iterator[tuple[str, Block]]:
+        """Give each name with its array."""
+        return zip(self.names, self.arrays, strict=True)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    # Iterating could mean views or rows; ask for .arrays, .items() or rows by index instead.
+    __iter__ = None
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if key not in self.names:
+                raise KeyError(f"No view {key!r}; the views are {list(self.names)}.")
+            return self.arrays[self.names.index(key)]
+        if isinstance(key, tuple) and len(key) == 2 and str(key[1]) in _ALL_COLUMNS:
+            key = key[0]  # scikit-learn selects rows as X[rows, ...]
+        if not isinstance(key, slice):
+            is_pair = isinstance(key, tuple)
+            key = np.asarray(key)
+            key = key.astype(np.int64) if key.shape == (0,) else key
+            if is_pair or key.ndim != 1 or key.dtype.kind not in "biu":
+                raise TypeError(
+                    "Index Views by a view's name, or by rows: a slice, a boolean mask or a "
+                    "1-D array of row numbers."
+                )
+        rows = object.__new__(Views)
+        rows.names, rows.feature_names = self.names, self.feature_names
+        rows.arrays = tuple(_select_rows(array, key) for array in self.arrays)
+        rows.target = None if self.target is None else self.target[key]
+        rows.ids = None if self.ids is None else self.ids[key]
+        return rows
+
+    def __repr__(self) -> str:
+        views = ", ".join(
+            f"{name}: {array.shape[1]}{' sparse' if is_sparse(array) else ''}"
+            f"{f' in {array.where}' if is_source(array) else ''}"
+            for name, array in self.items()
+        )
+        return f"Views({self.n_rows} rows; {views})"
+
+
+def as_views(data: Any, *, in_memory: bool = False) -> Views:
+    """Give ``data`` as :class:`Views`; Views pass through unchanged.
+
+    With ``in_memory``, views that would have to be loaded are refused.
+
+    Examples
+    --------
+    >>> as_views([[1.0, 2.0], [3.0, 4.0]]).n_views
+    1
+    >>> as_views([[[1.0, 2.0]], [[3.0]]]).n_features
+    (2, 1)
+    """
+    views = data if isinstance(data, Views) else Views(data)
+    if in_memory:
+        _refuse_partial(views)
+    if not in_memory or views.is_in_memory:
+        return views
+    for name, array in views.items():
+        if is_source(array) and getattr(array, "memory_map", None) is None:
+            raise TypeError(
+                f"View {name!r} is in {array.where}; all rows are needed in memory here, and are not "
+                "loaded silently. Pass Views(...)[:] if they fit."
+            )
+        if (
+            not is_source(array)
+            and not isinstance(array, np.ndarray)
+            and not sparse.issparse(array)
+        ):
+            raise TypeError(
+                f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not "
+                "loaded into memory silently. Pass numpy.asarray(view) if it fits in memory."
+            )
+    loaded: Views = views[:]  # memory maps are arrays already
+    return loaded
+
+
+def _refuse_partial(views: Views) -> None:
+    for name, array in views.items():
+        if presence.is_partial(array):
+            n_missing = int((~array.present).sum())
+            raise ValueError(
+                f"{n_missing} of {views.n_rows} samples lack view {name!r}; all views of all samples "
+                "are needed here. Leave those samples out, or fit LMVSC, which does without."
+            )
+
+
+def _check_names(names: Sequence[str], items: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(names, str) or len(names) != len(items):
+        raise ValueError(f"names must be a sequence of {len(items)} names; got {names!r}.")
+    found = tuple(str(name) for name in names)
+    if len(set(found)) != len(found):
+        raise ValueError(f"View names must be unique; got {list(found)}.")
+    return found
+
+
+def _select_rows(array: Block, key: Any) -> Block:
+    """Rows of a view, in memory."""
+    if not is_source(array):
+        return array[key]
+    if isinstance(key, slice):
+        start, stop, step = key.indices(array.shape[0])
+        if step == 1 and start < stop:
+            return array.read(start, stop)
+    numbers = np.arange(array.shape[0])[key]
+    if len(numbers) == 0:
+        return array.read(0, 1)[:0]
+    distinct, places = np.unique(numbers, return_inverse=True)
+    rows = array.take(distinct)
+    return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
+
+
+def _computed(array: Block) -> Block:
+    if isinstance(array, presence.PartialView):
+        return presence.PartialView(_computed(array.rows), array.places)
+    return array.compute() if hasattr(array, "compute") else array
+
+
+def _is_in_memory(array: Block) -> bool:
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
+
+
+def with_short_indices(array: Block) -> Block:
+    """Give rows whose indices are 32-bit if they are sparse and that is enough: all scikit-learn takes.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array(np.eye(3))
+    >>> rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    >>> with_short_indices(rows).indices.dtype
+    dtype('int32')
+    """
+    if not sparse.issparse(array) or array.indices.dtype == array.indptr.dtype == np.int32:
+        return array
+    if max(array.nnz, *array.shape) > np.iinfo(np.int32).max:
+        return array
+    indices, indptr = array.indices.astype(np.int32), array.indptr.astype(np.int32)
+    return sparse.csr_array((array.data, indices, indptr), shape=array.shape)
+
+
+def is_sparse(array: Block) -> bool:
+    """Whether a view's rows are CSR."""
+    rows = array.rows if isinstance(array, presence.PartialView) else array
+    return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
+
+
+def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
+    """Give which samples have which views, from an array or from one mask a name."""
+    n_rows, n_views = views.n_rows, views.n_views
+    if isinstance(present, Mapping):
+        if unknown := sorted(set(map(str, present)) - set(views.names)):
+            raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
+        masks = {str(name): np.asarray(mask) for name, mask in present.items()}
+        for name, mask in masks.items():
+            if mask.shape != (n_rows,):
+                raise ValueError(
+                    f"present[{name!r}] must hold True or False for {n_rows} samples; its shape is "
+                    f"{mask.shape}."
+                )
+        every = np.ones(n_rows, bool)
+        present = np.stack([masks.get(name, every) for name in views.names], axis=1)
+    table = np.asarray(present)
+    if table.shape != (n_rows, n_views) or table.dtype != bool:
+        raise ValueError(
+            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
+            f"({n_rows}, {n_views}); got {table.dtype} of shape {table.shape}."
+        )
+    return table

@@ -1,0 +1,195 @@
+"""New data and the views that a model was fitted to: names, order, and columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.views.columns import split_columns
+from manyview.views.container import Views, as_views
+from manyview.views.parts import Part
+from manyview.views.presence import nothing, refuse_samples_without_views
+from manyview.views.reordered import select_columns
+from manyview.wording import lacks_columns
+
+Names = Sequence[str] | None
+
+
+def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
+    """Give X as views; one wide array by the places of each view's columns, if they are given."""
+    return as_views(X if columns is None else split_columns(X, columns))
+
+
+def _default_names(count: int) -> list[str]:
+    return [f"view_{i}" for i in range(count)]
+
+
+def described_views(views: Views, only: Collection[str] | None = None) -> Views:
+    """Give the views that describe some sample; of those to look at, if they are named."""
+    present = views.present
+    if present is None:
+        return views
+    looked_at = views.names if only is None else only
+    empty = [
+        name
+        for name, has_view in zip(views.names, present.T, strict=True)
+        if name in looked_at and not has_view.any()
+    ]
+    if only is None:
+        refuse_samples_without_views(present)
+        if empty:
+            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
+    return views if not empty else views.select([n for n in views.names if n not in empty])
+
+
+def is_single(X: Any, views: Views) -> bool:
+    """Whether X is one array or table in memory, as scikit-learn knows it."""
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    return is_one and views.is_in_memory
+
+
+def match_views(
+    views: Views, fitted: Sequence[str], widths: Sequence[int], *, by_name: bool
+) -> Views:
+    """Bring the views of new data into the order that was fitted; those not given are missing.
+
+    Parameters
+    ----------
+    views : Views
+        The new data.
+    fitted : sequence of str
+        Names of the views that were fitted.
+    widths : sequence of int
+        Columns of each.
+    by_name : bool
+        Whether the names were given, so that views may be left out.
+    """
+    fitted = list(fitted)
+    names = list(views.names)
+    extra = set(names) - set(fitted)
+    if extra and _is_by_place(names, fitted, by_name=by_name):
+        return views
+    if extra:
+        views = described_views(views, only=extra)  # what says nothing does not matter
+    names, count = list(views.names), views.n_views
+    if count < len(fitted) and names == _default_names(count) and not by_name:
+        raise ValueError(
+            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
+            "predict from some of them, say which: a dict with their names."
+        )
+    if count > len(fitted):
+        raise ValueError(
+            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}."
+        )
+    if set(names) - set(fitted):
+        raise ValueError(
+            f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
+            "a list in the same order."
+        )
+    if names == fitted:
+        return views
+    if set(names) == set(fitted):
+        return views.select(fitted)
+    columns = dict(zip(fitted, widths, strict=True))
+    given = dict(zip(names, views._parts(), strict=True))
+    parts = {
+        name: given[name] if name in given else nothing(views.n_rows, columns[name])
+        for name in fitted
+    }
+    return Views(parts, target=views.target, ids=views.ids)
+
+
+def _is_by_place(names: list[str], fitted: list[str], *, by_name: bool) -> bool:
+    """Whether new views stand for those fitted by their places: those of a list have no other names."""
+    default = _default_names(len(fitted))
+    if len(names) != len(fitted) or default not in (names, fitted):
+        return False
+    # A name that was fitted means that view, and no other.
+    is_list = names == default and not by_name
+    return is_list or all(n == f for n, f in zip(names, fitted, strict=True) if n in fitted)
+
+
+def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names]) -> Views:
+    """Bring columns that have names into the order that was fitted.
+
+    Parameters
+    ----------
+    views : Views
+        The new data, its views in the order that was fitted.
+    fitted : sequence of str
+        Names of the views that were fitted, for messages.
+    columns : sequence of (sequence of str, or None)
+        Names of each one's columns.
+
+    Raises
+    ------
+    ValueError
+        If a view has other columns.
+    """
+    orders = [
+        _find_order(name, found, wanted)
+        for name, found, wanted in zip(fitted, views.feature_names, columns, strict=True)
+    ]
+    if all(order is None for order in orders):
+        return views
+    parts = {
+        name: part
+        if order is None
+        else Part(select_columns(part.block, order), None if wanted is None else tuple(wanted))
+        for name, part, order, wanted in zip(
+            views.names, views._parts(), orders, columns, strict=True
+        )
+    }
+    return Views(parts, target=views.target, ids=views.ids)
+
+
+def _find_order(name: str, found: Names, wanted: Names) -> list[int] | None:
+    """Give where the wanted columns are; None if they are in their places or have no names."""
+    if found is None or wanted is None or list(found) == list(wanted):
+        return None
+    places = {column: place for place, column in enumerate(found)}
+    is_same_set = places.keys() == set(wanted)
+    if not is_same_set and (_merely_counts(found) or _merely_counts(wanted)):
+        return None
+    if missing := [column for column in wanted if column not in places]:
+        raise ValueError(lacks_columns(f"View {name!r}", missing))
+    if len(places) < len(found):
+        raise ValueError(
+            f"View {name!r} has columns of the same name, in another order than they were fitted. "
+            "Bring them into that order, or give each a name of its own."
+        )
+    return [places[column] for column in wanted] if is_same_set else None
+
+
+def _merely_counts(names: Sequence[str]) -> bool:
+    return list(names) == [str(place) for place in range(len(names))]
+
+
+def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None:
+    """Warn if samples have only views of weight zero: nothing is known of them."""
+    present = views.present
+    if present is None or (weights > 0).all():
+        return
+    unknown = np.flatnonzero(~present[:, weights > 0].any(axis=1))
+    if unknown.size:
+        silent = [name for name, weight in zip(views.names, weights, strict=True) if weight <= 0]
+        warnings.warn(
+            f"{unknown.size} sample(s) have no view but {silent}, which have no weight: their labels "
+            "mean nothing. Leave these samples out, or set view_weights.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_other_columns(views: Views, fitted: Sequence[str], widths: Sequence[int]) -> None:
+    """Raise ValueError if a view has another number of columns than it was fitted with."""
+    for name, found, width in zip(fitted, views.n_features, widths, strict=True):
+        if found != width:
+            raise ValueError(
+                f"X has {found} features, but LMVSC is expecting {width} features as input "
+                f"(view {name!r})."
+            )

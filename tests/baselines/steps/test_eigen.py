@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.baselines.steps import eigen
+from manyview.baselines.steps.eigen import leading_eigenvectors
+from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
+
+
+def blobs_graph(n_blobs, n_rows, rng):
+    """Neighbour graph of blobs so far apart that none are connected."""
+    centers = 1000 * rng.normal(size=(n_blobs, 5))
+    X = np.repeat(centers, n_rows, axis=0) + rng.normal(size=(n_blobs * n_rows, 5))
+    return normalised_graph(neighbour_weights(X, 5))
+
+
+def test_iteration_equals_the_dense_solver():
+    rng = np.random.default_rng(0)
+    M = normalised_graph(neighbour_weights(rng.normal(size=(1200, 4)), 5))
+    values, vectors = leading_eigenvectors(M, 6, rng=rng)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(M.toarray())[::-1][:6], atol=1e-9)
+    np.testing.assert_allclose(M @ vectors, vectors * values, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_blobs", [5, 25])
+def test_repeated_eigenvalues_are_all_found(n_blobs):
+    rng = np.random.default_rng(0)
+    M = blobs_graph(n_blobs, 1500 // n_blobs, rng)
+    values, vectors = leading_eigenvectors(M, n_blobs, rng=rng)
+    np.testing.assert_allclose(values, 1, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_blobs), atol=1e-9)
+
+
+def test_a_start_does_not_hide_what_it_lacks():
+    rng = np.random.default_rng(0)
+    M = blobs_graph(4, 300, rng)
+    _, two = leading_eigenvectors(M, 2, rng=rng)
+    values, _ = leading_eigenvectors(M, 4, start=two, rng=rng)
+    np.testing.assert_allclose(values, 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_small_matrices_are_solved_densely(k):
+    A = np.random.default_rng(0).normal(size=(20, 20))
+    A = A @ A.T / 100
+    values, vectors = leading_eigenvectors(sparse.csr_array(A), k, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k])
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10)
+
+
+def test_a_solver_that_gives_up_is_replaced_with_a_warning(monkeypatch):
+    def give_up(*args, **kwargs):
+        raise eigen.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
+
+    monkeypatch.setattr(eigen, "eigsh", give_up)
+    rng = np.random.default_rng(0)
+    M = normalised_graph(neighbour_weights(rng.normal(size=(1100, 3)), 5))
+    with pytest.warns(eigen.ConvergenceWarning, match="LOBPCG, with residual"):
+        values, _ = leading_eigenvectors(M, 2, rng=rng)
+    assert values[0] == pytest.approx(1, abs=1e-3)

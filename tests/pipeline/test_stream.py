@@ -1,0 +1,246 @@
+"""A stream: bounded memory, the basis of a fit on all rows, labels as good, at any time."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview import LMVSC, Views, datasets, load, metrics
+from manyview.engines import Disk
+from manyview.errors import RankWarning
+from manyview.pipeline.stream import Reservoir
+from manyview.stages.graph import GraphTile, graph_moments
+
+N_ROWS = 30_000
+
+
+@pytest.fixture(scope="module")
+def views():
+    return datasets.make_views(N_ROWS, 5, (12, 20), separation=9.0, random_state=0)
+
+
+def in_batches(model, views, size):
+    for start in range(0, len(views), size):
+        model.partial_fit(views[start : start + size])
+    return model
+
+
+class TestOnePass:
+    def test_the_basis_is_that_of_a_fit_with_the_same_anchors(self, views):
+        fixed = {"scaling": None, "fusion": "late", "random_state": 0, "n_components": 5}
+        fixed |= {"n_repeats": 1, "locality": 0.0, "view_weights": "equal"}
+        stream = LMVSC(5, n_anchors=40, alpha=0.5, **fixed)
+        in_batches(stream, views, 4321).predict(views[:10])
+        whole = LMVSC(5, anchor_method=stream.anchors_, alpha=0.5, **fixed).fit(views)
+        assert np.allclose(stream.singular_values_, whole.singular_values_, rtol=1e-10)
+        assert np.allclose(stream.transform(views), whole.embedding_, atol=1e-7)
+
+    @pytest.mark.parametrize("size", [977, 11_000, N_ROWS])
+    def test_the_labels_agree_with_those_of_a_fit(self, views, size):
+        stream = in_batches(LMVSC(5, n_anchors=50, random_state=0), views, size)
+        whole = LMVSC(5, n_anchors=50, random_state=0).fit(views)
+        assert metrics.ari(whole.labels_, stream.predict(views)) >= 0.99
+
+    def test_sparse_views(self):
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 3, 12_000)
+        words = Views(sparse.csr_array(rng.poisson(rng.gamma(0.5, size=(3, 60))[groups])))
+        stream = in_batches(LMVSC(3, n_anchors=30, random_state=0), words, 2500)
+        whole = LMVSC(3, n_anchors=30, random_state=0).fit(words)
+        assert metrics.ari(whole.labels_, stream.predict(words)) >= 0.99
+
+    def test_batches_of_another_size_give_the_same(self, views):
+        models = [
+            in_batches(LMVSC(5, n_anchors=40, random_state=0), views, size)
+            for size in (977, 11_000)
+        ]
+        labels = [model.predict(views) for model in models]
+        assert metrics.ari(*labels) >= 0.999
+
+
+class TestAnyTime:
+    def test_predict_works_after_every_batch(self, views):
+        model = LMVSC(5, n_anchors=20, random_state=0)
+        for start in (0, 500, 9_000, 20_000):
+            model.partial_fit(views[start : start + 500])
+            scores = metrics.ari(views.target[:2000], model.predict(views[:2000]))
+            assert scores > 0.9
+        assert model.n_samples_seen_ == 2000
+
+    def test_few_rows_are_refused_with_the_number_needed(self, views):
+        model = LMVSC(5, n_anchors=100, random_state=0).partial_fit(views[:60])
+        with pytest.raises(ValueError, match="n_anchors=100 is more than the 60 rows"):
+            model.predict(views[:60])
+        assert len(model.partial_fit(views[60:400]).predict(views[:60])) == 60
+
+    def test_it_can_be_saved(self, views, tmp_path):
+        model = in_batches(LMVSC(5, n_anchors=20, random_state=0), views[:3000], 1000)
+        model.save(tmp_path / "stream.mv")
+        again = load(tmp_path / "stream.mv")
+        assert np.array_equal(again.predict(views), model.predict(views))
+        assert again.n_samples_seen_ == 3000
+        assert again.partial_fit(views[:500]).n_samples_seen_ == 500  # sums are not saved
+
+    def test_a_copy_goes_on_whatever_the_seed_is(self, views):
+        model = LMVSC(5, n_anchors=20, random_state=np.random.RandomState(0))
+        again = copy.deepcopy(model.partial_fit(views[:500]))
+        assert again.partial_fit(views[500:900]).n_samples_seen_ == 900
+
+    def test_fit_starts_anew_and_so_does_a_stream(self, views):
+        model = LMVSC(5, n_anchors=20, random_state=0).fit(views[:2000])
+        model.partial_fit(views[:1000])
+        assert not hasattr(model, "labels_")
+        model.fit(views[:2000])
+        assert not hasattr(model, "n_samples_seen_")
+        assert model.partial_fit(views[:700]).n_samples_seen_ == 700
+
+
+class TestWarnings:
+    def test_too_few_useful_vectors_warn_as_after_fit(self):
+        X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 8, axis=0)
+        stream = LMVSC(3, n_components=5, n_repeats=1, random_state=0).partial_fit(X)
+        with pytest.warns(RankWarning, match="only 3 useful singular vectors of the 5 asked for"):
+            stream.predict(X)
+
+    def test_rows_that_were_not_solved_warn_as_after_fit(self, views, monkeypatch):
+        def fail_one(tile):
+            return replace(graph_moments(tile), n_failed=1)
+
+        monkeypatch.setattr("manyview.pipeline.stream.graph_moments", fail_one)
+        stream = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:500])
+        with pytest.warns(ConvergenceWarning, match="1 graph rows were not solved"):
+            stream.predict(views[:10])
+
+
+class TestMemory:
+    def test_the_reservoir_is_bounded_and_uniform(self):
+        reservoir = Reservoir(500, np.random.default_rng(0))
+        held = []
+        for start in range(0, 50_000, 1000):
+            rows = sparse.csr_array(np.arange(start, start + 1000.0)[:, None])
+            reservoir.add(GraphTile((rows,), 0))
+            held.append(sum(tile.parts[0].shape[0] for tile in reservoir._tiles))
+        kept = reservoir.rows().parts[0].toarray().ravel()
+        assert max(held) <= 1500
+        assert len(kept) == len(set(kept)) == 500
+        assert np.all(np.diff(kept) > 0)
+        # The mean of 500 of 50 000 numbers is within four standard errors of theirs.
+        assert abs(kept.mean() - 25_000) < 4 * 50_000 / np.sqrt(12 * 500)
+
+    def test_the_reservoir_holds_few_tiles_however_small(self):
+        reservoir = Reservoir(10, np.random.default_rng(0))
+        for _ in range(3000):
+            reservoir.add(GraphTile((sparse.csr_array(np.ones((1, 1))),), 0))
+        assert len(reservoir._tiles) <= 30
+        reservoir = Reservoir(5000, np.random.default_rng(0))
+        for _ in range(3000):
+            reservoir.add(GraphTile((sparse.csr_array(np.ones((1, 1))),), 0))
+        assert len(reservoir._tiles) <= 257
+        assert reservoir.rows().parts[0].shape == (3000, 1)
+
+    def test_which_rows_are_kept_does_not_depend_on_the_batches(self):
+        kept = []
+        for size in (100, 777):
+            reservoir = Reservoir(50, np.random.default_rng(3))
+            for start in range(0, 5000, size):
+                values = np.arange(start, min(start + size, 5000), dtype=float)
+                reservoir.add(GraphTile((sparse.csr_array(values[:, None]),), 0))
+            kept.append(reservoir.rows().parts[0].toarray())
+        assert np.array_equal(*kept)
+
+    def test_a_buffer_may_be_used_again(self, views):
+        buffer = [array[:500].copy() for array in views.arrays]
+        model = LMVSC(5, n_anchors=20, random_state=0).partial_fit(buffer)
+        expected = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:500])
+        for array in buffer:
+            array[:] = 0.0
+        assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))
+
+    def test_rows_are_not_kept(self, views):
+        model = in_batches(LMVSC(5, n_anchors=20, random_state=0), views, 3000)
+        assert model._intake._gathered == []
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"anchor_method": "kmeans-all"}, "anchor_method='kmeans-all' needs all rows"),
+            ({"engine": Disk()}, "engine='disk': partial_fit takes batches"),
+            ({"engine": "disk"}, "engine='disk'"),
+            ({"n_clusters": "auto"}, "n_clusters='auto' cannot be settled"),
+            ({"alpha": -1}, "alpha must be zero or more"),
+        ],
+    )
+    def test_settings_that_a_stream_cannot_honour(self, views, params, message):
+        with pytest.raises(ValueError, match=message):
+            LMVSC(**{"n_clusters": 5, **params}).partial_fit(views[:100])
+
+    def test_parameters_changed_on_the_way(self, views):
+        model = LMVSC(5, n_anchors=20).partial_fit(views[:100])
+        with pytest.raises(ValueError, match="changed after the first partial_fit"):
+            model.set_params(n_clusters=3).partial_fit(views[:100])
+
+    def test_other_columns_and_other_views(self, views):
+        model = LMVSC(5, n_anchors=20).partial_fit(views[:100])
+        arrays = [array[:50] for array in views.arrays]
+        with pytest.raises(ValueError, match=r"X has 19 features.*expecting 20"):
+            model.partial_fit([arrays[0], arrays[1][:, 1:]])
+        with pytest.raises(ValueError, match=r"Got 1 view.*fitted with 2"):
+            model.partial_fit(arrays[0])
+
+    @pytest.mark.parametrize("n_before", [100, 12_000])
+    def test_a_batch_with_missing_values_is_not_added(self, views, n_before):
+        model = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:n_before])
+        broken = [array[:50].copy() for array in views.arrays]
+        broken[0][7, 2] = np.nan
+        with pytest.raises(ValueError, match=f"row {n_before + 7}, column 2"):
+            model.partial_fit(broken)
+        assert model.n_samples_seen_ == n_before
+        assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
+        assert np.isfinite(model.transform(views[:50])).all()
+
+    @pytest.mark.parametrize("n_before", [100, 12_000])
+    def test_a_batch_with_a_sample_without_views_is_not_added(self, views, n_before):
+        model = LMVSC(5, n_anchors=20, random_state=0).partial_fit(views[:n_before])
+        broken = [array[:50].copy() for array in views.arrays]
+        for array in broken:
+            array[7] = np.nan
+        with pytest.raises(ValueError, match=rf"no view at all.*row\(s\) {n_before + 7}\."):
+            model.partial_fit(broken)
+        assert model.partial_fit(views[:100]).n_samples_seen_ == n_before + 100
+        assert np.isfinite(model.transform(views[:50])).all()
+
+    @pytest.mark.parametrize("n_rows", [50, 12_000])
+    def test_a_batch_with_infinity_is_not_added_even_where_missing_values_are_filled(
+        self, views, n_rows
+    ):
+        params = {"n_anchors": 20, "random_state": 0, "impute": "mean"}
+        model = LMVSC(5, **params).partial_fit(views[:100])
+        broken = [array[:n_rows].copy() for array in views.arrays]
+        broken[0][7, 2] = np.inf
+        broken[1][8, 1] = np.nan
+        with pytest.raises(ValueError, match="row 107, column 2"):
+            model.partial_fit(broken)
+        assert model.n_samples_seen_ == 100
+        model.partial_fit(views[100:13_000])
+        expected = LMVSC(5, **params).partial_fit(views[:100]).partial_fit(views[100:13_000])
+        assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))
+
+    def test_a_batch_that_no_stream_can_start_with_is_not_added(self, views):
+        params = {"n_anchors": 20, "random_state": 0, "impute": "mean", "scaling": None}
+        model = LMVSC(5, **params)
+        empty = [array[:12_000].copy() for array in views.arrays]
+        empty[1][:, 3] = np.nan
+        with pytest.raises(ValueError, match="no value"):
+            model.partial_fit([array[:50] for array in empty]).partial_fit(empty)
+        assert model.n_samples_seen_ == 50
+        model.partial_fit(views[:12_000])
+        expected = LMVSC(5, **params).partial_fit([array[:50] for array in empty])
+        expected.partial_fit(views[:12_000])
+        assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))
