@@ -29,11 +29,12 @@ from manyview.engines.packing import digest
 from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
 from manyview.errors import ModelFileError, RankWarning
 from manyview.explain.explanation import Explanation, explain_rows
+from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
 from manyview.pipeline.choices import describe_solver
 from manyview.pipeline.choices import explain as explain_choices
-from manyview.pipeline.parameters import count_block_rows, count_jobs, resolve
+from manyview.pipeline.parameters import count_block_rows, resolve
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.stream import Intake, StreamResult
 from manyview.stages.n_clusters import Suggestion

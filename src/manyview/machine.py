@@ -7,7 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -20,6 +22,73 @@ _OLD_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_
 
 _STATM = Path("/proc/self/statm")
 _EVERY = 0.02
+
+
+def count_jobs(n_jobs: Any = None) -> int:
+    """Number of threads that ``n_jobs`` asks for; None and -1 are all cores this process may use.
+
+    Quotas of containers and the cores a process is bound to count.
+
+    Examples
+    --------
+    >>> count_jobs(3), count_jobs(-1) == count_jobs(None)
+    (3, True)
+    """
+    from joblib import cpu_count
+
+    if n_jobs is None:
+        return int(cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs must be a positive number of threads, -1 or None; got {n_jobs!r}."
+        )
+    wanted = int(n_jobs)
+    return wanted if wanted > 0 else max(int(cpu_count()) + 1 + wanted, 1)
+
+
+@contextmanager
+def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """A path to write to, which becomes ``path`` at the end: whole, or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one that is there is replaced.
+    durable : bool, default=False
+        Wait until the file and its name are on the disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> with whole_file(path) as unfinished:
+    ...     _ = unfinished.write_text("0 1 1")
+    >>> path.read_text(), [entry.name for entry in path.parent.iterdir()]
+    ('0 1 1', ['labels.txt'])
+    """
+    # Of this process alone: another may be writing the same file.
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield unfinished
+        if durable:
+            sync(unfinished)
+        os.replace(unfinished, path)
+        if durable:
+            sync(path.parent)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk, where one can ask for it."""
+    if path.is_dir() and os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def free_memory() -> int | None:

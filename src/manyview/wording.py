@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def count(number: int, noun: str) -> str:
-    """Give a number with its noun.
+    """A number with its noun.
 
     Examples
     --------
@@ -18,6 +20,37 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun if number == 1 else f"{noun}s"
     return f"{number:,} {plural}".replace(",", " ")
+
+
+def bytes_in_words(number: float) -> str:
+    """A number of bytes in the unit that suits it, rounded up: a limit copied from it is enough.
+
+    Examples
+    --------
+    >>> bytes_in_words(900), bytes_in_words(2_234_567), bytes_in_words(41e9)
+    ('900 B', '2.3 MB', '41 GB')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            digits = 1 if number < 10 * size else 0
+            return f"{ceil(round(number / size * 10**digits, 6)) / 10**digits:.{digits}f} {unit}"
+    return f"{number:.0f} B"
+
+
+def seconds_in_words(seconds: float) -> str:
+    """A time in the unit that suits it.
+
+    Examples
+    --------
+    >>> seconds_in_words(0.234), seconds_in_words(7.25), seconds_in_words(200), seconds_in_words(7300)
+    ('0.23 s', '7.2 s', '3 min 20 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.2g} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def lacks_columns(where: str, missing: Sequence[str]) -> str:
@@ -29,7 +62,7 @@ def lacks_columns(where: str, missing: Sequence[str]) -> str:
 
 
 def first_few(items: Sequence[Any] | npt.NDArray[Any], n: int = 5) -> str:
-    """Give the first of many names, and how many there are beyond.
+    """The first of many names, and how many there are beyond.
 
     Examples
     --------

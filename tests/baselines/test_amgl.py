@@ -147,8 +147,8 @@ def test_progress_is_logged(blobs, caplog):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"graph": "nearest"}, "graph='nearest' is not known"),
-        ({"scaling": "energy"}, "scaling='energy' is not known"),
+        ({"graph": "nearest"}, "graph must be one of .*got 'nearest'"),
+        ({"scaling": "energy"}, "scaling must be one of .*got 'energy'"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
         ({"graph": "anchors", "n_anchors": 500}, "n_anchors=500 is not between"),
         ({"graph": "anchors", "n_anchors": 3}, "n_anchors=3 is not between"),

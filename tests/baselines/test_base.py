@@ -8,11 +8,7 @@ from scipy import sparse
 from manyview import Views
 from manyview.baselines import SSCOMP, KMeans, fit_each_view
 from manyview.baselines.base import (
-    as_generator,
-    check_count,
     check_fit_input,
-    check_number,
-    check_option,
     require_dense,
     scale_rows,
     single_view,
@@ -135,26 +131,3 @@ def test_fitting_each_view_leaves_the_estimator_alone():
     rows = fit_each_view(estimator, {"a": X, "b": X[:, :2]})
     assert len(rows) == 2 and "accuracy" not in rows[0]
     assert estimator.view == "a" and not hasattr(estimator, "labels_")
-
-
-@pytest.mark.parametrize("make", [int, np.random.RandomState, np.random.default_rng])
-def test_same_random_state_gives_the_same_numbers(make):
-    assert as_generator(make(3)).integers(10**9) == as_generator(make(3)).integers(10**9)
-
-
-def test_random_state_of_a_wrong_kind_is_refused():
-    with pytest.raises(ValueError, match="random_state='seed' cannot be used"):
-        as_generator("seed")
-
-
-def test_parameters_out_of_range_are_named():
-    with pytest.raises(ValueError, match="n_init must be an integer of at least 1; got -1"):
-        check_count("n_init", -1)
-    with pytest.raises(ValueError, match="tol must be a number greater than 0 and less than 1"):
-        check_number("tol", 1.5, above=0, below=1)
-    with pytest.raises(TypeError, match="tol must be a number"):
-        check_number("tol", "small", above=0)
-    with pytest.raises(ValueError, match="greater than 0; got nan"):
-        check_number("tol", np.nan, above=0)
-    with pytest.raises(ValueError, match="solver='x' is not known; use one of 'a', 'b'"):
-        check_option("solver", "x", ("a", "b"))

@@ -119,7 +119,7 @@ def test_zero_rows_and_duplicates_are_no_trouble(solver):
     [
         ({"alpha": 1.0}, "alpha must be a number greater than 1"),
         ({"penalty": 0.0}, "penalty must be a number greater than 0"),
-        ({"penalty": "fast"}, "penalty='fast' is not known"),
+        ({"penalty": "fast"}, "penalty must be one of .*got 'fast'"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"tol": -1.0}, "tol must be a number greater than 0"),
         ({"n_exemplars": 0}, "n_exemplars must be an integer of at least 1"),

@@ -129,8 +129,8 @@ def test_rows_of_zeros_are_no_problem():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"agreement": "all"}, "agreement='all' is not known"),
-        ({"kernel": "rbf"}, "kernel='rbf' is not known"),
+        ({"agreement": "all"}, "agreement must be one of .*got 'all'"),
+        ({"kernel": "rbf"}, "kernel must be one of .*got 'rbf'"),
         ({"kernel": "gaussian", "noise": False}, "Set noise=True or kernel='linear'"),
         ({"penalty": 0.0}, "penalty must be a number greater than 0"),
         ({"beta_sparse": -1.0}, "beta_sparse must be"),

@@ -159,7 +159,7 @@ def test_rows_that_are_all_the_same_are_no_problem(form):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"form": "dense"}, "form='dense' is not known"),
+        ({"form": "dense"}, "form must be one of .*got 'dense'"),
         ({"dependence": 1.0}, "dependence must be a number greater than"),
         ({"n_components": 39}, "n_components=39 is more than the views allow"),
         ({"ridge": 0.0}, "ridge must be a number greater than 0"),

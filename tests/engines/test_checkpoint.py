@@ -181,7 +181,7 @@ class TestFolder:
 
     def test_a_start_that_was_cut_short_is_made_again(self, path):
         (path.parent / "checkpoint").mkdir()
-        (path.parent / "checkpoint" / ".fit.json.part").write_text('{"format')
+        (path.parent / "checkpoint" / ".fit.json.123.part").write_text('{"format')
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
         left = {file.name for file in (path.parent / "checkpoint").iterdir()}

@@ -341,7 +341,7 @@ class TestFaults:
             seen.append(first)
             return tile[0]
 
-        with pytest.raises(WriteError, match=r"1.4 MB are needed.*1 kB are free there"):
+        with pytest.raises(WriteError, match=r"1.4 MB are needed.*1.0 kB are free there"):
             open_rows(path, "3 MB").map_rows(count, stage="rows")
         assert seen == [0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
-from manyview.engines.progress import SilentProgress, TerminalProgress, _in_words
+from manyview.engines.progress import SilentProgress, TerminalProgress
 
 
 class Terminal(io.StringIO):
@@ -92,7 +92,3 @@ def test_silence_still_goes_to_the_log(caplog, capsys):
         progress.finish()
     assert caplog.messages == ["graph: 7 tiles"]
     assert capsys.readouterr() == ("", "")
-
-
-def test_hours_left_are_told_as_hours():
-    assert [_in_words(seconds) for seconds in (5, 150, 30_000)] == ["5 s", "2 min", "8.3 h"]

@@ -12,14 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.base import (
-    as_generator,
-    check_count,
-    check_fit_input,
-    check_number,
-    check_option,
-    log_progress,
-)
+from manyview.baselines.base import check_fit_input, log_progress
 from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.baselines.steps.landmarks import (
     choose_landmarks,
@@ -30,6 +23,7 @@ from manyview.baselines.steps.landmarks import (
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views.container import Block, Views

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from manyview.baselines.steps.memory import refuse_if_too_large
+from manyview.checks import check_count
 from manyview.views.container import Block, Views, as_views
 
 __all__ = [
-    "as_generator",
-    "check_count",
     "check_fit_input",
-    "check_number",
-    "check_option",
     "fit_each_view",
     "is_sparse",
     "log_progress",
@@ -287,96 +283,6 @@ def fit_each_view(
             row.update(metrics.scores(y_true, model.labels_))
         rows.append(row)
     return rows
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Give the generator that ``random_state`` stands for.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.RandomState or numpy.random.Generator
-        A generator is used as it is; from a ``RandomState`` one seed is drawn.
-
-    Examples
-    --------
-    >>> bool(as_generator(0).integers(100) == as_generator(0).integers(100))
-    True
-    """
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31)
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    if isinstance(random_state, Integral):
-        return np.random.default_rng(int(random_state))
-    raise ValueError(
-        f"random_state={random_state!r} cannot be used: pass an integer, None, a "
-        "numpy.random.RandomState or a numpy.random.Generator."
-    )
-
-
-def check_count(name: str, value: Any, *, least: int = 1) -> int:
-    """Give an integer parameter back as an int, or raise if it is none or below ``least``.
-
-    Examples
-    --------
-    >>> check_count("n_init", 0)
-    Traceback (most recent call last):
-        ...
-    ValueError: n_init must be an integer of at least 1; got 0.
-    """
-    wrong_type = isinstance(value, bool) or not isinstance(value, Integral)
-    if wrong_type or value < least:
-        error = TypeError if wrong_type else ValueError
-        raise error(f"{name} must be an integer of at least {least}; got {value!r}.")
-    return int(value)
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float | None = None,
-    below: float | None = None,
-) -> float:
-    """Give a real parameter back as a float, or raise if it is not within the bounds.
-
-    Examples
-    --------
-    >>> check_number("alpha", 0.5, above=1)
-    Traceback (most recent call last):
-        ...
-    ValueError: alpha must be a number greater than 1; got 0.5.
-    """
-    wrong_type = isinstance(value, bool) or not isinstance(value, Real)
-    # Written so that NaN, for which every comparison is false, is outside any bounds.
-    is_within = not wrong_type and (
-        (above is None or value > above)
-        and (least is None or value >= least)
-        and (below is None or value < below)
-        and -np.inf < value < np.inf
-    )
-    if not is_within:
-        bounds = [("greater than", above), ("of at least", least), ("less than", below)]
-        words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-        error = TypeError if wrong_type else ValueError
-        raise error(f"{name} must be a number {words}".rstrip() + f"; got {value!r}.")
-    return float(value)
-
-
-def check_option(name: str, value: Any, options: Sequence[Any]) -> None:
-    """Raise if a parameter is not one of its named options.
-
-    Examples
-    --------
-    >>> check_option("solver", "adm", ("admm", "l0"))
-    Traceback (most recent call last):
-        ...
-    ValueError: solver='adm' is not known; use one of 'admm', 'l0'.
-    """
-    if not any(value is option or value == option for option in options):
-        known = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name}={value!r} is not known; use one of {known}.")
 
 
 def log_progress(logger: logging.Logger, verbose: int, message: str, *values: Any) -> None:

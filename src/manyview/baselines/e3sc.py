@@ -14,11 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.base import (
-    as_generator,
-    check_count,
     check_fit_input,
-    check_number,
-    check_option,
     is_sparse,
     log_progress,
     refuse_if_too_large,
@@ -42,6 +38,7 @@ from manyview.baselines.steps.self_expression import (
     solve_l0,
     solve_proximal,
 )
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)

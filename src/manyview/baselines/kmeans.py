@@ -14,16 +14,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from manyview.baselines.base import (
-    as_generator,
-    check_count,
-    check_fit_input,
-    check_number,
-    check_option,
-    is_sparse,
-    log_progress,
-    single_view,
-)
+from manyview.baselines.base import check_fit_input, is_sparse, log_progress, single_view
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.views.container import Block, with_short_indices
 
 logger = logging.getLogger(__name__)

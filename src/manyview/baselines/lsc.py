@@ -9,13 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from manyview.baselines.base import (
-    as_generator,
-    check_count,
-    check_fit_input,
-    check_option,
-    log_progress,
-)
+from manyview.baselines.base import check_fit_input, log_progress
 from manyview.baselines.steps.landmarks import (
     choose_landmarks,
     choose_n_anchors,
@@ -23,6 +17,7 @@ from manyview.baselines.steps.landmarks import (
     landmark_graph,
 )
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.checks import as_generator, check_count, check_option
 from manyview.stages.embedding import embed_rows, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram
 from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs

@@ -12,16 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
-from manyview.baselines.base import (
-    as_generator,
-    check_count,
-    check_fit_input,
-    check_number,
-    check_option,
-    is_sparse,
-    log_progress,
-    refuse_if_too_large,
-)
+from manyview.baselines.base import check_fit_input, is_sparse, log_progress, refuse_if_too_large
 from manyview.baselines.steps.low_rank_sparse import (
     KernelFactor,
     Penalties,
@@ -32,6 +23,7 @@ from manyview.baselines.steps.low_rank_sparse import (
 )
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)

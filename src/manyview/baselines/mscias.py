@@ -14,11 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.base import (
-    as_generator,
-    check_count,
     check_fit_input,
-    check_number,
-    check_option,
     is_sparse,
     log_progress,
     refuse_if_too_large,
@@ -27,6 +23,7 @@ from manyview.baselines.base import (
 from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_space
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.views.container import Block, Views
 
 logger = logging.getLogger(__name__)

@@ -11,11 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from manyview.baselines.base import (
-    as_generator,
-    check_count,
     check_fit_input,
-    check_number,
-    check_option,
     is_sparse,
     log_progress,
     refuse_if_too_large,
@@ -33,6 +29,7 @@ from manyview.baselines.steps.representation import (
     symmetric_affinity,
 )
 from manyview.baselines.steps.spectral import FloatArray
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)

@@ -11,16 +11,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from manyview.baselines.base import (
-    as_generator,
-    check_count,
     check_fit_input,
-    check_number,
-    check_option,
     log_progress,
     refuse_if_too_large,
     require_dense,
 )
 from manyview.baselines.steps.spectral import spectral_labels
+from manyview.checks import as_generator, check_count, check_number, check_option
 from manyview.simplex import SimplexProblem, Solver, pilot_rows, prepare
 from manyview.stages.scaling import KINDS, fit_scaler
 

@@ -11,6 +11,7 @@ import click
 
 from manyview.cli.failure import Failure
 from manyview.cli.shared import current, remarks, say, shared_options
+from manyview.machine import whole_file
 
 if TYPE_CHECKING:
     from manyview import Views
@@ -141,14 +142,14 @@ def convert(name: str, folder: Path, kind: str, path: str | None, force: bool) -
 
     Sparse views become sparse npz files where the format has no sparse arrays.
     """
-    from manyview.cli.folder import claim_folder, written
+    from manyview.cli.folder import claim_folder
     from manyview.cli.writers import WRITERS
 
     views = _load(name, path)
     files = WRITERS[kind](name, views)
     claim_folder(folder, list(files), record=None, force=force)
     for file, write in files.items():
-        with written(folder / file) as unfinished:
+        with whole_file(folder / file) as unfinished:
             write(unfinished)
     for file in files:
         say(f"  {folder / file}")

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Rows, Run
+from manyview.wording import seconds_in_words
 
 
 class StageBars:
@@ -121,23 +122,7 @@ class _TimeLeft(ProgressColumn):
         if task.finished or not task.total or not task.completed or not task.elapsed:
             return Text("")
         left = task.elapsed * (task.total - task.completed) / task.completed
-        return Text(f"{describe_seconds(left)} left")
-
-
-def describe_seconds(seconds: float) -> str:
-    """Give a time in the unit that suits it.
-
-    Examples
-    --------
-    >>> describe_seconds(7.2), describe_seconds(200), describe_seconds(7300)
-    ('7 s', '3 min 20 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return Text(f"{seconds_in_words(round(left))} left")
 
 
 @contextmanager

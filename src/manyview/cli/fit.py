@@ -16,7 +16,8 @@ from manyview.cli.inputs import Inputs, input_options, memory_for_views, take_in
 from manyview.cli.parameters import parameter_options, take_parameters
 from manyview.cli.results import FILES, Fitted, known_rows, say_unlabelled
 from manyview.cli.shared import current, remarks, say, shared_options
-from manyview.cli.values import Numbers, Size, describe_bytes
+from manyview.cli.values import Numbers, Size
+from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:
         engine = _disk_engine(plan, kept.checkpoint)
         say(
             "Views are read from disk block by block, within "
-            f"{describe_bytes(plan.memory_limit)} of memory."
+            f"{bytes_in_words(plan.memory_limit)} of memory."
         )
     model = LMVSC(
         plan.n_clusters,

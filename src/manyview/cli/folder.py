@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from manyview.cli.failure import Failure
+from manyview.machine import whole_file
 
 
 def claim_folder(folder: Path, files: Sequence[str], *, record: str | None, force: bool) -> None:
@@ -40,17 +40,6 @@ def claim_folder(folder: Path, files: Sequence[str], *, record: str | None, forc
         )
 
 
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Give a path to write to; it becomes ``path`` at the end, whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield unfinished
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
 def claim_file(path: Path, *, force: bool) -> None:
     """Refuse to replace a file, unless asked to; make its folder if need be."""
     if path.exists() and not force:
@@ -75,7 +64,7 @@ def _make_folder(folder: Path) -> None:
 def write_record(path: Path, content: dict[str, Any]) -> None:
     """Write facts as JSON, signed so that the next run knows the folder."""
     text = json.dumps({"made_by": _signature(), **content}, indent=2)
-    with written(path) as unfinished:
+    with whole_file(path) as unfinished:
         unfinished.write_text(text + "\n", encoding="utf-8")
 
 

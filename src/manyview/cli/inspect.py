@@ -9,7 +9,8 @@ import click
 
 from manyview.cli.inputs import input_options, memory_for_views, take_inputs
 from manyview.cli.shared import current, shared_options
-from manyview.cli.values import Numbers, describe_bytes
+from manyview.cli.values import Numbers
+from manyview.wording import bytes_in_words, seconds_in_words
 
 
 @click.command(name="inspect", short_help="Look at files before clustering them.")
@@ -86,7 +87,7 @@ def _print(facts: dict[str, Any]) -> None:
             view["n_rows"],
             view["n_columns"],
             view["dtype"] + (" sparse" if view["is_sparse"] else ""),
-            describe_bytes(view["bytes"]) + (" on disk" if view["is_on_disk"] else ""),
+            bytes_in_words(view["bytes"]) + (" on disk" if view["is_on_disk"] else ""),
             f"{view['zeros']:.0%}",
             view["missing"],
             view["constant_columns"],
@@ -102,7 +103,6 @@ def _print(facts: dict[str, Any]) -> None:
 
 
 def _print_plan(facts: dict[str, Any]) -> None:
-    from manyview.cli.display import describe_seconds
 
     if facts.get("plan"):
         plan = facts["plan"]
@@ -120,7 +120,7 @@ def _print_plan(facts: dict[str, Any]) -> None:
         seconds = max(cost["total_seconds"], 1)
         click.echo(f"scaling: {kinds}")
         click.echo(
-            f"it would take about {describe_seconds(seconds)} and {describe_bytes(cost['bytes'])} of "
+            f"it would take about {seconds_in_words(seconds)} and {bytes_in_words(cost['bytes'])} of "
             f"memory (from {cost['probed_rows']} rows; to a factor of two or so)"
         )
     if facts.get("problem"):

@@ -13,6 +13,7 @@ import click
 from manyview.cli.failure import Failure
 from manyview.cli.inputs import input_options, memory_for_views, take_inputs
 from manyview.cli.shared import current, remarks, say, shared_options
+from manyview.machine import whole_file
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
@@ -195,11 +196,10 @@ def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
 def _write(output: Path | None, labels: Any, data: Assembled, inputs: Inputs) -> None:
     import numpy as np
 
-    from manyview.cli.folder import written
     from manyview.cli.results import write_label_lines, write_labels
 
     if output is not None:
-        with written(output) as path:
+        with whole_file(output) as path:
             if output.suffix == ".npy":
                 with path.open("wb") as file:
                     np.save(file, labels)
@@ -216,4 +216,4 @@ def _write(output: Path | None, labels: Any, data: Assembled, inputs: Inputs) ->
         header = "row" if data.ids is None else inputs.id_column or "id"
         write_label_lines(sys.stdout, labels, data.ids, header)
     else:
-        say(f"{len(labels)} rows in {len(counts)} clusters, written to {output}")
+        say(f"{len(labels)} rows in {len(counts)} clusters to {output}")

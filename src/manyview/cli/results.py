@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.folder import written
 from manyview.cli.shared import current, say
+from manyview.machine import whole_file
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -80,17 +80,17 @@ class Fitted:
 
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
-        with written(folder / "labels.csv") as path:
+        with whole_file(folder / "labels.csv") as path:
             write_labels(path, self.model.labels_, self.data.ids, self.inputs.id_column)
         done.append("labels.csv")
         for name, array in (
             ("labels.npy", self.model.labels_),
             ("embedding.npy", self.model.embedding_),
         ):
-            with written(folder / name) as path, path.open("wb") as file:
+            with whole_file(folder / name) as path, path.open("wb") as file:
                 np.save(file, array)
             done.append(name)
-        with written(folder / "model.mv") as path:
+        with whole_file(folder / "model.mv") as path:
             self.model.save(path)
         done.append("model.mv")
         facts = {"fit": self._facts()}

@@ -114,18 +114,3 @@ def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
             )
         found.setdefault(name, []).extend(part.strip() for part in columns.split(","))
     return found
-
-
-def describe_bytes(number: float) -> str:
-    """Give a size in the unit that suits it.
-
-    Examples
-    --------
-    >>> describe_bytes(900), describe_bytes(2_300_000), describe_bytes(41e9)
-    ('900 B', '2.3 MB', '41 GB')
-    """
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= size:
-            amount = number / size
-            return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:.0f} {unit}"
-    return f"{number:.0f} B"

@@ -5,8 +5,6 @@ A new format is one function and one line in ``_READERS``.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from scipy import sparse
 from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.matlab import RawData, read_mat
 from manyview.datasets.text import read_csv, read_mfeat, read_reuters, read_svmlight
+from manyview.machine import whole_file
 from manyview.readers.hdf5 import is_hdf5
 from manyview.readers.idx import read_array
 from manyview.views.container import Views
@@ -192,15 +191,8 @@ def save_npz(path: Path, views: Views) -> None:
             }
         else:
             parts[f"view_{i}"] = array
-    # Another process may be reading or writing the same name.
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **parts)
-        Path(unfinished).replace(path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        np.savez(file, **parts)
 
 
 def read_idx(path: Path) -> RawData:

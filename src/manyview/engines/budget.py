@@ -40,18 +40,3 @@ def _from_text(text: str) -> float | None:
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgt]?i?)b?\s*", text.lower())
     unit = None if found is None else {**_UNITS, **_BINARY}.get(found[2])
     return None if found is None or unit is None else float(found[1]) * unit
-
-
-def in_words(n_bytes: float) -> str:
-    """Give a number of bytes as text.
-
-    Examples
-    --------
-    >>> in_words(1_234_567), in_words(2.5e9)
-    ('1.3 MB', '2.5 GB')
-    """
-    # Rounded up, so that a limit copied from an error message is enough.
-    for unit, size in (("GB", 1000**3), ("MB", 1000**2)):
-        if n_bytes >= size:
-            return f"{-(-n_bytes // (size / 10)) / 10:.1f} {unit}"
-    return f"{-(-n_bytes // 1000):.0f} kB"

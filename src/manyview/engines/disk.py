@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
-from manyview.engines.budget import in_words, memory_limit
+from manyview.engines.budget import memory_limit
 from manyview.engines.files import TileFile
 from manyview.engines.memory import MemoryRows, refuse_foreign
 from manyview.engines.session import Session
 from manyview.engines.tiles import Loaded, Output, TiledRows
 from manyview.sources import as_source, is_source
+from manyview.wording import bytes_in_words
 
 logger = logging.getLogger("manyview")
 
@@ -134,9 +135,9 @@ class DiskRows(TiledRows):
         if needed > share and not self._is_result:
             where = ", ".join(column.where for column in self._columns if is_source(column))
             raise ValueError(
-                f"memory_limit={in_words(self._session.limit)} is too small to read {where}: with "
-                f"{self._run.n_jobs} thread(s) it takes at least {in_words(needed / _BLOCKS)}. Set "
-                "Disk(memory_limit=...) to that, or n_jobs to fewer threads"
+                f"memory_limit={bytes_in_words(self._session.limit)} is too small to read {where}: with "
+                f"{self._run.n_jobs} thread(s) it takes at least {bytes_in_words(needed / _BLOCKS)}. "
+                "Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
                 + (", or store the views in smaller chunks." if self._band_bytes else ".")
             )
         return _fitting(super()._block_tiles(), tile_bytes, share - self._band_bytes)
@@ -171,12 +172,12 @@ class DiskRows(TiledRows):
         size, limit = len(rows) * self._row_bytes, self._session.limit
         if size > limit * _SAMPLE:
             excess = (
-                f"memory_limit={in_words(limit)} is too small: a sample of {len(rows)} rows takes "
-                f"{in_words(size)}, and at most a quarter of the limit is for it."
+                f"memory_limit={bytes_in_words(limit)} is too small: a sample of {len(rows)} rows takes "
+                f"{bytes_in_words(size)}, and at most a quarter of the limit is for it."
             )
             if not self._is_result:
                 raise ValueError(
-                    f"{excess} Set Disk(memory_limit=...) to at least {in_words(size / _SAMPLE)}."
+                    f"{excess} Set Disk(memory_limit=...) to at least {bytes_in_words(size / _SAMPLE)}."
                 )
             logger.warning("%s It is taken all the same.", excess)
         arrays = self._log.recall(

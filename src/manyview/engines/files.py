@@ -10,14 +10,15 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.budget import in_words
 from manyview.engines.packing import from_bytes, to_bytes
 from manyview.errors import CheckpointError, ReadError, WriteError
+from manyview.machine import sync, whole_file
+from manyview.wording import bytes_in_words
 
 
 @contextmanager
@@ -41,41 +42,20 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
 
 def _free_space(path: Path) -> str:
     try:
-        return f"{in_words(shutil.disk_usage(path.parent).free)} are free there. "
+        return f"{bytes_in_words(shutil.disk_usage(path.parent).free)} are free there. "
     except OSError:
         return ""
 
 
 def write_whole(path: Path, content: list[bytes | memoryview]) -> None:
     """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
-    temporary = path.with_name(f".{path.name}.part")
-    with writing(path, "a checkpoint", for_checkpoint=True):
-        try:
-            with temporary.open("wb") as file:
-                for piece in content:
-                    file.write(piece)
-                sync(file)
-            os.replace(temporary, path)
-            sync_folder(path.parent)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-
-
-def sync(file: BinaryIO) -> None:
-    """Wait until what was written is on the disk."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until new names in a folder are on the disk, where the system can be asked to."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    with (
+        writing(path, "a checkpoint", for_checkpoint=True),
+        whole_file(path, durable=True) as unfinished,
+        unfinished.open("wb") as file,
+    ):
+        for piece in content:
+            file.write(piece)
 
 
 class FileOutput:
@@ -143,7 +123,7 @@ class FileOutput:
         size = self._offset + self.shape[0] * self._row_bytes
         if not resume:
             if shutil.disk_usage(self._part.parent).free < size:
-                raise OSError(errno.ENOSPC, f"{in_words(size)} are needed")
+                raise OSError(errno.ENOSPC, f"{bytes_in_words(size)} are needed")
             self._file.truncate(size)
 
     def write(self, start: int, rows: npt.NDArray[Any]) -> None:
@@ -157,17 +137,17 @@ class FileOutput:
     def sync(self) -> None:
         """Wait until the rows written so far are on the disk."""
         with self._writing("rows"):
-            sync(self._file)
+            os.fsync(self._file.fileno())
 
     def close(self) -> npt.NDArray[Any]:
         """Give the file its name, and the array as a read-only memory map."""
         with self._writing(f"{self.shape[0]} rows"):
-            if self._sync:
-                sync(self._file)
             self._file.close()
+            if self._sync:
+                sync(self._part)
             os.replace(self._part, self.path)
             if self._sync:
-                sync_folder(self.path.parent)
+                sync(self.path.parent)
         array: Any = np.load(self.path, mmap_mode=None if self._load else "r")
         if self._owns_folder:
             # Every part of the array keeps the map itself alive, whatever becomes of the array.
@@ -295,7 +275,7 @@ class TileFile:
         """Wait until the tiles are on the disk; give their places."""
         with self._lock:
             places = self._places.copy()
-        sync(self._file)
+        os.fsync(self._file.fileno())
         return places
 
     def close(self) -> None:

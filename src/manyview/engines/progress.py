@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Protocol, TextIO
 
+from manyview.wording import seconds_in_words
+
 logger = logging.getLogger("manyview")
 
 
@@ -77,14 +79,8 @@ class TerminalProgress:
         bar = "█" * filled + "·" * (24 - filled)
         done = f"{self._done} of {self._total} tiles"
         rate = f"{self._done / elapsed:.3g} a second" if elapsed > 0 else ""
-        left = f"{_in_words(elapsed / share - elapsed)} left" if share > 0 else ""
+        left = f"{seconds_in_words(round(elapsed / share - elapsed))} left" if share > 0 else ""
         line = f"{self._stage:<16} {bar} {share:4.0%}  {done}, {rate}, {left}"
         self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._shown = True
-
-
-def _in_words(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

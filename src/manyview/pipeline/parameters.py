@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from manyview.checks import check_count, check_each, check_flag, check_number, check_option, is_auto
 from manyview.engines.base import TILE_ROWS
 from manyview.pipeline.settings import Settings
 from manyview.stages import scaling
@@ -34,7 +33,7 @@ def resolve(estimator: Any, given: Views, views: Views | None = None) -> Setting
     views = given if views is None else views
     kept = [given.names.index(name) for name in views.names]
     n, v = views.n_rows, views.n_views
-    k = _settled("n_clusters", estimator.n_clusters, _integer, auto=None)
+    k = _settled("n_clusters", estimator.n_clusters, check_count, auto=None)
     if k is not None and k > n:
         raise ValueError(
             f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
@@ -64,20 +63,20 @@ def resolve(estimator: Any, given: Views, views: Views | None = None) -> Setting
         n_repeats=_settled(
             "n_repeats",
             estimator.n_repeats,
-            _integer,
+            check_count,
             # Given anchors are the same every time.
             auto=1 if is_given else _count_repeats(views, max(n_anchors)),
         ),
         view_weights=_weights(estimator.view_weights, given.n_views, kept),
-        n_components=_settled("n_components", estimator.n_components, _integer, auto=None),
-        degree_norm=_boolean("degree_norm", estimator.degree_norm),
-        row_norm=_boolean("row_norm", estimator.row_norm),
+        n_components=_settled("n_components", estimator.n_components, check_count, auto=None),
+        degree_norm=check_flag("degree_norm", estimator.degree_norm),
+        row_norm=check_flag("row_norm", estimator.row_norm),
         anchor_method=anchor_method,
         impute=_choice("impute", estimator.impute, (None, "mean")),
-        n_init=_integer("n_init", estimator.n_init),
-        max_iter=_integer("max_iter", estimator.max_iter),
+        n_init=check_count("n_init", estimator.n_init),
+        max_iter=check_count("max_iter", estimator.max_iter),
         tol=_nonnegative("tol", estimator.tol),
-        are_anchors_auto=not is_given and _is_auto(estimator.n_anchors),
+        are_anchors_auto=not is_given and is_auto(estimator.n_anchors),
     )
 
 
@@ -91,62 +90,26 @@ def _count_repeats(views: Views, n_anchors: int) -> int:
     return max(1, min(wanted, _REPEAT_BYTES // (2 * 8 * n_anchors * n_columns)))
 
 
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
-def _integer(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value}.")
-    return int(value)
-
-
 def _settled(name: str, value: Any, check: Callable[[str, Any], Any], *, auto: Any) -> Any:
     """One value, checked; ``auto`` where it was left to us."""
-    return auto if _is_auto(value) else check(name, value)
+    return auto if is_auto(value) else check(name, value)
 
 
 def _nonnegative(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
-    if not (np.isfinite(number) and number >= 0):
-        raise ValueError(f"{name} must be zero or more and finite; got {value}.")
-    return number
-
-
-def _boolean(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
-    return bool(value)
+    return check_number(name, value, least=0)
 
 
 def _choice(name: str, value: Any, options: Sequence[Any], *, auto: Any = None) -> Any:
-    if auto is not None and _is_auto(value):
+    if auto is not None and is_auto(value):
         return auto
-    if not isinstance(value, str | None) or value not in options:
-        allowed = [*(["auto"] if auto is not None else []), *options]
-        raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+    check_option(name, value, [*(["auto"] if auto is not None else []), *options])
     return value
 
 
 def _numbers(
     name: str, value: Any, check: Callable[[str, Any], Any], *, auto: Any
 ) -> tuple[Any, ...]:
-    """One number, or several; each checked."""
-    if _is_auto(value):
-        return (auto,)
-    if isinstance(value, str):
-        raise ValueError(
-            f"{name} must be a number, a sequence of numbers or 'auto'; got {value!r}."
-        )
-    if not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
-        return (check(name, value),)
-    if len(value) == 0:
-        raise ValueError(f"{name} must not be empty.")
-    return tuple(check(name, item) for item in value)
+    return (auto,) if is_auto(value) else check_each(name, value, check)
 
 
 def _anchors(estimator: Any, views: Views, k: int | None) -> tuple[Any, tuple[int, ...]]:
@@ -155,8 +118,8 @@ def _anchors(estimator: Any, views: Views, k: int | None) -> tuple[Any, tuple[in
     if not isinstance(method, str):
         given = _given_anchors(method, views)
         sizes = {a.shape[0] for a in given}
-        wanted = _numbers("n_anchors", estimator.n_anchors, _integer, auto=max(sizes))
-        if not _is_auto(estimator.n_anchors) and sizes != set(wanted):
+        wanted = _numbers("n_anchors", estimator.n_anchors, check_count, auto=max(sizes))
+        if not is_auto(estimator.n_anchors) and sizes != set(wanted):
             raise ValueError(
                 f"n_anchors={estimator.n_anchors!r}, but anchor_method gives "
                 f"{[a.shape[0] for a in given]} anchors. Leave n_anchors on 'auto'."
@@ -164,7 +127,7 @@ def _anchors(estimator: Any, views: Views, k: int | None) -> tuple[Any, tuple[in
         return given, (max(sizes),)
     _choice("anchor_method", method, _ANCHOR_METHODS)
     auto = max(k or min(2, n), min(_AUTO_ANCHORS, n // 3))
-    counts = _numbers("n_anchors", estimator.n_anchors, _integer, auto=auto)
+    counts = _numbers("n_anchors", estimator.n_anchors, check_count, auto=auto)
     for m in counts:
         if m > n:
             raise ValueError(f"n_anchors={m} is more than the {n} rows there are to choose from.")
@@ -211,21 +174,6 @@ def _weights(value: Any, n_views: int, kept: Sequence[int]) -> str | tuple[float
     if sum(weights) <= 0:
         raise ValueError("view_weights must not all be zero.")
     return weights
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Number of threads."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        cores = os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be a positive number of threads, -1 or None; got {n_jobs!r}."
-        )
-    return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 
 def count_block_rows(block_rows: int | str, n_rows: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from dataclasses import fields, is_dataclass
 from numbers import Integral
@@ -21,6 +20,7 @@ from scipy import sparse
 
 import manyview
 from manyview.errors import ModelFileError
+from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
 from manyview.stages.graph import AnchorGraph
 from manyview.stages.quantiles import Quantiles
@@ -55,18 +55,12 @@ def write_model(
         ),
         "fitted": _pack(fitted, arrays),
     }
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            archive.writestr("model.json", json.dumps(content, indent=1))
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                archive.writestr(f"{name}.npy", buffer.getvalue())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+        archive.writestr("model.json", json.dumps(content, indent=1))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]:

@@ -15,9 +15,11 @@ import numpy.typing as npt
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from manyview.machine import whole_file
 from manyview.report import figures
 from manyview.report.advice import number, percent
 from manyview.report.palette import choose_colours
+from manyview.wording import bytes_in_words, seconds_in_words
 
 _LIGHT = {"none": "#c4c9d0", "sure": "#cfdbea", "unsure": "#8a1538"}
 _DARK = {"none": "#4a515b", "sure": "#33415a", "unsure": "#ffd75e"}
@@ -60,19 +62,9 @@ def write_report(
             f"{str(target)!r} exists already. Choose another name, or replace it with force=True."
         )
     page = render_report(summary, static=static)
-    write_whole(target, page)
+    with whole_file(target) as unfinished:
+        unfinished.write_text(page, encoding="utf-8")
     return target
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
@@ -131,8 +123,8 @@ def make_environment(package: str = "manyview.report") -> Environment:
         "percent": percent,
         "score": lambda value: "–" if value is None else f"{value:.2f}",
         "value": _format_value,
-        "bytes": _format_bytes,
-        "seconds": _format_seconds,
+        "bytes": bytes_in_words,
+        "seconds": seconds_in_words,
         "level": lambda value: round(_N_LEVELS * min(max(value, 0.0), 1.0)),
         "plural": lambda n, word: f"{number(n)} {word}{'' if n == 1 else 's'}",
     }
@@ -207,16 +199,3 @@ def _format_value(value: float) -> str:
     if 1000 <= abs(value) < 1e6:
         return number(value)
     return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-")
-
-
-def _format_seconds(value: float) -> str:
-    if value < 100:
-        return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
-    minutes, seconds = divmod(round(value), 60)
-    return f"{minutes} min {seconds:02d} s"
-
-
-def _format_bytes(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    return f"{value / 1e9:.2f} GB" if value >= 1e9 else f"{value / 1e6:.0f} MB"

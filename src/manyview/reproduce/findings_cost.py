@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from manyview.baselines.steps.memory import format_bytes
 from manyview.reproduce import methods, paper
 from manyview.reproduce.evidence import NO, PARTLY, YES, Results, effort, figure, make
 from manyview.reproduce.figure_plan import TIMED_CURVE
 from manyview.reproduce.plan import TUNED
 from manyview.reproduce.tables import NEAR_ZERO, Facts
+from manyview.wording import bytes_in_words
 
 _LINEAR = 1.15
 """Fitted powers of n up to this count as linear."""
@@ -118,7 +118,7 @@ def memory(results: Results) -> Facts:
     needs: dict[str, list[str]] = {}
     for table in results.facts["tables"]:
         listed = [
-            f"{r['label']} {format_bytes(r['bytes_needed'])}"
+            f"{r['label']} {bytes_in_words(r['bytes_needed'])}"
             + (" (refused here)" if r["is_refused"] else "")
             for r in table["refusals"]
         ]

@@ -7,12 +7,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from manyview.baselines.steps.memory import format_bytes
-from manyview.report.render import digest, make_environment, palette_rules, write_whole
+from manyview.machine import whole_file
+from manyview.report.render import digest, make_environment, palette_rules
 from manyview.reproduce import drawings
 from manyview.reproduce.curves import SENSITIVE_SCORES
 from manyview.reproduce.plan import MADE
 from manyview.reproduce.tables import SCORES, Facts
+from manyview.wording import bytes_in_words
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
 
@@ -20,8 +21,9 @@ PAGE, TEXT = "reproduce.html", "reproduce.md"
 def write_pages(facts: Facts, folder: Path) -> list[Path]:
     """Write the page and its Markdown; give their paths."""
     paths = [folder / PAGE, folder / TEXT]
-    write_whole(paths[0], render_page(facts))
-    write_whole(paths[1], render_markdown(facts))
+    for path, text in zip(paths, (render_page(facts), render_markdown(facts)), strict=True):
+        with whole_file(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
     return paths
 
 
@@ -55,7 +57,7 @@ def _helpers() -> dict[str, Any]:
         "best": _best,
         "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
-        "exact_bytes": format_bytes,
+        "exact_bytes": bytes_in_words,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }
 

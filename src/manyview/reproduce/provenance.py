@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from manyview.pipeline.parameters import count_jobs
+from manyview.machine import count_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 """The checkout, where this is one."""

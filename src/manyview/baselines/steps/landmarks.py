@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.base import check_count, is_sparse
+from manyview.baselines.base import is_sparse
+from manyview.checks import check_count
 from manyview.views.container import Block, with_short_indices
 
 FloatArray = npt.NDArray[np.float64]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from manyview.machine import free_memory
+from manyview.wording import bytes_in_words
 
 _assumed: ContextVar[int | None] = ContextVar("assumed free bytes", default=None)
 
@@ -89,28 +90,7 @@ def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bo
     if free is None or bytes_needed <= free:
         return
     raise TooLargeError(
-        f"{what} needs {format_bytes(bytes_needed)} of memory and {format_bytes(free)} are free. "
+        f"{what} needs {bytes_in_words(bytes_needed)} of memory and {bytes_in_words(free)} are free. "
         f"{instead} With force=True it is tried all the same.",
         bytes_needed,
     )
-
-
-def format_bytes(count: int) -> str:
-    """Give a number of bytes exactly, and rounded for reading.
-
-    Examples
-    --------
-    >>> format_bytes(123_456_789)
-    '123 456 789 bytes (123 MB)'
-    >>> format_bytes(12)
-    '12 bytes'
-    """
-    exact = f"{count:,} bytes".replace(",", " ")
-    if count < 1000:
-        return exact
-    size, units = float(count), ["kB", "MB", "GB", "TB", "PB", "EB"]
-    for unit in units:
-        size /= 1000
-        if size < 999.5 or unit == units[-1]:
-            break
-    return f"{exact} ({size:.3g} {unit})"

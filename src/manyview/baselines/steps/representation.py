@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
-from manyview.baselines.base import check_count
 from manyview.baselines.steps.spectral import (
     FloatArray,
     bipartite_embedding,
@@ -23,6 +22,7 @@ from manyview.baselines.steps.spectral import (
     n_components_of,
     spectral_embedding,
 )
+from manyview.checks import check_count
 from manyview.views.container import Block
 
 IntArray = npt.NDArray[np.int64]

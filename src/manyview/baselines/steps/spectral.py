@@ -14,8 +14,9 @@ from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
 
-from manyview.baselines.base import as_generator, is_sparse
+from manyview.baselines.base import is_sparse
 from manyview.baselines.steps.eigen import leading_eigenvectors
+from manyview.checks import as_generator
 
 _NEGLIGIBLE = 1e-10
 """Share of the longest row below which an embedding row is rounding error, not a direction."""

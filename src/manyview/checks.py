@@ -1,0 +1,130 @@
+"""What a parameter may be: the same checks and words for every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to us."""
+    return isinstance(value, str) and value == "auto"
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """The generator that ``random_state`` stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.RandomState or numpy.random.Generator
+        A generator is used as it is; from a ``RandomState`` one seed is drawn.
+
+    Examples
+    --------
+    >>> bool(as_generator(0).integers(100) == as_generator(0).integers(100))
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, Integral):
+        return np.random.default_rng(int(random_state))
+    raise ValueError(
+        f"random_state={random_state!r} cannot be used: pass an integer, None, a "
+        "numpy.random.RandomState or a numpy.random.Generator."
+    )
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number, as an int; raises if it is none or below ``least``.
+
+    Examples
+    --------
+    >>> check_count("n_init", 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_init must be an integer of at least 1; got 0.
+    """
+    wrong_type = isinstance(value, bool) or not isinstance(value, Integral)
+    if wrong_type or value < least:
+        error = TypeError if wrong_type else ValueError
+        raise error(f"{name} must be an integer of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+) -> float:
+    """A finite number, as a float; raises if it is outside the bounds.
+
+    Examples
+    --------
+    >>> check_number("alpha", 0.5, above=1)
+    Traceback (most recent call last):
+        ...
+    ValueError: alpha must be a number greater than 1; got 0.5.
+    """
+    wrong_type = isinstance(value, bool) or not isinstance(value, Real)
+    # Written so that NaN, for which every comparison is false, is outside any bounds.
+    is_within = not wrong_type and (
+        (above is None or value > above)
+        and (least is None or value >= least)
+        and (below is None or value < below)
+        and -np.inf < value < np.inf
+    )
+    if not is_within:
+        bounds = [("greater than", above), ("of at least", least), ("less than", below)]
+        words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+        error = TypeError if wrong_type else ValueError
+        raise error(f"{name} must be a number {words}".rstrip() + f"; got {value!r}.")
+    return float(value)
+
+
+def check_option(name: str, value: Any, options: Sequence[Any]) -> None:
+    """Raise if a parameter is not one of its named options.
+
+    Examples
+    --------
+    >>> check_option("solver", "adm", ("admm", "l0"))
+    Traceback (most recent call last):
+        ...
+    ValueError: solver must be one of 'admm', 'l0'; got 'adm'.
+    """
+    if not any(value is option or value == option for option in options):
+        known = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {known}; got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, nothing that merely counts as such."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_each(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+    """One number, or several; each checked.
+
+    Examples
+    --------
+    >>> check_each("n_anchors", [50, 100], check_count), check_each("n_anchors", 50, check_count)
+    ((50, 100), (50,))
+    """
+    if isinstance(value, str):
+        raise ValueError(
+            f"{name} must be a number, a sequence of numbers or 'auto'; got {value!r}."
+        )
+    if not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
+        return (check(name, value),)
+    if len(value) == 0:
+        raise ValueError(f"{name} must not be empty.")
+    return tuple(check(name, item) for item in value)
