@@ -127,7 +127,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
         (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
         (("fit", "plain.npy", "-k", "1000", "-o", "x"), "n_samples=90 should be >= n_clusters"),
-        (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "alpha must be a number of at least 0"),
+        (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "must be a number of at least 0"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "no"), "'no' is not a number"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--columns", "a"), "not NAME=COLUMN"),

@@ -14,7 +14,6 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -97,11 +96,9 @@ class Checkpoint(Log):
         path = self.folder / "fit.json"
         if not path.exists():
             # A start that was cut short leaves half of a description.
-            others = [
-                file
-                for file in self.folder.iterdir()
-                if file.name != "lock" and not fnmatch(file.name, f".{path.name}.*.part")
-            ]
+            for half in self.folder.glob(f".{path.name}.*.part"):
+                half.unlink()
+            others = [file for file in self.folder.iterdir() if file.name != "lock"]
             if others:
                 raise CheckpointError(
                     f"{str(self.folder)!r} is not a checkpoint, but holds {others[0].name!r}. Give an "
