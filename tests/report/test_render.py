@@ -153,6 +153,12 @@ def test_a_report_without_views_or_embedding_is_a_page(fitted, tmp_path):
     assert "4 clusters in 240 rows" in page.text
 
 
+def test_a_report_without_views_shows_the_map_and_no_columns(fitted):
+    page = Page(render_report(build_summary(fitted[2])))
+    assert "canvas" in page.tags
+    assert "What sets it apart" not in page.text
+
+
 def test_choices_are_shown_with_their_reason(fitted, summary):
     facts = copy.deepcopy(summary)
     facts["run"]["choices"] = [{"parameter": "alpha", "value": 0.01, "why": "it <works>"}]
