@@ -75,7 +75,7 @@ def test_agreement_has_the_whole_last(fitted, ax, score):
 
 def test_agreement_by_an_unknown_score(fitted):
     views, _, model = fitted
-    with pytest.raises(ValueError, match="'nmi' or 'ari'"):
+    with pytest.raises(ValueError, match="score must be one of 'nmi', 'ari'"):
         AgreementDisplay.from_estimator(model, views, score="accuracy")
 
 

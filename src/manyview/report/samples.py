@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
-
-if TYPE_CHECKING:
-    from manyview import LMVSC
 
 Rows = npt.NDArray[np.int64]
 
@@ -38,16 +33,6 @@ class Samples:
     shown: Rows
     studied: Rows
     placed: Rows
-
-
-def check_has_labels(model: LMVSC) -> None:
-    """Raise if there are no labels to look at: the model is not fitted, or a stream."""
-    check_is_fitted(model)
-    if not hasattr(model, "labels_"):
-        raise ValueError(
-            "A stream keeps no labels of its rows, so there is nothing to show of them. Call fit on "
-            "the rows to look at."
-        )
 
 
 def choose_samples(
