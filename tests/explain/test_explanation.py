@@ -47,7 +47,9 @@ def test_shares_of_samples_that_lack_views():
 
 def test_the_view_that_sees_a_group_supports_it():
     _, X = groups_seen_by((0, 1, 2), ())
-    model = LMVSC(3, n_repeats=1, fusion="late", random_state=0).fit({"seeing": X[0], "blind": X[1]})
+    model = LMVSC(3, n_repeats=1, fusion="late", random_state=0).fit(
+        {"seeing": X[0], "blind": X[1]}
+    )
     samples = model.explain({"seeing": X[0], "blind": X[1]}).samples
     assert samples["seeing"].mean() > samples["blind"].mean()
     assert (samples["against"] == "seeing").sum() < (samples["against"] == "blind").sum()
@@ -147,7 +149,9 @@ class TestRows:
 
     def test_wide_arrays_are_split(self, blobs):
         X = np.hstack(blobs())
-        model = LMVSC(3, n_repeats=1, views={"a": slice(4), "b": slice(4, None)}, random_state=0).fit(X)
+        model = LMVSC(
+            3, n_repeats=1, views={"a": slice(4), "b": slice(4, None)}, random_state=0
+        ).fit(X)
         assert {"a", "b"} <= set(model.explain(X).samples)
 
 

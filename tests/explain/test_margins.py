@@ -83,5 +83,7 @@ def test_parts_put_together_are_the_whole_transform(fit, settings):
     for repeat, transform in enumerate(arrays.transforms):
         mine = [part for part in parts if part.graph.repeat == repeat]
         assert np.array_equal(np.concatenate([part.transform for part in mine]), transform)
-        assert [part.anchors.start for part in mine[1:]] == [part.anchors.stop for part in mine[:-1]]
+        assert [part.anchors.start for part in mine[1:]] == [
+            part.anchors.stop for part in mine[:-1]
+        ]
         assert {part.columns.stop - part.columns.start for part in mine} == {transform.shape[1]}
