@@ -26,13 +26,13 @@ def report(tmp_path_factory, data):
         elif name == "evil":
             some = datasets.make_views(150, 3, (4, 5), random_state=0)
             name_of_view = "<script>alert(1)</script>"
-            views, k = Views({name_of_view: some.arrays[0], "</script>": some.arrays[1]}), 3
+            given = {name_of_view: some.arrays[0], "</script>": some.arrays[1]}
+            views, k = Views(given, target=[f"<b>{label}</b>" for label in some.target]), 3
             ids = [f"<img src=x onerror=alert({i})>" for i in range(150)]
         else:
             views = data(name)
             k = len(np.unique(views.target))
-        anchors = 50 if name == "made" else "auto"
-        model = LMVSC(k, n_anchors=anchors, random_state=0).fit(views)
+        model = LMVSC(k, n_anchors=50, n_repeats=1, random_state=0).fit(views)
         path = model.report(folder / f"{name}.html", views, ids=ids)
         if name == "evil":
             model.report(folder / "evil-static.html", views, ids=ids, static=True)
