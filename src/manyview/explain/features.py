@@ -39,19 +39,15 @@ def measure_effects(X: Any, labels: npt.NDArray[np.integer], n_clusters: int) ->
     """
     n = len(labels)
     members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    if sparse.issparse(X):
+    is_thin = sparse.issparse(X)
+    values = np.asarray(X.data if is_thin else X, dtype=np.float64)
 
-        def sums(values: Array) -> Array:
-            same_places = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
-            return np.asarray((members @ same_places).toarray())
-
-        values = X.data.astype(np.float64)
-    else:
-
-        def sums(values: Array) -> Array:
+    def sums(values: Array) -> Array:
+        if not is_thin:
             return np.asarray(members @ values)
+        part = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+        return np.asarray((members @ part).toarray())
 
-        values = np.asarray(X, dtype=np.float64)
     is_missing = np.isnan(values)
     values = np.where(is_missing, 0.0, values)
     counts = members.sum(axis=1)[:, None] - sums(is_missing * 1.0)
