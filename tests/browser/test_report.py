@@ -11,7 +11,7 @@ import pytest
 # One worker starts one browser, and makes each report once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-DATASETS = ["digits", "hdigit", "made"]
+DATASETS = ["digits", "made"]
 
 
 def box_of(page):

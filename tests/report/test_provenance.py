@@ -45,6 +45,17 @@ def test_only_what_was_changed_is_in_the_code(blobs):
     assert run["command"] is None  # the command line has no such flags
 
 
+class Mine(LMVSC):
+    """An estimator of one's own."""
+
+
+def test_the_code_names_a_class_of_ones_own(blobs):
+    run = describe_run(Mine(3, random_state=0).fit(blobs(30, 3, (4,))))
+    assert run["python_code"].startswith(f"from {__name__} import Mine\n")
+    assert "model = Mine(n_clusters=3, random_state=0).fit(views)" in run["python_code"]
+    assert run["command"] is None  # the command line knows nothing of it
+
+
 def test_names_in_the_command_are_quoted(blobs):
     views = Views({"a b": blobs(90, 3, (4,))[0], "$(rm)": blobs(90, 3, (5,))[0]})
     model = LMVSC(3, random_state=0).fit(views)

@@ -11,10 +11,19 @@ from manyview.reproduce.run import FIGURES
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
+@pytest.fixture(scope="module")
+def pages():
+    """Give a dict that keeps the page once it is made: its facts need what lasts for one test only."""
+    return {}
+
+
 @pytest.fixture
-def page_file(made_up, everything, tmp_path):
-    options, store = made_up
-    return write_pages(build_facts(everything, options, store), tmp_path)[0]
+def page_file(pages, request, tmp_path_factory):
+    if not pages:
+        options, store = request.getfixturevalue("made_up")
+        facts = build_facts(request.getfixturevalue("everything"), options, store)
+        pages["page"] = write_pages(facts, tmp_path_factory.mktemp("page"))[0]
+    return pages["page"]
 
 
 def test_it_opens_without_errors_or_requests_and_shows_everything(page_file, read):

@@ -107,7 +107,9 @@ def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
 
 def write_code(model: LMVSC, changed: dict[str, Any]) -> str:
     """Python code that repeats the fit; says which values it has only in short."""
-    lines = ["from manyview import LMVSC", "", "views = {"]
+    kind = type(model).__name__
+    home = "manyview" if hasattr(manyview, kind) else type(model).__module__
+    lines = [f"from {home} import {kind}", "", "views = {"]
     for name, width in zip(model.view_names_, model.n_features_per_view_, strict=True):
         lines.append(f"    {name!r}: ...,  # {len(model.labels_)} rows x {width} columns")
     # The views are listed one by one above, so they are not to be split again.
@@ -117,7 +119,7 @@ def write_code(model: LMVSC, changed: dict[str, Any]) -> str:
     lines += [
         "}",
         *([f"# shown in short, to be filled in: {', '.join(cut)}"] if cut else []),
-        f"model = LMVSC({arguments}).fit(views)",
+        f"model = {kind}({arguments}).fit(views)",
         'model.report("report.html", views)',
     ]
     return "\n".join(lines)
@@ -125,7 +127,7 @@ def write_code(model: LMVSC, changed: dict[str, Any]) -> str:
 
 def write_command(model: LMVSC, changed: dict[str, Any]) -> str | None:
     """A command that repeats the fit from files; None if it has settings of its own."""
-    if not set(changed) <= {"n_clusters", "random_state"}:
+    if type(model) is not manyview.LMVSC or not set(changed) <= {"n_clusters", "random_state"}:
         return None
     files = " ".join(shlex.quote(f"{name}=PATH") for name in model.view_names_)
     seed = changed.get("random_state")

@@ -52,13 +52,15 @@ def refit(
     elif not isinstance(n_anchors, str):
         params["n_anchors"] = sorted({min(int(m), len(rows)) for m in n_anchors})
     if view is not None:
-        given = known["anchor_method"]
+        given = known.get("anchor_method", "kmeans")
         if not isinstance(given, str):
             given = [given] if hasattr(given, "shape") else given
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
         rows = rows.select([rows.names[view]])
+    # A subclass may have fixed some of them.
+    params = {name: value for name, value in params.items() if name in known}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
         labels: Labels = type(model)(**{**known, **params, **changes}).fit(rows).labels_

@@ -87,7 +87,7 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
         style=Markup(style),
         script=Markup(script),
         policy="; ".join(policy),
-        data=None if static or points is None else _embed(_pack_map(summary, n_colours)),
+        data=None if static or points is None else _as_json(_pack_map(summary, n_colours)),
         picture=None if points is None else draw_points(points, summary["n_clusters"]),
         static=static,
     )
@@ -192,7 +192,7 @@ def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
     }
 
 
-def _embed(value: Any) -> Markup:
+def _as_json(value: Any) -> Markup:
     """JSON that no HTML parser can take for the end of its script element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     for sign in "<>&":
