@@ -177,6 +177,12 @@ def test_memory_of_stages_is_shown_where_it_was_measured(summary):
     assert "Time and memory" not in text and "Seconds of each stage of the fit" in text
 
 
+def test_memory_that_no_one_knows_is_left_out(summary):
+    assert "Most memory held" in Page(render_report(summary)).text
+    facts = {**summary, "made": {**summary["made"], "peak_memory": None}}
+    assert "Most memory held" not in Page(render_report(facts)).text
+
+
 def test_nothing_is_proved_from_no_rows(summary):
     assert "Proof of the graph" in render_report(summary)
     facts = copy.deepcopy(summary)
