@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from manyview import LMVSC, Views, datasets
+from manyview.report import layout
 
 
 @pytest.fixture(scope="session")
@@ -34,4 +35,8 @@ def report(tmp_path_factory):
             model.report(folder / "evil-static.html", views, ids=ids, static=True)
         return path, model, views
 
-    return make
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            layout, "_N_ITERATIONS", 250
+        )  # the fewest: no test looks at how good the map is
+        yield make
