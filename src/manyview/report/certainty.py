@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,27 +18,17 @@ N_BINS = 20
 _BLOCK = 8192
 
 
-@dataclass(frozen=True)
-class Certainty:
-    """What distances to the centres say of each point.
+class Certainty(NamedTuple):
+    """What distances to the centres say of each point; all of shape (n,).
 
-    Attributes
-    ----------
-    distance : ndarray of shape (n,)
-        To the centre of its own cluster.
-    margin : ndarray of shape (n,)
-        How much further the nearest other centre is.
-    sureness : ndarray of shape (n,)
-        The margin relative to the larger of the two distances: 1 at the centre, 0 half-way between
-        two clusters, negative on the wrong side. This is the simplified silhouette.
-    second : ndarray of shape (n,)
-        The nearest other cluster; -1 if there is none.
+    Sureness is the margin relative to the larger of the two distances: 1 at the centre, 0 half-way
+    between two clusters, negative on the wrong side. This is the simplified silhouette.
     """
 
-    distance: Array
-    margin: Array
+    distance: Array  # to the centre of its own cluster
+    margin: Array  # how much further the nearest other centre is
     sureness: Array
-    second: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]  # the nearest other cluster; -1 if there is none
 
 
 def measure_certainty(

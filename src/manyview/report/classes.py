@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +14,10 @@ N_COLOURED = 100
 _TABLE = 60
 
 
-@dataclass(frozen=True)
-class Classes:
-    """Numbered classes.
+class Classes(NamedTuple):
+    """Numbered classes."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n,)
-        Class of each row; -1 where it is missing.
-    names : list of str
-        Names of the classes.
-    """
-
-    codes: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]  # (n,), class of each row; -1 where it is missing
     names: list[str]
 
 

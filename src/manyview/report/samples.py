@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,23 +16,12 @@ _LEAST_PER_CLUSTER = 20
 _STUDIED_CELLS = 50_000_000
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Three samples, each within the one before.
+class Samples(NamedTuple):
+    """Three samples, each within the one before."""
 
-    Attributes
-    ----------
-    shown : ndarray of shape (n_shown,)
-        Rows on the map, ascending. What needs only the embedding is computed from these.
-    studied : ndarray of shape (n_studied,)
-        Positions in ``shown`` whose columns are looked at, and which are clustered again.
-    placed : ndarray of shape (n_placed,)
-        Positions in ``shown`` that t-SNE places.
-    """
-
-    shown: Rows
-    studied: Rows
-    placed: Rows
+    shown: Rows  # on the map, ascending; what needs only the embedding is computed from these
+    studied: Rows  # positions in ``shown`` that are clustered again, or looked at column by column
+    placed: Rows  # positions in ``shown`` that t-SNE places
 
 
 def choose_samples(
