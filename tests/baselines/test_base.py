@@ -10,7 +10,6 @@ from manyview.baselines import SSCOMP, KMeans, fit_each_view
 from manyview.baselines.base import (
     check_fit_input,
     require_dense,
-    scale_rows,
     single_view,
 )
 from manyview.metrics import scores
@@ -97,22 +96,6 @@ def test_wrong_choice_of_view_names_the_views(view, error, words):
 def test_sparse_view_is_refused_with_advice_where_dense_is_needed():
     with pytest.raises(TypeError, match=r"view 'words' is sparse.*TruncatedSVD"):
         require_dense(sparse.csr_array((3, 4)), method="X", name="words")
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_rows_are_scaled_to_unit_length_without_overflow(make):
-    X = make(np.array([[3e200, 4e200], [0.0, 0.0], [3e-200, 4e-200]]))
-    scaled = scale_rows(X)
-    np.testing.assert_allclose(
-        scaled.toarray() if sparse.issparse(scaled) else scaled,
-        [[0.6, 0.8], [0, 0], [0.6, 0.8]],
-        rtol=1e-14,
-    )
-    assert X[0, 0] == 3e200
-
-
-def test_rows_of_the_smallest_integers_are_scaled():
-    np.testing.assert_allclose(scale_rows(np.array([[-128, 0]], dtype=np.int8)), [[-1, 0]])
 
 
 def test_each_view_gets_a_row_with_the_scores_of_its_labels():

@@ -160,7 +160,7 @@ def test_rows_that_are_all_the_same_are_no_problem(form):
     ("settings", "message"),
     [
         ({"form": "dense"}, "form must be one of .*got 'dense'"),
-        ({"dependence": 1.0}, "dependence must be a number greater than"),
+        ({"dependence": 1.0}, "dependence must be a number of at least 0 and less than 1"),
         ({"n_components": 39}, "n_components=39 is more than the views allow"),
         ({"ridge": 0.0}, "ridge must be a number greater than 0"),
     ],

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from manyview.baselines import SSCOMP, sscomp
-from manyview.baselines.base import scale_rows
 from manyview.baselines.sscomp import pursue
+from manyview.baselines.steps.scaling import scale_rows
 from manyview.metrics import accuracy
 
 

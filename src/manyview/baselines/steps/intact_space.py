@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from manyview.baselines.base import is_sparse
 from manyview.views.container import Block
 
 FloatArray = npt.NDArray[np.float64]
@@ -69,24 +68,10 @@ def learn_intact_space(
     where the mean of :math:`c^2 q_i^v` is one half: residuals count as small or large about their
     median. It starts from a principal component analysis of all views, with long rows shortened.
 
-    Parameters
-    ----------
-    views : sequence of (ndarray or csr_array of shape (n, d_v))
-        In double precision, each with a mean squared row norm of about one.
-    n_components : int
-        r, at most n and the number of columns of all views.
-    ridge : float
-        rho.
-    max_iter, tol : int, float
-        Most sweeps; smallest fall of the objective worth another one, for each row of each view.
-    rng : Generator
-        Starts the principal component analysis.
-    report : callable
-        Told the number of each sweep and the objective after it.
-
-    Returns
-    -------
-    IntactSpace
+    Views (n, d_v) are in double precision, each with a mean squared row norm of about one;
+    ``n_components`` r is at most n and the number of columns of all views; ``ridge`` is rho. It
+    ends after ``max_iter`` sweeps, or when the objective falls by no more than ``tol`` for each row
+    of each view; ``report`` is told the number of each sweep and the objective after it.
 
     Examples
     --------
@@ -123,20 +108,9 @@ def learn_intact_space(
 def principal_scores(
     views: Sequence[Block], n_components: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Give the leading left singular vectors of all views side by side, times singular values.
+    """Leading left singular vectors of all views side by side, times singular values; (n, r).
 
     By subspace iteration on products with the views, so that sparse ones stay sparse.
-
-    Parameters
-    ----------
-    views : sequence of (ndarray or csr_array of shape (n, d_v))
-    n_components : int
-        r, at most n and the number of columns of all views.
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of shape (n, r)
 
     Examples
     --------
@@ -158,14 +132,16 @@ def principal_scores(
 
 def _shorten_outliers(X: Block) -> Block:
     """Scale rows longer than twice the median to that length; sparse stays sparse."""
-    squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     lengths = np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
     longest = 2 * float(np.median(lengths))
     if longest == 0 or lengths.max() <= longest:
         return X
     factors = longest / np.maximum(lengths, longest)
     return (
-        sparse.csr_array(sparse.diags_array(factors) @ X) if is_sparse(X) else factors[:, None] * X
+        sparse.csr_array(sparse.diags_array(factors) @ X)
+        if sparse.issparse(X)
+        else factors[:, None] * X
     )
 
 
@@ -207,7 +183,7 @@ def _balance(H: FloatArray, maps: list[FloatArray]) -> tuple[FloatArray, list[Fl
 def _squared_residuals(X: Block, H: FloatArray, W: FloatArray) -> FloatArray:
     """||x_i - W h_i||^2 of every row."""
     n, d = X.shape
-    if is_sparse(X):
+    if sparse.issparse(X):
         own = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         crossed = np.einsum("ij,ij->i", X @ W, H)
         fitted = np.einsum("ij,ij->i", H @ (W.T @ W), H)

@@ -65,7 +65,7 @@ class Representation:
 
     @classmethod
     def zeros(cls, n: int, *, noise: bool) -> Representation:
-        """Give the start: everything zero, n x n."""
+        """The start: everything zero, n x n."""
         C, P = ([np.zeros((n, n)) for _ in range(3)] for _ in range(2))
         return cls(np.zeros((n, n)), C, P, None if noise else np.zeros((n, n)))
 
@@ -99,21 +99,7 @@ def factor_rows(X: FloatArray) -> KernelFactor:
 def solve_representation(
     factor: KernelFactor, right: FloatArray, shift: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Give A = (K + shift I)^-1 (K + right) and its coordinates in the kernel's eigenvectors.
-
-    Parameters
-    ----------
-    factor : KernelFactor
-        Of K (n, n).
-    right : ndarray of shape (n, n)
-    shift : float
-        Positive.
-
-    Returns
-    -------
-    A : ndarray of shape (n, n)
-    coordinates : ndarray of shape (r, n)
-        U'A for the eigenvectors U.
+    """A = (K + shift I)^-1 (K + right), all (n, n), and U'A (r, n) for the eigenvectors U of K.
 
     Examples
     --------
@@ -132,21 +118,9 @@ def solve_representation(
 def threshold_singular_values(
     Y: FloatArray, threshold: float, *, rank_guess: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Move every singular value towards zero by ``threshold``; also give those that are left.
+    """``Y`` (n, n) with every singular value moved towards zero, and those (rank,) that are left.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n)
-    threshold : float
-        Positive.
-    rank_guess : int
-        About how many values will be left; it only decides which solver is faster.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-    ndarray of shape (rank,)
-        The result's singular values that are not zero.
+    ``rank_guess`` is about how many will be left; it only decides which solver is faster.
 
     Examples
     --------
@@ -184,19 +158,8 @@ def update_representation(
 ) -> None:
     """Do one ADMM step for one view, in place, and note its residual and objective.
 
-    Parameters
-    ----------
-    state : Representation
-        Changed.
-    factor : KernelFactor
-        Of the view's kernel.
-    penalties : Penalties
-    mu : float
-        Weight of the constraints.
-    target : ndarray of shape (n, n)
-        What the view is to agree with.
-    pull : float
-        Weight of the squared distance to it, times two.
+    ``mu`` is the weight of the constraints, ``target`` (n, n) what the view is to agree with, and
+    ``pull`` twice the weight of the squared distance to it.
     """
     previous, C, P = state.A, state.C, state.P
     right = mu * (C[0] + C[1] + C[2]) - P[0] - P[1] - P[2]
