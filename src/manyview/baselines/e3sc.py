@@ -81,29 +81,13 @@ class E3SC(Baseline):
     tol : float or None, default None
         When to stop; None for 2e-4 (largest difference of weights, "admm"), 1e-4 (relative change,
         "proximal") or 1e-3 (relative change, "l0").
-    n_init : int, default 20
-        Restarts of the final k-means.
-    random_state : None, int, RandomState or Generator
-        Exemplars, eigensolver and k-means; an int gives the same labels every time.
-    force : bool, default False
-        Try even if more memory is needed than is free.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, force, verbose : int, RandomState, bool, int
+        As in :class:`SSCOMP`.
 
     Attributes
     ----------
-    labels_ : ndarray of int32 of shape (n,)
-        Cluster of each row.
-    representation_ : csr_array of shape (n, n) or (n, n_exemplars)
-        C; row i holds the weights of row i.
-    affinity_ : csr_array of shape (n, n), or (n, n_exemplars)
-        The graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-        Spectral embedding that k-means was run on.
-    n_connected_components_ : int
-        Pieces of the graph.
-    exemplars_ : ndarray of shape (n_exemplars,)
-        Rows used as exemplars; all rows if ``n_exemplars`` is None.
+    labels_, embedding_, affinity_, representation_, exemplars_, n_connected_components_ : ndarray
+        As in :class:`SSCOMP`.
     fidelity_ : float
         lambda; not set by ``solver="l0"``.
     objective_ : ndarray of shape (n_iter_,)

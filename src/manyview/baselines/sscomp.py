@@ -43,9 +43,7 @@ class SSCOMP(Baseline):
     anew. The weights, scaled to unit length a row, make the graph :math:`W = (|C| + |C|^T) / 2`,
     which normalised spectral clustering splits.
 
-    Many rows are pursued at a time, so a step is a matrix product, and the least squares of each
-    keep a growing Cholesky factor. Time grows with n^2 d s, memory with n s; with ``n_exemplars``
-    both are linear in n.
+    Time grows with n^2 d s, memory with n s; with ``n_exemplars`` both are linear in n.
 
     Parameters
     ----------
@@ -64,7 +62,8 @@ class SSCOMP(Baseline):
         Write rows in terms of this many rows, drawn at random, instead of all. The graph is then
         bipartite, between rows and exemplars.
     affinity : {"symmetric", "neighbors"}, default "symmetric"
-        The graph: as above, or the symmetrised nearest neighbours of the rows of C.
+        The graph: as above, or the symmetrised nearest neighbours of the rows of C, which suits
+        few exemplars: rows that share none are all equally far from each other.
     n_neighbors : int, default 3
         Neighbours a row, for ``affinity="neighbors"``.
     n_init : int, default 20
