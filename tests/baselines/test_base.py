@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview import Views
-from manyview.baselines import SSCOMP, KMeans, fit_each_view
+from manyview.baselines import AMGL, SSCOMP, KMeans, SubspaceMVSC, fit_each_view
 from manyview.baselines.base import (
     check_fit_input,
     require_dense,
@@ -114,3 +115,17 @@ def test_fitting_each_view_leaves_the_estimator_alone():
     rows = fit_each_view(estimator, {"a": X, "b": X[:, :2]})
     assert len(rows) == 2 and "accuracy" not in rows[0]
     assert estimator.view == "a" and not hasattr(estimator, "labels_")
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_predict"])
+def test_a_doubt_points_at_the_line_of_the_user(method):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
+        getattr(KMeans(5, n_init=1, max_iter=1, tol=0.0, random_state=0), method)(X)
+    assert __file__ in {warning.filename for warning in caught if "tol=0" in str(warning.message)}
+
+
+@pytest.mark.parametrize("Method", [AMGL, SubspaceMVSC])
+def test_methods_of_pairs_need_two_rows(Method):
+    with pytest.raises(ValueError, match=rf"1 sample\(s\).*minimum of 2.*{Method.__name__}"):
+        Method(1).fit([[1.0, 2.0]])

@@ -77,11 +77,6 @@ class AMGL(Baseline):
     n_iter_ : int
         Number of sweeps.
 
-    Notes
-    -----
-    Sparse views stay sparse. Eigenvectors come from Lanczos iterations that start where the last
-    sweep ended, or from a dense solver up to 1000 rows.
-
     References
     ----------
     .. [1] F. Nie, J. Li, X. Li, "Parameter-free auto-weighted multiple graph learning", IJCAI 2016.

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn import cluster
+from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline, single_view
 from manyview.baselines.steps.scaling import column_variances
@@ -21,7 +22,7 @@ class KMeans(Baseline):
     Minimises :math:`\sum_i \|x_i - c_{l_i}\|^2` over k centres and labels by scikit-learn's
     ``KMeans``. Several views are first divided by the root of their energy (mean squared distance
     of rows from the mean row), so that each has the same say whatever its units and width; a view
-    whose rows are all the same has none.
+    whose rows are all the same has none. Views are not centred, which k-means does not notice.
 
     Parameters
     ----------
@@ -58,10 +59,6 @@ class KMeans(Baseline):
         What each view used was divided by: ones for a single view.
     n_iter_ : int
         Iterations of the best run.
-
-    Notes
-    -----
-    Sparse views stay sparse: views are scaled but not centred, which k-means does not notice.
 
     Examples
     --------
@@ -165,9 +162,8 @@ def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
 
 def _sum_of_distances(X: Block, model: Any) -> float:
     """Sum of the plain distances of rows to their centres, a block of rows at a time."""
-    total, size = 0.0, 4096
-    for start in range(0, X.shape[0], size):
-        rows = slice(start, start + size)
+    total = 0.0
+    for rows in gen_batches(X.shape[0], 4096):
         distances = model.transform(X[rows])
         total += float(np.take_along_axis(distances, model.labels_[rows, None], axis=1).sum())
     return total

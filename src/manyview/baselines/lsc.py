@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
@@ -131,8 +132,7 @@ class LSC(Baseline):
     def _embed(self, Z: Any, sizes: list[int]) -> None:
         """Set the embedding from graph rows, by LMVSC's own stages, a block of rows at a time."""
         Z.sort_indices()
-        blocks = range(0, Z.shape[0], _BLOCK_ROWS)
-        tiles = [GraphTile((Z[i : i + _BLOCK_ROWS],), 0) for i in blocks]
+        tiles = [GraphTile((Z[rows],), 0) for rows in gen_batches(Z.shape[0], _BLOCK_ROWS)]
         moments = reduce(lambda total, part: total + part, map(graph_moments, tiles))
         scales = column_scales(
             moments.column_sums[0], sizes, [1.0 / len(sizes)] * len(sizes), degree_norm=True

@@ -12,7 +12,6 @@ from sklearn.metrics.pairwise import euclidean_distances
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.low_rank_sparse import (
     KernelFactor,
-    Penalties,
     Representation,
     factor_kernel,
     factor_rows,
@@ -206,7 +205,7 @@ class MLRSSC(Baseline):
 
     def _represent(self, factors: list[KernelFactor], n: int) -> FloatArray:
         """The views' mean sparse representation, by ADMM over all views."""
-        penalties = Penalties(self.beta_low_rank, self.beta_sparse, self.beta_agreement)
+        betas = {"low_rank": self.beta_low_rank, "sparse": self.beta_sparse}
         states = [Representation.zeros(n, noise=self.noise) for _ in factors]
         n_others = len(states) - 1
         most = _MOST_SWEEPS[self.agreement] if self.max_iter is None else self.max_iter
@@ -220,7 +219,7 @@ class MLRSSC(Baseline):
                     # The consensus and this view's own copy are both from before this sweep.
                     others = len(states) * consensus - state.C[1]
                     target, pull = others / max(n_others, 1), 2 * self.beta_agreement * n_others
-                update_representation(state, factor, penalties, mu=mu, target=target, pull=pull)
+                update_representation(state, factor, **betas, mu=mu, target=target, pull=pull)
             consensus = sum((state.C[1] for state in states), np.zeros((n, n))) / len(states)
             residuals.append(max(state.residual for state in states))
             objective.append(sum(state.objective for state in states))

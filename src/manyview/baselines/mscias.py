@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_space
@@ -106,8 +107,6 @@ class MSCIAS(Baseline):
     be given as the authors' without saying so. The factored form keeps all r directions of
     :math:`S^{1/2}`, so that rows multiply to S itself: clusters that fill subspaces of some
     dimension need more directions than there are clusters.
-
-    Sparse views stay sparse.
 
     References
     ----------
@@ -288,11 +287,9 @@ def similarity_graph(vectors: FloatArray, values: FloatArray, n_neighbors: int |
         return sparse.csr_array((n, n))
     indices = np.empty((n, q), dtype=np.intp)
     weights = np.empty((n, q))
-    size = max(1, _BLOCK_ENTRIES // n)
-    for first in range(0, n, size):
-        rows = np.arange(first, min(first + size, n))
+    for rows in gen_batches(n, max(1, _BLOCK_ENTRIES // n)):
         block = np.abs((vectors[rows] * values) @ vectors.T)
-        block[np.arange(len(rows)), rows] = -1.0
+        np.fill_diagonal(block[:, rows], -1.0)
         indices[rows] = np.argpartition(block, n - q, axis=1)[:, n - q :]
         weights[rows] = np.take_along_axis(block, indices[rows], axis=1)
     indptr = q * np.arange(n + 1)

@@ -292,8 +292,8 @@ def _extend_factor(
 ) -> npt.NDArray[np.bool_]:
     """Add a row to the Cholesky factors of the Gram matrices of chosen atoms, in place.
 
-    ``products`` (b, t) of the new atom with those before, ``squares`` (b,) with itself. Gives
-    whether the new atom is independent of those before.
+    ``products`` (b, t) of the new atom with those before, ``squares`` (b,) with itself. The
+    answer is whether the new atom is independent of those before.
     """
     t = products.shape[1]
     for i in range(t):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline, require_dense
 from manyview.baselines.steps.memory import refuse_if_too_large
@@ -149,7 +150,7 @@ def represent_by_others(X: FloatArray, *, alpha: float) -> tuple[Any, float]:
         return B
 
     solver = _choose_solver(problem, linear_terms(pilot_rows(n)))
-    blocks = [np.arange(i, min(i + _BLOCK_ROWS, n)) for i in range(0, n, _BLOCK_ROWS)]
+    blocks = [np.arange(n)[rows] for rows in gen_batches(n, _BLOCK_ROWS)]
     S = sparse.csr_array(
         sparse.vstack([solver.solve(linear_terms(rows)).rows(n) for rows in blocks], "csr")
     )

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from manyview.views.container import Block
 
@@ -132,8 +134,7 @@ def principal_scores(
 
 def _shorten_outliers(X: Block) -> Block:
     """Scale rows longer than twice the median to that length; sparse stays sparse."""
-    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-    lengths = np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
+    lengths = row_norms(X)
     longest = 2 * float(np.median(lengths))
     if longest == 0 or lengths.max() <= longest:
         return X
@@ -154,8 +155,7 @@ def _fit_points(
     right = sum(weights[:, v, None] * (X @ maps[v]) for v, X in enumerate(views))
     points = np.empty((n, r))
     size = max(1, _BLOCK_ENTRIES // r**2)
-    for first in range(0, n, size):
-        rows = slice(first, first + size)
+    for rows in gen_batches(n, size):
         left = np.tensordot(weights[rows], grams, axes=1) + ridge * np.eye(r)
         points[rows] = np.linalg.solve(left, np.asarray(right)[rows, :, None])[..., 0]
     return points
@@ -184,16 +184,13 @@ def _squared_residuals(X: Block, H: FloatArray, W: FloatArray) -> FloatArray:
     """||x_i - W h_i||^2 of every row."""
     n, d = X.shape
     if sparse.issparse(X):
-        own = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         crossed = np.einsum("ij,ij->i", X @ W, H)
         fitted = np.einsum("ij,ij->i", H @ (W.T @ W), H)
-        return np.asarray(np.maximum(own - 2 * crossed + fitted, 0.0))
+        return np.asarray(np.maximum(row_norms(X, squared=True) - 2 * crossed + fitted, 0.0))
     squares = np.empty(n)
     size = max(1, _BLOCK_ENTRIES // d)
-    for first in range(0, n, size):
-        rows = slice(first, first + size)
-        residuals = X[rows] - H[rows] @ W.T
-        squares[rows] = np.einsum("ij,ij->i", residuals, residuals)
+    for rows in gen_batches(n, size):
+        squares[rows] = row_norms(X[rows] - H[rows] @ W.T, squared=True)
     return squares
 
 

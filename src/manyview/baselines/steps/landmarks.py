@@ -14,6 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from manyview.checks import check_count, is_auto
 from manyview.views.container import Block, with_short_indices
@@ -102,8 +104,7 @@ def landmark_graph(X: Block, anchors: FloatArray, n_neighbors: int, width: float
     n, m = X.shape[0], len(anchors)
     indices = np.empty((n, n_neighbors), dtype=np.int32)
     weights = np.empty((n, n_neighbors))
-    for first in range(0, n, _BLOCK_ROWS):
-        rows = slice(first, min(first + _BLOCK_ROWS, n))
+    for rows in gen_batches(n, _BLOCK_ROWS):
         squares, indices[rows] = _nearest_anchors(X[rows], anchors, n_neighbors)
         # From the nearest on, so that far from all anchors not every weight underflows.
         excess = squares - squares.min(axis=1, keepdims=True)
@@ -123,8 +124,8 @@ def kernel_width(sample: Block, anchors: FloatArray, n_neighbors: int) -> float:
     2.5
     """
     total = 0.0
-    for first in range(0, sample.shape[0], _BLOCK_ROWS):
-        squares, _ = _nearest_anchors(sample[first : first + _BLOCK_ROWS], anchors, n_neighbors)
+    for rows in gen_batches(sample.shape[0], _BLOCK_ROWS):
+        squares, _ = _nearest_anchors(sample[rows], anchors, n_neighbors)
         total += float(np.sqrt(squares.max(axis=1)).sum())
     return total / int(sample.shape[0])
 
@@ -133,13 +134,11 @@ def _nearest_anchors(
     rows: Block, anchors: FloatArray, n_neighbors: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Squared distances to the r nearest anchors, and which they are."""
-    if sparse.issparse(rows):
-        norms = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
-    else:
+    if not sparse.issparse(rows):
         # Far from the origin, the squares below would cancel to nothing.
         middle = anchors.mean(axis=0)
         rows, anchors = rows - middle, anchors - middle
-        norms = np.einsum("ij,ij->i", rows, rows)
-    squares = norms[:, None] - 2 * (rows @ anchors.T) + np.einsum("ij,ij->i", anchors, anchors)
+    norms = row_norms(rows, squared=True)[:, None]
+    squares = norms - 2 * (rows @ anchors.T) + row_norms(anchors, squared=True)
     nearest = np.argpartition(squares, n_neighbors - 1, axis=1)[:, :n_neighbors]
     return np.maximum(np.take_along_axis(squares, nearest, axis=1), 0.0), nearest

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import gen_batches
 
 from manyview.views.container import Block
 
@@ -72,8 +73,7 @@ def _squared_distances(X: FloatArray, nearest: npt.NDArray[np.intp]) -> FloatArr
     n, d = X.shape
     squares = np.empty(nearest.shape)
     size = max(1, _BLOCK_BYTES // (8 * d * nearest.shape[1]))
-    for first in range(0, n, size):
-        rows = slice(first, first + size)
+    for rows in gen_batches(n, size):
         differences = X[nearest[rows]] - X[rows, None, :]
         squares[rows] = np.einsum("ijk,ijk->ij", differences, differences)
     return squares

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import gen_batches
 
 from manyview.views.container import Block
 
@@ -72,8 +73,7 @@ def block_slices(n: int, *, bytes_per_row: int, bytes_at_once: int) -> list[slic
     >>> block_slices(5, bytes_per_row=10, bytes_at_once=25)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    size = max(1, bytes_at_once // max(1, bytes_per_row))
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return list(gen_batches(n, max(1, bytes_at_once // max(1, bytes_per_row))))
 
 
 def symmetric_affinity(C: Any) -> Any:

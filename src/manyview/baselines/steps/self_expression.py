@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import svds
+from sklearn.utils.extmath import row_norms
 
 from manyview.baselines.steps.representation import Dictionary, IntArray, block_slices
 from manyview.baselines.steps.sparse_projections import (
@@ -207,8 +208,8 @@ def _balance(gap: FloatArray, change: FloatArray, Z: FloatArray, dual: FloatArra
     Residual balancing (Boyd et al., Foundations and Trends in Machine Learning 3, 2011, section
     3.4.1) with relative residuals and the step of Wohlberg (arXiv 1704.06209).
     """
-    primal = _row_norms(gap) / np.maximum(_row_norms(Z), _TINY)
-    ratio = primal * _row_norms(dual) / np.maximum(_row_norms(change), _TINY)
+    primal = row_norms(gap) / np.maximum(row_norms(Z), _TINY)
+    ratio = primal * row_norms(dual) / np.maximum(row_norms(change), _TINY)
     factor = np.where((ratio > 5) | (ratio < 0.2), np.sqrt(ratio), 1.0)
     return np.clip(factor, 0.5, 2.0)[:, None]
 
@@ -250,7 +251,7 @@ def solve_proximal(
         grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         beta = np.where(uphill, 0.0, (momentum - 1) / grown)[:, None]
         ahead, fit_ahead = new + beta * moved, new_fit + beta * (new_fit - fit)
-        residual = _norm(moved) / max(_norm(new), 1e-10)
+        residual = float(np.linalg.norm(moved)) / max(float(np.linalg.norm(new)), 1e-10)
         C, fit, momentum = new, new_fit, grown
         history.append(_l1_objective(X, C, fit, lam))
         if residual < tol:
@@ -275,16 +276,16 @@ def solve_l0(
     """
     project = keep_largest_sum_one if affine else keep_largest
     C: Any = sparse.csr_array((X.shape[0], atoms.shape[0]))
-    fit, norm = np.zeros(X.shape), 0.0
+    fit, length = np.zeros(X.shape), 0.0
     history, residual = [], np.inf
     for _ in range(max_iter):
         G = _products(X - fit, atoms)
         G *= step
         G[np.repeat(np.arange(len(G)), np.diff(C.indptr)), C.indices] += C.data
         new = project(G, own, n_nonzero)
-        change = _norm((new - C).data)
-        residual = change / max(norm, 1e-10)
-        C, norm = new, _norm(new.data)
+        change = float(np.linalg.norm((new - C).data))
+        residual = change / max(length, 1e-10)
+        C, length = new, float(np.linalg.norm(new.data))
         fit = _as_dense(C @ atoms)
         history.append(0.5 * _sum_of_squares(fit - X))
         if residual < tol or change == 0:
@@ -305,18 +306,9 @@ def _largest(A: FloatArray) -> float:
     return float(max(A.max(), -A.min()))
 
 
-def _row_norms(A: FloatArray) -> FloatArray:
-    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", A, A))
-    return norms
-
-
 def _sum_of_squares(A: Any) -> float:
     flat = np.asarray(A).ravel()
     return float(flat @ flat)
-
-
-def _norm(A: FloatArray) -> float:
-    return float(np.sqrt(_sum_of_squares(A)))
 
 
 def _l1_objective(X: Block, C: FloatArray, fit: Any, lam: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 from sklearn.cluster import KMeans
+from sklearn.utils.extmath import row_norms
 
 from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.checks import as_generator
@@ -158,9 +159,7 @@ def label_embedding(
     model = KMeans(n_clusters, n_init=n_init, random_state=seed, max_iter=300)
     labels = np.empty(len(F), dtype=np.int32)
     labels[placed] = model.fit_predict(F[placed])
-    labels[~placed] = np.argmin(
-        np.einsum("ij,ij->i", model.cluster_centers_, model.cluster_centers_)
-    )
+    labels[~placed] = np.argmin(row_norms(model.cluster_centers_, squared=True))
     return labels
 
 
@@ -186,7 +185,7 @@ def _fix_signs(vectors: FloatArray) -> FloatArray:
 
 
 def _unit_rows(F: FloatArray) -> FloatArray:
-    norms = np.sqrt(np.einsum("ij,ij->i", F, F))
+    norms = row_norms(F)
     noise = norms <= _NEGLIGIBLE * norms.max()
     scaled = F / np.where(noise, 1.0, norms)[:, None]
     scaled[noise] = 0.0
