@@ -125,6 +125,7 @@ def test_sparse_views_give_the_labels_of_dense_ones(blobs, graph, scaling):
     dense = [np.where(X > 0, X, 0.0) for X in blobs.arrays]
     model = AMGL(4, graph=graph, scaling=scaling, random_state=0)
     labels = model.fit_predict([sparse.csr_array(X) for X in dense])
+    # Distances differ by rounding, so only rows halfway between two clusters may change sides.
     assert accuracy(model.fit_predict(dense), labels) > 0.97
 
 

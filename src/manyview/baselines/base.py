@@ -26,10 +26,10 @@ __all__ = ["Baseline", "check_fit_input", "fit_each_view", "require_dense", "sin
 
 
 class Baseline(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """A published method as a scikit-learn estimator; it is one by what follows ``fit``.
+    """A published method as a scikit-learn estimator, with the input rules that all share.
 
-    Its own are the constructor, ``_check_parameters``, and ``_cluster``, which sets ``labels_`` and
-    whatever else there is to show.
+    A method adds its constructor, ``_check_parameters``, and ``_cluster``, which sets ``labels_``
+    and whatever else there is to show.
 
     Attributes
     ----------

@@ -155,6 +155,21 @@ class E3SC(Baseline):
         self.force = force
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        check_option("solver", self.solver, tuple(_STOPPING))
+        check_number("alpha", self.alpha, above=1)
+        if isinstance(self.penalty, str):
+            check_option("penalty", self.penalty, ("balanced",))
+        else:
+            check_number("penalty", self.penalty, above=0)
+        check_count("n_nonzero", self.n_nonzero)
+        check_count("n_init", self.n_init)
+        for name in ("max_iter", "n_exemplars"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+        if self.tol is not None:
+            check_number("tol", self.tol, above=0)
+
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         data = single_view(views, self.view)
         n_atoms = min(data.shape[0], self.n_exemplars or data.shape[0])
@@ -179,21 +194,6 @@ class E3SC(Baseline):
             n_init=self.n_init,
             random_state=rng,
         )
-
-    def _check_parameters(self) -> None:
-        check_option("solver", self.solver, tuple(_STOPPING))
-        check_number("alpha", self.alpha, above=1)
-        if isinstance(self.penalty, str):
-            check_option("penalty", self.penalty, ("balanced",))
-        else:
-            check_number("penalty", self.penalty, above=0)
-        check_count("n_nonzero", self.n_nonzero)
-        check_count("n_init", self.n_init)
-        for name in ("max_iter", "n_exemplars"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
-        if self.tol is not None:
-            check_number("tol", self.tol, above=0)
 
     def _refuse_if_too_large(self, X: Block) -> None:
         n, p = X.shape

@@ -163,6 +163,24 @@ class MLRSSC(Baseline):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        check_option("agreement", self.agreement, ("centroid", "pairwise"))
+        check_option("noise", self.noise, (True, False))
+        check_option("kernel", self.kernel, ("linear", "gaussian"))
+        check_option("scaling", self.scaling, SCALINGS)
+        if self.kernel == "gaussian" and not self.noise:
+            raise ValueError(
+                "noise=False asks that each sample is a combination of others exactly, and with "
+                "kernel='gaussian' none is. Set noise=True or kernel='linear'."
+            )
+        check_count("n_init", self.n_init)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
+        for name in ("kernel_width", "penalty", "tol"):
+            check_number(name, getattr(self, name), above=0)
+        for name in ("beta_low_rank", "beta_sparse", "beta_agreement"):
+            check_number(name, getattr(self, name), least=0)
+
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         refuse_if_too_large(
             8 * views.n_rows**2 * ((8 if self.noise else 9) * views.n_views + 6),
@@ -184,24 +202,6 @@ class MLRSSC(Baseline):
         self.labels_, self.embedding_ = label_graph(
             self.affinity_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-
-    def _check_parameters(self) -> None:
-        check_option("agreement", self.agreement, ("centroid", "pairwise"))
-        check_option("noise", self.noise, (True, False))
-        check_option("kernel", self.kernel, ("linear", "gaussian"))
-        check_option("scaling", self.scaling, SCALINGS)
-        if self.kernel == "gaussian" and not self.noise:
-            raise ValueError(
-                "noise=False asks that each sample is a combination of others exactly, and with "
-                "kernel='gaussian' none is. Set noise=True or kernel='linear'."
-            )
-        check_count("n_init", self.n_init)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
-        for name in ("kernel_width", "penalty", "tol"):
-            check_number(name, getattr(self, name), above=0)
-        for name in ("beta_low_rank", "beta_sparse", "beta_agreement"):
-            check_number(name, getattr(self, name), least=0)
 
     def _represent(self, factors: list[KernelFactor], n: int) -> FloatArray:
         """The views' mean sparse representation, by ADMM over all views."""

@@ -166,6 +166,18 @@ class MSCIAS(Baseline):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        check_option("form", self.form, ("auto", "exact", "factored"))
+        check_option("scaling", self.scaling, SCALINGS)
+        for name in ("n_init", "max_iter"):
+            check_count(name, getattr(self, name))
+        if self.n_neighbors is not None:
+            check_count("n_neighbors", self.n_neighbors)
+        for name in ("similarity_ridge", "ridge"):
+            check_number(name, getattr(self, name), above=0)
+        check_number("tol", self.tol, least=0)
+        check_number("dependence", self.dependence, least=0, below=1)
+
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         is_exact = self.form == "exact" or (self.form == "auto" and views.n_rows <= _EXACT_UP_TO)
         if is_exact and self.n_neighbors is None:
@@ -190,18 +202,6 @@ class MSCIAS(Baseline):
         self.labels_ = label_embedding(
             self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-
-    def _check_parameters(self) -> None:
-        check_option("form", self.form, ("auto", "exact", "factored"))
-        check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
-        if self.n_neighbors is not None:
-            check_count("n_neighbors", self.n_neighbors)
-        for name in ("similarity_ridge", "ridge"):
-            check_number(name, getattr(self, name), above=0)
-        check_number("tol", self.tol, least=0)
-        check_number("dependence", self.dependence, least=0, below=1)
 
     def _learn_space(self, views: Views, rng: np.random.Generator) -> IntactSpace:
         r = _choose_n_components(self.n_components, views)
