@@ -124,6 +124,11 @@ def test_connected_components_are_reported():
     assert SSCOMP(4, n_nonzero=3, random_state=0).fit(X).n_connected_components_ >= 4
 
 
+def test_no_exemplars_at_all_are_refused():
+    with pytest.raises(ValueError, match="n_exemplars must be an integer of at least 1; got 0"):
+        SSCOMP(2, n_exemplars=0).fit(np.eye(4))
+
+
 def test_exemplars_alone_are_used():
     X, _ = subspaces(noise=0.1)
     model = SSCOMP(4, n_exemplars=50, n_nonzero=4, random_state=0).fit(X)

@@ -82,12 +82,12 @@ class E3SC(Baseline):
         When to stop; None for 2e-4 (largest difference of weights, "admm"), 1e-4 (relative change,
         "proximal") or 1e-3 (relative change, "l0").
     n_init, random_state, force, verbose : int, RandomState, bool, int
-        As in :class:`SSCOMP`.
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------
     labels_, embedding_, affinity_, representation_, exemplars_, n_connected_components_ : ndarray
-        As in :class:`SSCOMP`.
+        As in :class:`~manyview.baselines.SSCOMP`.
     fidelity_ : float
         lambda; not set by ``solver="l0"``.
     objective_ : ndarray of shape (n_iter_,)
