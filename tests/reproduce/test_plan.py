@@ -110,10 +110,10 @@ def test_targets_are_named_or_all():
         targets(["nuss"])
 
 
-def test_every_rival_has_its_defaults_first():
-    for method in methods.RIVALS:
+def test_every_baseline_has_its_defaults_first():
+    for method in methods.BASELINES:
         assert all(
-            methods.rival_settings(method, size)[0] == {} for size in ("none", "small", "full")
+            methods.baseline_settings(method, size)[0] == {} for size in ("none", "small", "full")
         )
 
 

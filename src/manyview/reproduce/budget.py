@@ -141,7 +141,7 @@ _EXCEPTIONS: dict[tuple[str, str, str], Budget] = {
 _MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
          "full": Budget(grid="none", seeds=1, seconds=150),
          "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
-_MADE_RIVALS = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
+_MADE_BASELINES = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
                 "full": Budget(rows=1000, grid="none", seeds=1, seconds=60),
                 "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
 
@@ -165,8 +165,8 @@ def find_budget(form: str, problem: Problem, method: str) -> Budget:
 
 def made_budget(form: str, problem: Problem, method: str) -> Budget:
     """Give what a method may spend on made data: fixed settings, one seed, for time and memory."""
-    if method in methods.RIVALS and not problem.is_small:
-        return _MADE_RIVALS[form]
+    if method in methods.BASELINES and not problem.is_small:
+        return _MADE_BASELINES[form]
     budget = _MADE[form]
     if form == "full" and problem.is_sparse and method in (methods.PUBLISHED, methods.KMEANS):
         # Their ten k-means starts take longest, and do not end in time on all of these sparse rows.

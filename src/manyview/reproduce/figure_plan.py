@@ -26,7 +26,7 @@ _SIZES = {
     "full": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
     "unlimited": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
 }
-_RIVAL_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
+_BASELINE_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
 _OWN_SECONDS = {"quick": 8.0, "full": 300.0, "unlimited": None}
 _OTHER_SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
 _BASE = {"m": 50, "d": 40, "v": 3, "k": 10}
@@ -125,7 +125,7 @@ class Curve:
 
 
 def plan_growth(options: Options) -> list[Curve]:
-    """Time against the number of rows, for us and the rivals, on the same rows."""
+    """Time against the number of rows, for us and the baselines, on the same rows."""
     is_real = PROBLEMS[TIMED].is_present()
     name = TIMED if is_real else TIMED_MADE
     whole = PROBLEMS[name].info.n_samples
@@ -136,7 +136,7 @@ def plan_growth(options: Options) -> list[Curve]:
     ) -> Curve:
         cells = [Cell(Data(name, n, made=not is_real), method, settings, 0, view) for n in sizes]
         is_own = method in (methods.PUBLISHED, methods.DEFAULT)
-        seconds = (_OWN_SECONDS if is_own else _RIVAL_SECONDS)[options.form]
+        seconds = (_OWN_SECONDS if is_own else _BASELINE_SECONDS)[options.form]
         return Curve(title, tuple(cells), seconds)
 
     curves = [
@@ -144,7 +144,7 @@ def plan_growth(options: Options) -> list[Curve]:
         curve("LMVSC, our defaults", methods.DEFAULT, {}),
         curve(methods.title(methods.KMEANS), methods.KMEANS, {}),
     ]
-    for method in methods.RIVALS:
+    for method in methods.BASELINES:
         view = 0 if method in methods.SINGLE_VIEW else None
         curves.append(curve(methods.title(method, view), method, {}, view))
     return curves

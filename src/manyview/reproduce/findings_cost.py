@@ -38,13 +38,13 @@ def speed(results: Results) -> Facts:
             )
             found["lines"] += [line for ratio in ratios for line in ratio["lines"]]
     wide = {curve["title"]: curve for curve in _curves(results) if _is_wide(curve)}
-    own, rival = wide.get(TIMED_CURVE), wide.get("SSCOMP(1)")
-    if found["measured"] and own is not None and rival is not None:
+    own, baseline = wide.get(TIMED_CURVE), wide.get("SSCOMP(1)")
+    if found["measured"] and own is not None and baseline is not None:
         found["measured"].append(
-            f"Time grows as n^{own['slope']:.2f} for LMVSC and n^{rival['slope']:.2f} for SSCOMP in "
+            f"Time grows as n^{own['slope']:.2f} for LMVSC and n^{baseline['slope']:.2f} for SSCOMP in "
             "the same run, so the ratio depends on the number of rows."
         )
-        found["lines"] += own["lines"] + rival["lines"]
+        found["lines"] += own["lines"] + baseline["lines"]
     return found
 
 
@@ -70,9 +70,9 @@ def _curves(results: Results) -> list[Facts]:
 
 
 def ratios(results: Results) -> Facts:
-    """Seconds of every rival as multiples of LMVSC's, beside the paper's."""
+    """Seconds of every baseline as multiples of LMVSC's, beside the paper's."""
     found = make(
-        "Time against k-means and the other rivals",
+        "Time against k-means and the other baselines",
         "The tables print seconds of every method on the same machine.",
     )
     for table in results.facts["tables"]:
@@ -111,7 +111,7 @@ def _times(ratio: float) -> str:
 def memory(results: Results) -> Facts:
     """Who runs out of memory, and whose labels say nothing."""
     found = make(
-        "Rivals that run out of memory, and the “-” entries",
+        "Baselines that run out of memory, and the “-” entries",
         "E3SC and MLRSSC are “not appliable” to Reuters and NUS for want of memory (64 GB); on "
         "MNIST only SSCOMP and LMVSC run; “-” stands for NMI close to zero.",
     )
@@ -128,7 +128,7 @@ def memory(results: Results) -> Facts:
             found["lines"] += [line for r in table["refusals"] for line in r["lines"]]
     found["measured"] += [f"{'; '.join(titles)}, {text}" for text, titles in needs.items()]
     for table in results.tables:
-        rows = [row for row in results.rows(table, TUNED) if row["method"] in methods.RIVALS]
+        rows = [row for row in results.rows(table, TUNED) if row["method"] in methods.BASELINES]
         flat = [row for row in rows if row["scores"]["nmi"]["best"] < NEAR_ZERO]
         if flat:
             labels = ", ".join(

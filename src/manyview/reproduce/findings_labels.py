@@ -118,11 +118,11 @@ def gain(results: Results) -> Facts:
     gains, outcomes = [], []
     for table in results.tables:
         own = results.published(table)
-        rivals = [row for row in results.rows(table, TUNED) if row["method"] in methods.RIVALS]
-        if own is None or not rivals or table["name"] not in MULTI_VIEW:
+        baselines = [row for row in results.rows(table, TUNED) if row["method"] in methods.BASELINES]
+        if own is None or not baselines or table["name"] not in MULTI_VIEW:
             continue
-        same = [row for row in rivals if row["n_rows"] == own["n_rows"]]
-        second = max(same or rivals, key=accuracy)
+        same = [row for row in baselines if row["n_rows"] == own["n_rows"]]
+        second = max(same or baselines, key=accuracy)
         gain = accuracy(own) - accuracy(second)
         if same:
             gains.append(gain)
@@ -130,7 +130,7 @@ def gain(results: Results) -> Facts:
         outcomes.append(Outcome(share, is_whole(table, own, second)))
         found["measured"].append(
             f"{table['title']}: {own['label']} (the better of both variants) {accuracy(own):.3f} "
-            f"{effort(own, table)}, best rival {second['label']} {accuracy(second):.3f} "
+            f"{effort(own, table)}, best baseline {second['label']} {accuracy(second):.3f} "
             f"{effort(second, table)}: {gain:+.3f} (paper {_printed_gain(table['name']):+.3f})."
             + (f" {second['label']} is {second['note']}." if second["note"] else "")
         )
@@ -163,12 +163,12 @@ def single_views(results: Results) -> Facts:
     outcomes = []
     for table in results.tables:
         of_views = [row for row in results.rows(table, TUNED) if row["view"] is not None]
-        rivals = [row for row in of_views if row["method"] in methods.SINGLE_VIEW]
+        baselines = [row for row in of_views if row["method"] in methods.SINGLE_VIEW]
         alone = [row for row in of_views if row["method"] == methods.PUBLISHED]
         for whole, rows, words in (
             (
                 results.published(table),
-                rivals,
+                baselines,
                 "the best single view of SSCOMP and E3SC, as the paper compares",
             ),
             (
@@ -189,7 +189,7 @@ def single_views(results: Results) -> Facts:
                 f"{figure(best['scores']['accuracy'])} {effort(best, table)} (accuracy)."
             )
             found["lines"] += own["lines"] + best["lines"]
-            if rows is rivals:
+            if rows is baselines:
                 outcomes.append(Outcome(share, is_whole(table, own, best)))
     judge(found, outcomes, results)
     return found
@@ -238,9 +238,9 @@ def inverse_purity(results: Results) -> Facts:
 def _with_printed_purity(results: Results, table: Facts) -> Iterator[tuple[Facts, paper.PaperRow]]:
     """Rows of the methods that the paper's table lists, each beside the row it prints."""
     own = results.published(table)
-    rivals = [row for row in results.rows(table, TUNED) if row["method"] in methods.RIVALS]
+    baselines = [row for row in results.rows(table, TUNED) if row["method"] in methods.BASELINES]
     plain = [row for row in results.rows(table, UNLABELLED) if row["method"] == methods.KMEANS]
-    for row in ([] if own is None else [own]) + rivals + plain:
+    for row in ([] if own is None else [own]) + baselines + plain:
         name = "LMVSC" if row["method"] == methods.PUBLISHED else row["method"]
         printed = paper.find_row(table["name"], name, row["view"])
         if printed is not None and printed.purity is not None:

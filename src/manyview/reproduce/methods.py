@@ -13,8 +13,8 @@ Settings = dict[str, Any]
 PUBLISHED = "LMVSC as published"
 DEFAULT = "LMVSC"
 KMEANS, KMEANS_STANDARDISED = "KMeans", "KMeans standardised"
-RIVALS = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
-"""The rivals of the paper's tables, in its order."""
+BASELINES = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
+"""The baselines of the paper's tables, in its order."""
 
 SINGLE_VIEW = ("E3SC", "SSCOMP")
 """Methods for one view: run on each."""
@@ -62,13 +62,13 @@ FULL: dict[str, list[Settings]] = {
 """Settings to choose from; methods that are not named here run as they are."""
 
 
-def rival_settings(method: str, size: str) -> list[Settings]:
+def baseline_settings(method: str, size: str) -> list[Settings]:
     """Give the settings to try, the method's own defaults first.
 
     Parameters
     ----------
     method : str
-        One of ``RIVALS``.
+        One of ``BASELINES``.
     size : {"none", "small", "full"}
         How many.
     """

@@ -14,7 +14,7 @@ TUNED, UNLABELLED, MADE = "tuned with labels", "without labels", "made data, tim
 """The protocols; a row belongs to one of them."""
 
 RELEASED = "LMVSC, released variant"
-"""The row that rivals are timed against."""
+"""The row that baselines are timed against."""
 
 VARIANTS = ("LMVSC, paper variant", RELEASED)
 """The two published variants; the better one stands for the paper's."""
@@ -153,7 +153,7 @@ def plan_table(problem: Problem, options: Options) -> Table:
     """Give the rows of one data set's table."""
     if not problem.is_present():
         return Table(problem, tuple(_made_rows(problem, options)), False, _refusals(problem))
-    rows = [*_published_rows(problem, options), *_rival_rows(problem, options)]
+    rows = [*_published_rows(problem, options), *_baseline_rows(problem, options)]
     rows += _unlabelled_rows(problem, options)
     return Table(problem, tuple(rows), True, () if problem.is_small else _refusals(problem))
 
@@ -199,10 +199,10 @@ def _grid(
     return methods.published_settings(k, variant, budget.grid, standardised=standardised)
 
 
-def _rival_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    for method in methods.RIVALS:
+def _baseline_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    for method in methods.BASELINES:
         budget = find_budget(options.form, problem, method)
-        settings = methods.rival_settings(method, budget.grid)
+        settings = methods.baseline_settings(method, budget.grid)
         for view in _views_of(problem, method):
             label = methods.title(method, view)
             yield _tuned(problem, options, label, method, budget, settings, view=view)
@@ -246,7 +246,7 @@ def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
         budget = find_budget(options.form, problem, method)
         cells = _seeds(Data(problem.name, budget.rows), method, options, budget)
         yield Row(label, method, UNLABELLED, method, (cells,), budget)
-    for method in methods.RIVALS:
+    for method in methods.BASELINES:
         budget = find_budget(options.form, problem, method)
         for view in _views_of(problem, method):
             cells = _seeds(Data(problem.name, budget.rows), method, options, budget, view)
@@ -276,7 +276,7 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
         yield row(label, methods.PUBLISHED, settings)
     yield row("LMVSC, our defaults", methods.DEFAULT, {})
     yield row(_kmeans_title(problem), methods.KMEANS, {})
-    for method in methods.RIVALS:
+    for method in methods.BASELINES:
         view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None
         yield row(methods.title(method, view), method, {}, view)
 

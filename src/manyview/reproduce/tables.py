@@ -43,14 +43,14 @@ PROTOCOLS = {
 }
 """The protocols, and the headings of their rows."""
 
-_TIMED = (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
+_TIMED = (*methods.BASELINES, methods.KMEANS, methods.KMEANS_STANDARDISED)
 _NO_PARTNER = "LMVSC was not timed on these rows on the same machine"
 NEAR_ZERO = 0.02
 """NMI below this is what the paper prints as "-"."""
 
 
 def describe_table(table: Table, options: Options, store: Store) -> Facts:
-    """Give one data set's table as facts: rows by protocol, times against rivals, memory needed."""
+    """Give one data set's table as facts: rows by protocol, times against baselines, memory needed."""
     problem = table.problem
     rows = [
         {
@@ -234,7 +234,7 @@ def _largest_class(problem: Problem, store: Store) -> float | None:
 
 
 def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
-    """Rivals that have no time to compare, and why."""
+    """Baselines that have no time to compare, and why."""
     timed = {ratio["label"] for ratio in ratios}
     return [
         {
@@ -256,7 +256,7 @@ def _paper_only(table: Table) -> list[Facts]:
 
 
 def _ratios(table: Table, store: Store) -> list[Facts]:
-    """Seconds of each rival over those of the published method on the same rows, and the paper's."""
+    """Seconds of each baseline over those of the published method on the same rows, and the paper's."""
     own = next((row for row in table.rows if row.label == RELEASED), None)
     if own is None:
         return []
@@ -273,7 +273,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         machines = {(line.get("cpu"), line.get("cores")) for line in (*lines, *ours)}
         if not lines or not ours or len(machines) > 1:
             continue
-        rival = fmean(line["seconds"] for line in lines)
+        baseline = fmean(line["seconds"] for line in lines)
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
@@ -283,10 +283,10 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "method": row.method,
                 "n_rows": row.data.n_rows,
                 "settings": methods.describe(ours[0]["settings"]),
-                "rival_seconds": rival,
+                "baseline_seconds": baseline,
                 "seconds": whole,
-                "ratio": rival / whole,
-                "ratio_without_anchors": rival / timed,
+                "ratio": baseline / whole,
+                "ratio_without_anchors": baseline / timed,
                 "paper_ratio": printed.seconds / printed_own.seconds
                 if printed is not None and printed_own is not None
                 else None,
