@@ -118,7 +118,9 @@ def gain(results: Results) -> Facts:
     gains, outcomes = [], []
     for table in results.tables:
         own = results.published(table)
-        baselines = [row for row in results.rows(table, TUNED) if row["method"] in methods.BASELINES]
+        baselines = [
+            row for row in results.rows(table, TUNED) if row["method"] in methods.BASELINES
+        ]
         if own is None or not baselines or table["name"] not in MULTI_VIEW:
             continue
         same = [row for row in baselines if row["n_rows"] == own["n_rows"]]

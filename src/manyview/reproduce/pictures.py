@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import base64
-import struct
+import io
 import warnings
-import zlib
 from typing import Any
 
 import numpy as np
@@ -89,24 +88,15 @@ def draw_digits(views: Views, cell: Cell) -> Line:
 
 
 def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    r"""Write grey pixels (height, width) as PNG.
+    r"""Grey pixels (height, width) as PNG.
 
     Examples
     --------
     >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:4]
     b'\x89PNG'
     """
-    height, width = pixels.shape
+    from PIL import Image
 
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        check = zlib.crc32(kind + content)
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
-
-    rows = b"".join(b"\x00" + row.tobytes() for row in np.ascontiguousarray(pixels))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows, 9))
-        + chunk(b"IEND", b"")
-    )
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", optimize=True)
+    return file.getvalue()
