@@ -13,10 +13,10 @@ from scipy import sparse
 
 from manyview import LMVSC, baselines, metrics
 from manyview.baselines.steps.memory import TooLargeError, assume_free, free_bytes
+from manyview.machine import PeakMemory
 from manyview.reproduce import methods, pictures
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
-from manyview.reproduce.memory import PeakMemory
 from manyview.reproduce.problems import PROBLEMS, Data, load
 from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.views.container import Views

@@ -1,6 +1,6 @@
 """Figures as SVG: places of rows, seeds beside the paper's figure, and time on logarithmic axes.
 
-matplotlib draws them; colours and letters are the page's, by classes, so they follow light and dark paper.
+matplotlib draws them; colours and letters come from the page by classes, on light and dark paper.
 """
 
 from __future__ import annotations
