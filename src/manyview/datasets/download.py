@@ -135,10 +135,10 @@ def _unpack(archive: Path, source: Source) -> Path:
                 )
     files = [Path(file).as_posix() for file in unpack(str(archive), "download", None)]
     for member in source.members:
-        inside = next((file for file in files if file.endswith(f"/{member}")), None)
-        if inside is None:
+        inside = [file for file in files if file.endswith(f"/{member}")]
+        if not inside:
             raise ValueError(f"{archive.name} has no {member}")
-    return Path(inside.removesuffix(member))
+    return Path(inside[0].removesuffix(member))
 
 
 def _leads_out(name: str) -> bool:

@@ -75,8 +75,8 @@ def draw_growth(
         lines = []
         for i, curve in enumerate(curves):
             slope = "" if curve["slope"] is None else f", power {curve['slope']:.2f}"
-            x, y = ([point[name] for point in curve["points"]] for name in "xy")
-            y = np.maximum(y, 1e-4)
+            x = [point["x"] for point in curve["points"]]
+            y = [max(point["y"], 1e-4) for point in curve["points"]]
             (line,) = axes.loglog(
                 x, y, marker=_MARKERS[i % 12], label=f"{curve['title']}{slope}", gid=f"curve k{i}"
             )

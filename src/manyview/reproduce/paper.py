@@ -90,10 +90,9 @@ DATA: dict[str, PaperData] = {
 def _read_rows() -> dict[str, list[PaperRow]]:
     rows: dict[str, list[PaperRow]] = {}
     text = (files("manyview.reproduce") / "paper.csv").read_text(encoding="utf-8")
-    for data, method, view, *figures in list(csv.reader(text.splitlines()))[1:]:
-        *scores, seconds = (float(figure) if figure else None for figure in figures)
-        assert seconds is not None
-        row = PaperRow(method, int(view) if view else None, *scores, seconds)
+    for data, method, view, *scores, seconds in list(csv.reader(text.splitlines()))[1:]:
+        accuracy, nmi, purity = (float(score) if score else None for score in scores)
+        row = PaperRow(method, int(view) if view else None, accuracy, nmi, purity, float(seconds))
         rows.setdefault(data, []).append(row)
     return rows
 
