@@ -23,6 +23,7 @@ from manyview.reproduce.plan import (
     describe_cells,
 )
 from manyview.reproduce.problems import Data, Problem
+from manyview.wording import count
 
 Facts = dict[str, Any]
 
@@ -50,16 +51,14 @@ NEAR_ZERO = 0.02
 
 
 def describe_table(table: Table, options: Options, store: Store) -> Facts:
-    """Give one data set's table as facts: rows by protocol, times against baselines, memory needed."""
+    """One data set's table as facts: rows by protocol, times against baselines, memory needed."""
     problem = table.problem
     rows = [
-        {
-            **describe_row(row, problem.name, problem.info.n_samples, store),
-            "elsewhere": _elsewhere(row, table, store),
-        }
+        {**_describe_row(row, problem, store), "elsewhere": _elsewhere(row, table, store)}
         for row in table.rows
     ]
     ratios = _ratios(table, store)
+    by_protocol = {name: [row for row in rows if row["protocol"] == name] for name in PROTOCOLS}
     return {
         "name": problem.name,
         "title": problem.title,
@@ -71,13 +70,9 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
         "largest_class": _largest_class(problem, store),
         "made_sparsity": None if table.is_present else WORDS_FROM.get(problem.registry),
         "sections": [
-            {
-                "protocol": protocol,
-                "title": title,
-                "rows": [row for row in rows if row["protocol"] == protocol],
-            }
-            for protocol, title in PROTOCOLS.items()
-            if any(row["protocol"] == protocol for row in rows)
+            {"protocol": name, "title": PROTOCOLS[name], "rows": own}
+            for name, own in by_protocol.items()
+            if own
         ],
         "ratios": ratios,
         "untimed": _untimed(rows, ratios),
@@ -86,22 +81,22 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
     }
 
 
-def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
-    """Give one row as facts."""
+def _describe_row(row: Row, problem: Problem, store: Store) -> Facts:
     cells = row.result_cells(store)
-    lines = store.lines(cells)
-    done = [line for line in lines if line["status"] == "done"]
-    printed = _find_printed(row, problem)
-    n_settings = len(row.candidates)
-    is_tuned = row.protocol == TUNED and n_settings > 1
+    lines, done = store.lines(cells), store.done(cells)
+    printed = _find_printed(row, problem.name)
+    is_tuned = row.protocol == TUNED and len(row.candidates) > 1
     reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
     tried = store.done(row.tuning_cells) if is_tuned else []
     finished = Counter(str(line["settings"]) for line in tried)
     n_tried = sum(n == max(finished.values()) for n in finished.values())
     settings = methods.describe(cells[0].settings)
-    how = [_how_chosen(row, settings, n_tried), _seeds(len(done), len(cells))]
-    if (n_states := _count_states(done)) > 1:
-        how.append(f"by {n_states} versions of the code or its libraries")
+    of_all = f"{len(done)} of {len(cells)} seeds"
+    how = [_how_chosen(row, settings, n_tried)]
+    how.append(of_all if len(done) < len(cells) else count(len(done), "seed"))
+    states = {str([line.get(key) for key in ("commit", "dirty", "versions")]) for line in done}
+    if len(states) > 1:
+        how.append(f"by {len(states)} versions of the code or its libraries")
     return {
         "label": row.label,
         "method": row.method,
@@ -117,12 +112,11 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "n_tried": n_tried,
         "n_tuning_rows": row.tuning_data.n_rows,
         "best_fit": _best_fit(tried),
-        "budget": row.budget.describe(n_samples, is_tuned=is_tuned),
+        "budget": row.budget.describe(problem.info.n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
         "scores": {name: summarise([line["scores"][name] for line in done]) for name in SCORES},
         "seconds": summarise([line["seconds"] for line in done]),
-        "stage_seconds": mean_stages(done),
         "peak_bytes": max((line["peak_bytes"] or 0 for line in done), default=0) or None,
         "largest_cluster": fmean(line["largest_cluster"] for line in done) if done else None,
         "each": [{"seed": line["seed"], "id": line["id"], **line["scores"]} for line in done],
@@ -136,13 +130,12 @@ def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
         return []
     cells = table.partners(store, [row.label])
     moved = [replace(row, final=cell.data, final_seeds=(cell.seed,)) for cell in cells]
-    n_samples = table.problem.info.n_samples
-    found = [describe_row(one, table.problem.name, n_samples, store) for one in moved]
+    found = [_describe_row(one, table.problem, store) for one in moved]
     return sorted((facts for facts in found if facts["n_seeds"]), key=lambda f: f["n_rows"])
 
 
 def summarise(values: Sequence[float]) -> Facts | None:
-    """Give mean, spread (sample standard deviation; None for one value), least and best.
+    """Mean, spread (sample standard deviation; None for one value) and best.
 
     Examples
     --------
@@ -154,32 +147,21 @@ def summarise(values: Sequence[float]) -> Facts | None:
     return {
         "mean": fmean(values),
         "sd": stdev(values) if len(values) > 1 else None,
-        "least": min(values),
         "best": max(values),
         "n": len(values),
     }
 
 
-def mean_stages(lines: Sequence[Line]) -> dict[str, float]:
-    """Give the mean seconds of each stage."""
-    staged = [line["stage_seconds"] for line in lines if line.get("stage_seconds")]
-    return {stage: fmean(each.get(stage, 0.0) for each in staged) for stage in (staged or [{}])[0]}
-
-
 def _find_printed(row: Row, problem: str) -> paper.PaperRow | None:
-    """Give the paper's row beside ours: every LMVSC row of all views stands beside the paper's."""
+    """The paper's row beside ours: every LMVSC row of all views stands beside the paper's."""
     if row.method in (methods.PUBLISHED, methods.DEFAULT):
         return paper.find_row(problem, "LMVSC") if row.view is None else None
     return paper.find_row(problem, row.method, row.view)
 
 
 def _printed(row: paper.PaperRow) -> Facts:
-    return {
-        "accuracy": row.accuracy,
-        "nmi": row.nmi,
-        "inverse_purity": row.purity,
-        "seconds": row.seconds,
-    }
+    scores = {"accuracy": row.accuracy, "nmi": row.nmi, "inverse_purity": row.purity}
+    return {**scores, "seconds": row.seconds}
 
 
 def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
@@ -198,30 +180,18 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
     return how
 
 
-def _count_states(lines: Sequence[Line]) -> int:
-    """Of how many states of the code, and versions of libraries, lines are."""
-    return len({str([line.get(key) for key in ("commit", "dirty", "versions")]) for line in lines})
-
-
 def _best_fit(lines: Sequence[Line]) -> Facts | None:
-    """Give the luckiest of all fits that settings were chosen from, and how many there were."""
+    """The luckiest of all fits that settings were chosen from, and how many there were."""
     if not lines:
         return None
     best = max(lines, key=lambda line: float(line["scores"]["accuracy"]))
     return {
-        "accuracy": best["scores"]["accuracy"],
-        "nmi": best["scores"]["nmi"],
+        **{name: best["scores"][name] for name in ("accuracy", "nmi")},
         "settings": methods.describe(best["settings"]),
         "seed": best["seed"],
         "n_fits": len(lines),
         "lines": [best["id"]],
     }
-
-
-def _seeds(n_done: int, n_planned: int) -> str:
-    if n_done < n_planned:
-        return f"{n_done} of {n_planned} seeds"
-    return "1 seed" if n_done == 1 else f"{n_done} seeds"
 
 
 def _largest_class(problem: Problem, store: Store) -> float | None:
@@ -277,6 +247,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
+        has_ratio = printed is not None and printed_own is not None
         found.append(
             {
                 "label": row.label,
@@ -287,9 +258,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "seconds": whole,
                 "ratio": baseline / whole,
                 "ratio_without_anchors": baseline / timed,
-                "paper_ratio": printed.seconds / printed_own.seconds
-                if printed is not None and printed_own is not None
-                else None,
+                "paper_ratio": printed.seconds / printed_own.seconds if has_ratio else None,
                 "lines": [line["id"] for line in (*lines, *ours)],
             }
         )
@@ -304,9 +273,7 @@ def _refusals(table: Table, store: Store) -> list[Facts]:
             found.append(
                 {
                     "label": label,
-                    "method": cell.settings["method"],
-                    "bytes_needed": line["bytes_needed"],
-                    "bytes_free": line["bytes_free"],
+                    **{name: line[name] for name in ("bytes_needed", "bytes_free")},
                     "is_refused": line["status"] == "refused",
                     "lines": [line["id"]],
                 }
@@ -315,37 +282,27 @@ def _refusals(table: Table, store: Store) -> list[Facts]:
 
 
 def describe_data(store: Store) -> list[Facts]:
-    """Give the two descriptions of data sets: what was loaded beside what the paper prints."""
+    """The two descriptions of data sets: what was loaded beside what the paper prints."""
     found = []
     for problem, cell in describe_cells():
-        printed, line = paper.DATA[problem.name], store.get(cell)
+        printed, line, ours = paper.DATA[problem.name], store.get(cell), None
+        why_absent = problem.how_to_get() if not problem.is_present() else "not loaded yet"
+        if line is not None and line["status"] == "done":
+            ours = {name: line[name] for name in ("views", "n_rows", "largest_class")}
+            ours |= {"n_classes": line["n_clusters"], "lines": [line["id"]]}
+        elif line is not None and problem.is_present():
+            why_absent = str(line.get("reason", line["status"]))
         found.append(
             {
                 "title": printed.title,
                 "is_single": len(printed.views) == 1,
                 "paper": {
-                    "views": [[name, width] for name, width in printed.views],
+                    "views": [list(view) for view in printed.views],
                     "n_classes": printed.n_classes,
                     "n_rows": printed.n_samples,
                 },
-                "ours": None
-                if line is None or line["status"] != "done"
-                else {
-                    "views": line["views"],
-                    "n_classes": line["n_clusters"],
-                    "n_rows": line["n_rows"],
-                    "largest_class": line["largest_class"],
-                    "density": line["density"],
-                    "lines": [line["id"]],
-                },
-                "why_absent": _why_absent(problem, line),
+                "ours": ours,
+                "why_absent": why_absent,
             }
         )
     return found
-
-
-def _why_absent(problem: Problem, line: Line | None) -> str:
-    """Why a data set could not be described, for its row."""
-    if not problem.is_present():
-        return problem.how_to_get()
-    return "not loaded yet" if line is None else str(line.get("reason", line["status"]))
