@@ -91,7 +91,7 @@ def test_a_setting_that_few_seeds_finished_does_not_win():
     store.add(row.candidates[0][0], {"status": "done", "scores": {"accuracy": 0.99}})
     for cell in row.candidates[1]:
         store.add(cell, {"status": "done", "scores": {"accuracy": 0.5}})
-    assert row.chosen(store) == row.candidates[1]
+    assert row.result_cells(store) == row.candidates[1]
 
 
 def test_seeds_are_as_many_as_asked_for_but_slow_methods_have_fewer():

@@ -49,7 +49,7 @@ class Cell:
 
 
 class Store:
-    """Result lines in a file, one JSON object each (or in memory only): a finished cell is not run again."""
+    """Result lines in a file, one JSON object each, or in memory: finished cells are not run again."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path

@@ -30,7 +30,7 @@ class Loaded:
         self._views: Views | None = None
 
     def views(self, data: Data) -> Views:
-        """Give the views of ``data``."""
+        """The views of ``data``."""
         if self._views is None or self._data != data:
             self._views = None  # not both at once
             self._views, self._data = load(data), data
@@ -38,7 +38,7 @@ class Loaded:
 
 
 def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
-    """Give the result of each cell; all of them are of one batch (see :func:`batches`)."""
+    """The result of each cell; all of them are of one batch (see :func:`batches`)."""
     first = cells[0]
     if first.method == "refusal":
         yield _probe(first)
@@ -82,7 +82,7 @@ def warm_up() -> None:
 
 
 def standardised(views: Views) -> Views:
-    """Give views with columns of variance 1, and mean 0 where they are dense."""
+    """Views with columns of variance 1, and mean 0 where they are dense."""
     from sklearn.preprocessing import StandardScaler
 
     arrays = [

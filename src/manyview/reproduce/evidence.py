@@ -161,10 +161,12 @@ def is_whole(table: Facts, *rows: Facts) -> bool:
     return all(row["n_rows"] == table["n_rows"] for row in rows)
 
 
-def figure(summary: Facts) -> str:
+def figure(summary: Facts | None, digits: int = 3) -> str:
     """Write a mean with its spread."""
-    spread = "" if summary["sd"] is None else f" ± {summary['sd']:.3f}"
-    return f"{summary['mean']:.3f}{spread}"
+    if summary is None:
+        return "–"
+    spread = "" if summary["sd"] is None else f" ± {summary['sd']:.{digits}f}"
+    return f"{summary['mean']:.{digits}f}{spread}"
 
 
 def scores(row: Facts, *names: str) -> str:

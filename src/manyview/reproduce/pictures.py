@@ -24,7 +24,7 @@ _WIDEST = 50  # columns of raw views that t-SNE sees, as is usual
 
 
 def place(views: Views, cell: Cell) -> Line:
-    """Give places in the plane of some rows: of a raw view, or of an embedding of all views.
+    """Places in the plane of some rows: of a raw view, or of an embedding of all views.
 
     ``settings["of"]`` is "raw", "default" or "released"; the last needs ``n_anchors`` and ``alpha``.
     """
@@ -65,7 +65,7 @@ def _reduced(X: Any, seed: int) -> npt.NDArray[np.float64]:
 
 
 def draw_digits(views: Views, cell: Cell) -> Line:
-    """Give a picture: one digit of each class, clean and with each level of noise, as PNG."""
+    """A picture: one digit of each class, clean and with each level of noise, as PNG."""
     problem = PROBLEMS[cell.data.problem]
     assert problem.noise is not None
     clean = load_whole(problem.registry)

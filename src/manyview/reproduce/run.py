@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from manyview.reproduce import figure_plan, methods
 from manyview.reproduce.budget import RUN_SECONDS
@@ -45,7 +46,7 @@ class Job:
 
 
 def targets(wanted: Sequence[str]) -> list[str]:
-    """Give the names of the tables and figures that were asked for; "all" is all of them.
+    """Names of the tables and figures that were asked for; "all" is all of them.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
 
 
 def count_unreached(names: Sequence[str], options: Options, store: Store) -> int:
-    """Give how many cells of tables and figures have no line yet, not even one that says why."""
+    """How many cells of tables and figures have no line yet, not even one that says why."""
     jobs = [job for name in names for job in _jobs(name, options, store)]
     cells = {cell for job in jobs for cell in job.cells}
     return len(cells) - len(store.lines(cells))
@@ -114,7 +115,7 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
         finals = [row for row in rows if row.final is not None]
         share = limit * _TUNING_SHARE if limit is not None and finals else limit
         tuning = [row for row in rows if row.final is not None or not finals]
-        yield Job(f"{named}, settings" if finals else named, _in_turn(tuning), share)
+        yield Job(f"{named}, settings" if finals else named, _by_setting(tuning), share)
         if finals:
             cells = [cell for row in finals for cell in row.result_cells(store)]
             cells += [cell for row in rows if row.final is None for cell in row.tuning_cells]
@@ -124,16 +125,10 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
     yield Job(f"{title}: memory that methods need", [cell for _, cell in table.refusals], 60.0)
 
 
-def _in_turn(rows: Sequence[Row]) -> list[Cell]:
+def _by_setting(rows: Sequence[Row]) -> list[Cell]:
     """Cells of several rows, setting by setting, so that a limit cuts all rows alike."""
-    most = max(len(row.candidates) for row in rows)
-    return [
-        cell
-        for number in range(most)
-        for row in rows
-        if number < len(row.candidates)
-        for cell in row.candidates[number]
-    ]
+    settings = zip_longest(*(row.candidates for row in rows), fillvalue=())
+    return [cell for candidates in settings for cells in candidates for cell in cells]
 
 
 def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
@@ -158,7 +153,7 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
 
 
 def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float | None) -> bool:
-    """Compute a job's missing cells; give False if the run's time was up before."""
+    """Compute a job's missing cells; False if the run's time was up before."""
     missing = store.missing(job.cells, limit=job.seconds)
     n_cells = len(set(job.cells))
     n_done, spent = n_cells - len(missing), 0.0

@@ -247,7 +247,9 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
-        has_ratio = printed is not None and printed_own is not None
+        paper_ratio = None
+        if printed is not None and printed_own is not None:
+            paper_ratio = printed.seconds / printed_own.seconds
         found.append(
             {
                 "label": row.label,
@@ -258,7 +260,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "seconds": whole,
                 "ratio": baseline / whole,
                 "ratio_without_anchors": baseline / timed,
-                "paper_ratio": printed.seconds / printed_own.seconds if has_ratio else None,
+                "paper_ratio": paper_ratio,
                 "lines": [line["id"] for line in (*lines, *ours)],
             }
         )

@@ -36,7 +36,7 @@ class Worker:
     def compute(
         self, cells: Sequence[Cell], *, seconds: float | None
     ) -> Iterator[tuple[Cell, Line]]:
-        """Give each cell with its result as it comes; those that are not done in time as stopped.
+        """Each cell with its result as it comes; those that are not done in time as stopped.
 
         Where the data itself does not load in time they are failed, and so are tried again.
 
