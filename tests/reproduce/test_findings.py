@@ -19,12 +19,6 @@ def find(facts, title):
     return next(finding for finding in find_all(facts) if finding["title"] == title)
 
 
-@pytest.fixture
-def facts(made_up, everything):
-    options, store = made_up
-    return build_facts(everything, options, store)
-
-
 def set_scores(facts, accuracies, nmis):
     """Give the published rows of Handwritten in a full run these scores, and drop all other tables."""
     facts["form"] = "full"
