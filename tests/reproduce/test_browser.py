@@ -9,9 +9,10 @@ from manyview.reproduce.page import write_pages
 from manyview.reproduce.run import FIGURES
 
 
-@pytest.fixture(scope="module")
-def page_file(quick_facts, tmp_path_factory):
-    return write_pages(quick_facts, tmp_path_factory.mktemp("page"))[0]
+@pytest.fixture
+def page_file(made_up, everything, tmp_path):
+    options, store = made_up
+    return write_pages(build_facts(everything, options, store), tmp_path)[0]
 
 
 @pytest.mark.slow
