@@ -72,9 +72,7 @@ _BUDGETS = _read_budgets()
 _MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
          "full": Budget(grid="none", seeds=1, seconds=150),
          "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
-_MADE_BASELINES = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
-                "full": Budget(rows=1000, grid="none", seeds=1, seconds=60),
-                "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
+_MADE_BASELINES = _MADE | {"full": Budget(rows=1000, grid="none", seeds=1, seconds=60)}
 
 
 def find_budget(form: str, problem: Problem, method: str) -> Budget:

@@ -45,7 +45,8 @@ def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
         return
     views = loaded.views(first.data)
     if first.view is not None:
-        views = _only(views, first.view)
+        name = views.names[first.view]
+        views = Views({name: views.arrays[first.view]}, target=views.target)
     if first.method == methods.PUBLISHED:
         yield from _fit_published(cells, views)
     elif first.method in _OTHERS:
@@ -92,10 +93,6 @@ def standardised(views: Views) -> Views:
     return Views(arrays, names=views.names, target=views.target)
 
 
-def _only(views: Views, view: int) -> Views:
-    return Views({views.names[view]: views.arrays[view]}, target=views.target)
-
-
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     """Fit cells that share anchors; they come in the order of the grid, so look each one up."""
     settings = cells[0].settings
@@ -104,13 +101,10 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     variants = sorted({variant for _, variant in wanted})
     if settings["standardised"]:
         views = standardised(views)
-    k = cells[0].data.n_clusters
+    k, m, seed = cells[0].data.n_clusters, settings["n_anchors"], cells[0].seed
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fits = fit_grid(
-            views, k, settings["n_anchors"], alphas, variants=variants, seed=cells[0].seed
-        )
-        for fit in fits:
+        for fit in fit_grid(views, k, m, alphas, variants=variants, seed=seed):
             if (fit.alpha, fit.variant) not in wanted:
                 continue
             yield {
@@ -126,13 +120,9 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
 
 def _fit(cell: Cell, views: Views) -> Line:
     """Fit one model; a refusal for want of memory is a result too."""
-    k = cell.data.n_clusters
-    model: Any
-    if cell.method == methods.DEFAULT:
-        model = LMVSC(k, random_state=cell.seed, **cell.settings)
-    else:
-        name = methods.KMEANS if cell.method == methods.KMEANS_STANDARDISED else cell.method
-        model = getattr(baselines, name)(k, random_state=cell.seed, **cell.settings)
+    name = methods.KMEANS if cell.method == methods.KMEANS_STANDARDISED else cell.method
+    kind: Any = LMVSC if name == methods.DEFAULT else getattr(baselines, name)
+    model = kind(cell.data.n_clusters, random_state=cell.seed, **cell.settings)
     given: Any = views.arrays[0] if views.n_views == 1 else views
     with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -190,13 +180,8 @@ def _probe(cell: Cell) -> Line:
             model.fit(arrays[0] if len(arrays) == 1 else Views(arrays))
     except TooLargeError as refusal:
         needed = refusal.bytes_needed
-        is_refused = free is not None and needed > free
-        return {
-            "status": "refused" if is_refused else "fits",
-            "bytes_needed": needed,
-            "bytes_free": free,
-            "n_rows": n,
-        }
+        status = "refused" if free is not None and needed > free else "fits"
+        return {"status": status, "bytes_needed": needed, "bytes_free": free, "n_rows": n}
     raise AssertionError(f"{cell.settings['method']} does not say what it needs")
 
 

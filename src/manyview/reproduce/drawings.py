@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 
-from manyview.report.figures import wrap_figure
 from manyview.reproduce.pictures import GRID
 
 Facts = dict[str, Any]
@@ -114,7 +113,10 @@ def _finish(figure: Figure, title: str, text: str, *, kind: str) -> Markup:
     drawn = re.sub(r' style="([^"]*)"', _keep, drawn.removesuffix("</svg>\n"))
     drawn = re.sub(r' id="(text|line2d|paper|seed|[a-z]+ k\d+)(_\d+)?"', r' class="\1"', drawn)
     drawn = re.sub(r' id="(?!m[0-9a-f]{10}")[^"]*"|\s*\n\s*(?=<)', "", drawn)
-    return wrap_figure(box, None, [drawn], title, text, kind=kind)
+    return Markup(
+        f'<svg class="figure {kind}" viewBox="{box}" role="img" aria-label="{escape(title)}. '
+        f'{escape(text)}"><title>{escape(title)}</title><desc>{escape(text)}</desc>{drawn}</svg>'
+    )
 
 
 def _keep(style: re.Match[str]) -> str:

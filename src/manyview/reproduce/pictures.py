@@ -39,10 +39,8 @@ def place(views: Views, cell: Cell) -> Line:
         else:
             model = LMVSC(k, random_state=cell.seed)
             if settings["of"] == "released":
-                model = LMVSC.as_published(
-                    k, settings["n_anchors"], settings["alpha"],
-                    variant="released", random_state=cell.seed,
-                )  # fmt: skip
+                m, alpha = settings["n_anchors"], settings["alpha"]
+                model = LMVSC.as_published(k, m, alpha, variant="released", random_state=cell.seed)
             X = np.asarray(model.fit(views).embedding_[rows], dtype=np.float64)
             # Vectors of unit length over all rows have tiny entries.
             X = X / (np.sqrt((X**2).sum(axis=1).mean()) or 1.0)
@@ -56,12 +54,10 @@ def _reduced(X: Any, seed: int) -> npt.NDArray[np.float64]:
     from sklearn.decomposition import PCA, TruncatedSVD
 
     if sparse.issparse(X):
-        svd = TruncatedSVD(min(_WIDEST, X.shape[1] - 1), random_state=seed)
-        return np.asarray(svd.fit_transform(X), dtype=np.float64)
-    dense = np.asarray(X, dtype=np.float64)
-    if dense.shape[1] <= _WIDEST:
-        return dense
-    return np.asarray(PCA(_WIDEST, random_state=seed).fit_transform(dense), dtype=np.float64)
+        X = TruncatedSVD(min(_WIDEST, X.shape[1] - 1), random_state=seed).fit_transform(X)
+    elif X.shape[1] > _WIDEST:
+        X = PCA(_WIDEST, random_state=seed).fit_transform(np.asarray(X, dtype=np.float64))
+    return np.asarray(X, dtype=np.float64)
 
 
 def draw_digits(views: Views, cell: Cell) -> Line:

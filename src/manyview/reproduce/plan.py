@@ -250,4 +250,4 @@ def _refusals(problem: Problem) -> tuple[tuple[str, Cell], ...]:
 
 def describe_cells() -> list[tuple[Problem, Cell]]:
     """Cells that load each data set of the paper's two descriptions, where it is on this machine."""
-    return [(PROBLEMS[name], Cell(Data(name), "describe")) for name in paper.DATA]
+    return [(PROBLEMS[name], Cell(Data(name), "describe")) for name in paper.VIEWS]

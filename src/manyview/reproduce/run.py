@@ -132,10 +132,9 @@ def _by_setting(rows: Sequence[Row]) -> list[Cell]:
 
 
 def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
-    seconds = figure_plan.figure_seconds(options)
+    seconds = figure_plan.SECONDS[options.form]
     if name == "tsne":
-        cells = [panel.cell for panel in figure_plan.plan_panels(options)]
-        yield Job("t-SNE", cells, seconds)
+        yield Job("t-SNE", [panel.cell for panel in figure_plan.plan_panels(options)], seconds)
     elif name == "digits":
         yield Job("noisy digits", [cell for _, cell in figure_plan.plan_digits()], seconds)
     elif name == "sensitivity":

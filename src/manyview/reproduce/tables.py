@@ -287,7 +287,8 @@ def describe_data(store: Store) -> list[Facts]:
     """The two descriptions of data sets: what was loaded beside what the paper prints."""
     found = []
     for problem, cell in describe_cells():
-        printed, line, ours = paper.DATA[problem.name], store.get(cell), None
+        line, ours = store.get(cell), None
+        views = list(zip(paper.VIEWS[problem.name], problem.widths, strict=True))
         why_absent = problem.how_to_get() if not problem.is_present() else "not loaded yet"
         if line is not None and line["status"] == "done":
             ours = {name: line[name] for name in ("views", "n_rows", "largest_class")}
@@ -296,12 +297,12 @@ def describe_data(store: Store) -> list[Facts]:
             why_absent = str(line.get("reason", line["status"]))
         found.append(
             {
-                "title": printed.title,
-                "is_single": len(printed.views) == 1,
+                "title": problem.title,
+                "is_single": len(views) == 1,
                 "paper": {
-                    "views": [list(view) for view in printed.views],
-                    "n_classes": printed.n_classes,
-                    "n_rows": printed.n_samples,
+                    "views": views,
+                    "n_classes": problem.info.n_clusters,
+                    "n_rows": problem.info.n_samples,
                 },
                 "ours": ours,
                 "why_absent": why_absent,
