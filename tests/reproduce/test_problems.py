@@ -12,7 +12,7 @@ from manyview.reproduce import methods
 from manyview.reproduce.cells import Cell
 from manyview.reproduce.compute import compute
 from manyview.reproduce.made import make_like, make_sparse_subspaces
-from manyview.reproduce.plan import MADE_SETTINGS
+from manyview.reproduce.plan import TIMED_SETTINGS
 from manyview.reproduce.problems import PROBLEMS, Data, load, load_whole
 
 
@@ -53,7 +53,7 @@ def test_methods_take_made_sparse_data(method, monkeypatch):
     monkeypatch.setattr("manyview.reproduce.made.info", lambda name: info)
     views = make_like("reuters")
     assert {X.indices.dtype for X in views.arrays} == {np.dtype(np.int32)}
-    settings = {**MADE_SETTINGS, "variant": "released", "n_anchors": 8}
+    settings = {**TIMED_SETTINGS, "n_anchors": 8}
     settings = {methods.PUBLISHED: settings, methods.DEFAULT: {"n_repeats": 1}}.get(method, {})
     cell = Cell(Data("reuters", made=True), method, settings)
     loaded = SimpleNamespace(views=lambda data: views)

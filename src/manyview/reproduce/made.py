@@ -12,14 +12,12 @@ from manyview.datasets import info, make_subspaces
 from manyview.views.container import Views
 
 _DIMENSION, _NOISE = 5, 0.05
-_WORDS = {"reuters": 85, "rcv1": 60}
-"""Non-zeros a row of the sparse sets."""
-
+_N_WORDS = {"reuters": 85, "rcv1": 60}
 WORDS_FROM = {
     "reuters": "about 85 non-zeros a row, as a published part of Reuters has; for the whole a guess",
     "rcv1": "about 60 non-zeros a row, which is a guess",
 }
-"""Where that sparsity is from, for the page."""
+"""Where the non-zeros a row of the sparse sets are from, for the page."""
 
 
 def make_like(name: str, *, seed: int = 0) -> Views:
@@ -28,9 +26,10 @@ def make_like(name: str, *, seed: int = 0) -> Views:
     Rows lie near a union of subspaces of dimension five, one for each class.
     """
     known = info(name)
-    sizes = known.class_counts or _even_sizes(known.n_samples, known.n_clusters)
-    if name in _WORDS:
-        return make_sparse_subspaces(sizes, known.n_features, _WORDS[name], seed=seed)
+    even = [len(part) for part in np.array_split(np.arange(known.n_samples), known.n_clusters)]
+    sizes = known.class_counts or even
+    if name in _N_WORDS:
+        return make_sparse_subspaces(sizes, known.n_features, _N_WORDS[name], seed=seed)
     return make_subspaces(
         sizes, known.n_clusters, _DIMENSION, known.n_features,
         noise=_NOISE, dtype=np.float32, random_state=seed,
@@ -78,7 +77,3 @@ def _mix(
     matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
     matrix.sum_duplicates()
     return matrix
-
-
-def _even_sizes(n_samples: int, n_clusters: int) -> list[int]:
-    return [len(part) for part in np.array_split(np.arange(n_samples), n_clusters)]

@@ -17,6 +17,7 @@ from manyview.reproduce.tables import SCORES, Facts
 from manyview.wording import bytes_in_words
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
+_MOST_COLOURS = 12  # of the classes of a panel, or the curves of a figure
 
 
 def write_pages(facts: Facts, folder: Path) -> list[Path]:
@@ -33,7 +34,7 @@ def render_page(facts: Facts) -> str:
     environment = make_environment("manyview.reproduce")
     source = environment.loader.get_source  # type: ignore[union-attr]
     parts = [source(environment, name)[0] for name in ("style.css", "reproduce.css")]
-    style = "".join(parts) + palette_rules(_count_colours(facts))
+    style = "".join(parts) + palette_rules(_MOST_COLOURS)
     policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "img-src data:"]
     return environment.get_template("reproduce.html").render(
         f=facts, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), **_helpers()
@@ -74,9 +75,3 @@ def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | Non
     low, high = (f(each[score] for each in grid["points"]) for f in (min, max))
     share = (point[score] - low) / ((high - low) or 1.0)
     return {"value": point[score], "share": share, "lines": point["lines"], "is_best": share == 1}
-
-
-def _count_colours(facts: Facts) -> int:
-    """As many as the panels have classes, or the figures curves."""
-    panels = [panel for group in facts["figures"].get("tsne", []) for panel in group["panels"]]
-    return max([12, *(int(max(panel["classes"])) + 1 for panel in panels)])

@@ -23,8 +23,8 @@ VARIANTS = ("LMVSC, paper variant", RELEASED)
 MANY = "LMVSC, released, m = k, many seeds"
 """The row that shows how rare a figure is."""
 
-MADE_SETTINGS = {"n_anchors": 50, "alpha": 0.01, "standardised": False}
-"""Of the published method on made data, where there is nothing to tune for."""
+TIMED_SETTINGS = {"variant": "released", "n_anchors": 50, "alpha": 0.01, "standardised": False}
+"""Of the published method where only its time counts."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
         return Row(label, method, MADE, method, ((cell,),), budget, view)
 
     for label, variant in zip(VARIANTS, ("paper", "released"), strict=True):
-        yield row(label, methods.PUBLISHED, {"variant": variant, **MADE_SETTINGS})
+        yield row(label, methods.PUBLISHED, {**TIMED_SETTINGS, "variant": variant})
     yield row("LMVSC, our defaults", methods.DEFAULT, {})
     yield row(_kmeans_title(problem), methods.KMEANS, {})
     for method in methods.BASELINES:

@@ -18,16 +18,10 @@ from manyview.reproduce.worker import Worker
 Tell = Callable[[str, int, int], None]
 """Told a job's title, its number of cells, and how many of them are done."""
 
-TABLES: dict[str, tuple[str, ...]] = {
-    "datasets": (),
-    "caltech7": ("caltech7",),
-    "caltech20": ("caltech20",),
-    "handwritten": ("handwritten",),
-    "reuters": ("reuters",),
-    "nus": ("nus",),
-    "mnist": ("mnist-gaussian", "mnist-speckle", "mnist-salt-and-pepper"),
-    "rcv1": ("rcv1",),
-    "covertype": ("covertype",),
+_TABLE_OF = {name: name.partition("-")[0] for name in PROBLEMS}
+TABLES: dict[str, tuple[str, ...]] = {"datasets": ()} | {
+    table: tuple(name for name in PROBLEMS if _TABLE_OF[name] == table)
+    for table in _TABLE_OF.values()
 }
 """Tables by the name to ask for them, with their data sets; "datasets" are the two descriptions."""
 
@@ -63,13 +57,7 @@ def targets(wanted: Sequence[str]) -> list[str]:
 
 
 def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bool:
-    """Compute every missing cell of the tables and figures asked for.
-
-    Returns
-    -------
-    bool
-        Whether all of them were reached within the run's time.
-    """
+    """Compute every missing cell that is asked for; False if the run's time was up before the last."""
     limit = RUN_SECONDS[options.form]
     deadline = None if limit is None else time.monotonic() + limit
     with Worker() as worker:

@@ -77,7 +77,12 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
         "ratios": ratios,
         "untimed": _untimed(rows, ratios),
         "refusals": _refusals(table, store),
-        "paper_only": _paper_only(table) if not table.is_present else [],
+        # The paper's rows of a data set that is not here: its table is whole all the same.
+        "paper_only": [
+            {"label": methods.title(row.method, row.view), "paper": _printed(row)}
+            for row in paper.ROWS[problem.name]
+            if not table.is_present
+        ],
     }
 
 
@@ -214,14 +219,6 @@ def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
         }
         for row in rows
         if row["method"] in _TIMED and row["protocol"] != TUNED and row["label"] not in timed
-    ]
-
-
-def _paper_only(table: Table) -> list[Facts]:
-    """The paper's rows of a data set that is not here, so that its table is whole all the same."""
-    return [
-        {"label": methods.title(row.method, row.view), "paper": _printed(row)}
-        for row in paper.ROWS.get(table.problem.name, ())
     ]
 
 
