@@ -67,7 +67,7 @@ def make_up(cell: Cell) -> dict:
 
 
 def fill(store: Store, options: Options) -> None:
-    """Give every cell of every table and figure a line."""
+    """A line for every cell of every table and figure."""
     cells = [cell for problem, cell in describe_cells() if problem.is_present()]
     tables = [plan_table(problem, options) for problem in PROBLEMS.values()]
     cells += [cell for table in tables for row in table.rows for cell in row.tuning_cells]

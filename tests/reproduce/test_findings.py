@@ -20,7 +20,7 @@ def find(facts, title):
 
 
 def set_scores(facts, accuracies, nmis):
-    """Give the published rows of Handwritten in a full run these scores, and drop all other tables."""
+    """Set the scores of the published rows of Handwritten in a full run, and drop all other tables."""
     facts["form"] = "full"
     facts["tables"] = [table for table in facts["tables"] if table["name"] == "handwritten"]
     for row in facts["tables"][0]["sections"][0]["rows"][:2]:
