@@ -71,7 +71,7 @@ def fill(store: Store, options: Options) -> None:
     cells = [cell for problem, cell in describe_cells() if problem.is_present()]
     tables = [plan_table(problem, options) for problem in PROBLEMS.values()]
     cells += [cell for table in tables for row in table.rows for cell in row.tuning_cells]
-    cells += [cell for table in tables for _, cell in table.refusals]
+    cells += [cell for table in tables for cell in table.refusals]
     cells += [panel.cell for panel in figure_plan.plan_panels(options)]
     cells += [cell for _, cell in figure_plan.plan_digits()]
     for plan in figure_plan.plan_sensitivity(options):

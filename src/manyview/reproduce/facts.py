@@ -19,7 +19,7 @@ _RUN_KEYS = ("commit", "dirty", "versions", "cpu", "cores", "system")
 def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts:
     """The facts of the tables and figures named in ``targets``."""
     names = [problem for name in targets if name in TABLES for problem in TABLES[name]]
-    tables = [describe_table(plan_table(PROBLEMS[name], options), options, store) for name in names]
+    tables = [describe_table(plan_table(PROBLEMS[name], options), store) for name in names]
     runs, lines = _describe_lines(store)
     facts: Facts = {
         "form": options.form,

@@ -97,7 +97,7 @@ class Table:
     problem: Problem
     rows: tuple[Row, ...]
     is_present: bool
-    refusals: tuple[tuple[str, Cell], ...] = ()
+    refusals: tuple[Cell, ...] = ()
 
     def partners(self, store: Store, labels: Sequence[str] = VARIANTS) -> list[Cell]:
         """Cells of published variants on the rows that other methods were cut to, to be compared."""
@@ -238,14 +238,13 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
         yield row(methods.title(method, view), method, {}, view)
 
 
-def _refusals(problem: Problem) -> tuple[tuple[str, Cell], ...]:
+def _refusals(problem: Problem) -> tuple[Cell, ...]:
     """Ask methods how much memory they need; those for one view see the first."""
-    asked = []
-    for method in methods.QUADRATIC:
-        view = _views_of(problem, method)[0]
-        cell = Cell(Data(problem.name), "refusal", {"method": method}, 0, view)
-        asked.append((methods.title(method, view), cell))
-    return tuple(asked)
+    whole = Data(problem.name)
+    return tuple(
+        Cell(whole, "refusal", {"method": method}, 0, _views_of(problem, method)[0])
+        for method in methods.QUADRATIC
+    )
 
 
 def describe_cells() -> list[tuple[Problem, Cell]]:

@@ -110,7 +110,7 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
             yield Job(named, cells, share)
     seconds = [row.budget.seconds for row in table.rows if row.method == methods.PUBLISHED]
     yield Job(f"{title}: LMVSC on the rows of others", table.partners(store), seconds[0])
-    yield Job(f"{title}: memory that methods need", [cell for _, cell in table.refusals], 60.0)
+    yield Job(f"{title}: memory that methods need", table.refusals, 60.0)
 
 
 def _by_setting(rows: Sequence[Row]) -> list[Cell]:

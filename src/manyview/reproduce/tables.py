@@ -17,7 +17,6 @@ from manyview.reproduce.plan import (
     TUNED,
     UNLABELLED,
     VARIANTS,
-    Options,
     Row,
     Table,
     describe_cells,
@@ -50,7 +49,7 @@ NEAR_ZERO = 0.02
 """NMI below this is what the paper prints as "-"."""
 
 
-def describe_table(table: Table, options: Options, store: Store) -> Facts:
+def describe_table(table: Table, store: Store) -> Facts:
     """One data set's table as facts: rows by protocol, times against baselines, memory needed."""
     problem = table.problem
     rows = [
@@ -224,9 +223,7 @@ def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
 
 def _ratios(table: Table, store: Store) -> list[Facts]:
     """Seconds of each baseline over those of the published method on the same rows, and the paper's."""
-    own = next((row for row in table.rows if row.label == RELEASED), None)
-    if own is None:
-        return []
+    own = next(row for row in table.rows if row.label == RELEASED)
     partners = {cell.data: cell for cell in table.partners(store, [RELEASED])}
     printed_own = paper.find_row(table.problem.name, "LMVSC")
     found = []
@@ -265,19 +262,16 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
 
 
 def _refusals(table: Table, store: Store) -> list[Facts]:
-    found = []
-    for label, cell in table.refusals:
-        line = store.get(cell)
-        if line is not None and line["status"] in ("refused", "fits"):
-            found.append(
-                {
-                    "label": label,
-                    **{name: line[name] for name in ("bytes_needed", "bytes_free")},
-                    "is_refused": line["status"] == "refused",
-                    "lines": [line["id"]],
-                }
-            )
-    return found
+    return [
+        {
+            "label": methods.title(line["settings"]["method"], line["view"]),
+            **{name: line[name] for name in ("bytes_needed", "bytes_free")},
+            "is_refused": line["status"] == "refused",
+            "lines": [line["id"]],
+        }
+        for line in store.lines(table.refusals)
+        if line["status"] in ("refused", "fits")
+    ]
 
 
 def describe_data(store: Store) -> list[Facts]:

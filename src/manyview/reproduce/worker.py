@@ -59,7 +59,10 @@ class Worker:
             try:
                 number, line = pipe.recv()
             except (EOFError, OSError):
-                reason = f"the process died ({self._exit_code()}); most likely memory ran out"
+                self._process.join(10)
+                code = self._process.exitcode
+                self.stop()
+                reason = f"the process died ({code}); most likely memory ran out"
                 line = {"status": "failed", "reason": reason}
                 break
             if number is None:  # data is loaded
@@ -79,12 +82,6 @@ class Worker:
             self._process.start()
         theirs.close()
         return self._pipe
-
-    def _exit_code(self) -> int | None:
-        self._process.join(10)
-        code: int | None = self._process.exitcode
-        self.stop()
-        return code
 
     def stop(self) -> None:
         """End the process."""
