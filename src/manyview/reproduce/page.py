@@ -14,7 +14,6 @@ from manyview.reproduce.curves import SENSITIVE_SCORES
 from manyview.reproduce.evidence import figure
 from manyview.reproduce.plan import MADE
 from manyview.reproduce.tables import SCORES, Facts
-from manyview.wording import bytes_in_words
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
 _MOST_COLOURS = 12  # of the classes of a panel, or the curves of a figure
@@ -61,7 +60,6 @@ def _helpers() -> dict[str, Any]:
         ),
         "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
-        "exact_bytes": bytes_in_words,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }
 
