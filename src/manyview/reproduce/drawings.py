@@ -133,21 +133,3 @@ def draw_digits(picture: Facts) -> Markup:
         f'<img class="digits" width="560" height="224" alt="{escape(text)}" '
         f'src="data:image/png;base64,{escape(picture["png"])}">'
     )
-
-
-def write_text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
-    """Write one piece of text of a figure."""
-    marked = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marked}>{escape(text)}</text>'
-
-
-def wrap_figure(
-    width: int | str, height: int | None, parts: list[str], title: str, text: str, *, kind: str = ""
-) -> Markup:
-    """Put the parts of a figure together, with a name and a description for those who cannot see it."""
-    box = width if isinstance(width, str) else f"0 0 {width} {height}"
-    return Markup(
-        f'<svg class="figure {kind}" viewBox="{box}" role="img" '
-        f'aria-label="{escape(title)}. {escape(text)}">'
-        f"<title>{escape(title)}</title><desc>{escape(text)}</desc>{''.join(parts)}</svg>"
-    )
