@@ -10,7 +10,7 @@ import pytest
 
 from manyview import LMVSC, load
 from manyview.cli.inputs import memory_for_views
-from manyview.readers import read_views
+from manyview.views.files import read_views
 
 from .conftest import FIT, K, N, is_one_line
 

@@ -12,6 +12,8 @@ import logging
 import os
 import shutil
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -95,7 +97,7 @@ class CsrSource:
 
 
 def open_npz(path: Path) -> CsrSource:
-    """Give the source of a sparse ``.npz`` file; write its rows beside it if they are not there."""
+    """The source of a sparse ``.npz`` file; write its rows beside it if they are not there."""
     stamp = {"format": _FORMAT, **WatchedFile(path).fingerprint()}
     folder = path.with_name(f"{path.name}.rows")
     shape = _reusable(folder, stamp)
@@ -169,37 +171,36 @@ def _read_member(archive: zipfile.ZipFile, name: str, where: str) -> npt.NDArray
 
 
 def _copy_entries(archive: zipfile.ZipFile, shape: list[int], folder: Path, where: str) -> None:
-    with reading(where, 0, 1):
-        readers = {name: _Member(archive, name) for name in _PARTS}
-    writers = {
-        "indptr": NpyWriter(folder / "indptr.npy", np.dtype(np.int64)),
-        "indices": NpyWriter(folder / "indices.npy", readers["indices"].dtype),
-        "data": NpyWriter(folder / "data.npy", readers["data"].dtype),
-    }
-    try:
+    with ExitStack() as stack:
         with reading(where, 0, 1):
-            first = readers["indptr"].read(1).astype(np.int64)
-        writers["indptr"].write(np.zeros(1, np.int64))
+            members = {name: stack.enter_context(_Member(archive, name)) for name in _PARTS}
+        sizes = {name: member.size for name, member in members.items()}
+        kinds = {name: member.dtype for name, member in members.items()}
+        kinds["indptr"] = np.dtype(np.int64)
+        write = {
+            name: stack.enter_context(
+                _vector_file(folder / f"{name}.npy", sizes[name], kinds[name])
+            )
+            for name in _PARTS
+        }
+        with reading(where, 0, 1):
+            first = members["indptr"].read(1).astype(np.int64)
+        write["indptr"](np.zeros(1, np.int64))
         written = 0
         for start in range(0, shape[0], _ROWS):
             stop = min(start + _ROWS, shape[0])
             with reading(where, start, stop):
-                ends = readers["indptr"].read(stop - start).astype(np.int64)
+                ends = members["indptr"].read(stop - start).astype(np.int64)
                 count = int(ends[-1] - first[0])
-                entries = readers["data"].read(count), readers["indices"].read(count)
+                entries = members["data"].read(count), members["indices"].read(count)
                 indptr = np.concatenate([first, ends]) - first
                 rows = sparse.csr_array((*entries, indptr), (stop - start, shape[1]))
                 rows.check_format(full_check=True)
                 rows.sum_duplicates()
-            writers["data"].write(rows.data)
-            writers["indices"].write(rows.indices.astype(readers["indices"].dtype, copy=False))
-            writers["indptr"].write(rows.indptr[1:].astype(np.int64) + written)
+            write["data"](rows.data)
+            write["indices"](rows.indices)
+            write["indptr"](rows.indptr[1:].astype(np.int64) + written)
             first, written = ends[-1:], written + rows.nnz
-    finally:
-        for writer in writers.values():
-            writer.close()
-        for reader in readers.values():
-            reader.close()
 
 
 class _Member:
@@ -209,7 +210,13 @@ class _Member:
         self._file = archive.open(f"{name}.npy")
         version = np.lib.format.read_magic(self._file)
         read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        _, _, self.dtype = read[min(version[0], 2)](self._file)
+        (self.size,), _, self.dtype = read[min(version[0], 2)](self._file)
+
+    def __enter__(self) -> _Member:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
 
     def read(self, count: int) -> npt.NDArray[Any]:
         content = self._file.read(count * self.dtype.itemsize)
@@ -217,39 +224,23 @@ class _Member:
             raise EOFError("the file is cut short")
         return np.frombuffer(content, self.dtype).copy()
 
-    def close(self) -> None:
-        self._file.close()
 
+@contextmanager
+def _vector_file(
+    path: Path, size: int, dtype: np.dtype[Any]
+) -> Iterator[Callable[[npt.NDArray[Any]], Any]]:
+    """A function that puts values, at most ``size`` in all, into a ``.npy`` file one after the other.
 
-class NpyWriter:
-    """A one-dimensional ``.npy`` file whose length is known when it is closed."""
-
-    _ROOM = 20  # digits of the length
-
-    def __init__(self, path: Path, dtype: np.dtype[Any]) -> None:
-        self._file, self._dtype, self._count = path.open("wb"), dtype, 0
-        self._write_header()
-
-    def write(self, values: npt.NDArray[Any]) -> None:
-        """Put values behind those that are there."""
-        self._count += len(values)
-        self._file.write(np.ascontiguousarray(values, self._dtype).data)
-
-    def close(self) -> None:
-        """Write the length."""
-        self._file.seek(0)
-        self._write_header()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-
-    def _write_header(self) -> None:
-        # Padded by hand, so that it has one size whatever the length.
-        length = f"{self._count}".rjust(self._ROOM)
-        text = f"{{'descr': {self._dtype.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
-        padding = -(10 + len(text) + 1) % 64
-        header = (text + " " * padding + "\n").encode("latin1")
-        self._file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    Entries that were stored in parts become fewer: what is left of the file is zeros, and not used.
+    """
+    head = {"descr": dtype.str, "fortran_order": False, "shape": (size,)}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, head)
+        end = file.tell() + size * dtype.itemsize
+        yield lambda values: file.write(np.ascontiguousarray(values, dtype).data)
+        file.truncate(end)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _as_column(source: NpySource) -> NpySource:
