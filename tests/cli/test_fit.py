@@ -40,6 +40,11 @@ def test_the_files_hold_what_the_library_gives(fitted, files):
     assert names == {"labels.csv", "labels.npy", "embedding.npy", "model.mv", "summary.json"}
 
 
+def test_ids_reach_the_model(fitted):
+    series = load(fitted / "model.mv").labels_series()
+    assert series.index.tolist() == [f"s{i:02d}" for i in range(N)]
+
+
 def test_results_go_to_stdout_and_remarks_to_stderr(files, run):
     result = run(*FIT, "--labels", "labels.csv", "-o", "out", "--no-report")
     assert result.stdout.startswith("90 rows in 3 view(s) (colour 3, shape 5, words 4): 3 clusters")

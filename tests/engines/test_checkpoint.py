@@ -19,6 +19,7 @@ from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import CheckpointError, WriteError
+from manyview.sources.npy import open_npy
 
 N_TILES = 12
 N_ROWS = N_TILES * TILE_ROWS - 5

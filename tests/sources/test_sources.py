@@ -7,7 +7,6 @@ import logging
 import os
 import pickle
 import zipfile
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -17,7 +16,7 @@ import pytest
 import zarr
 from scipy import sparse
 
-from manyview import LMVSC, Views, baselines
+from manyview import Views, baselines
 from manyview.errors import ReadError, WriteError
 from manyview.readers import read_view
 from manyview.sources import as_source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -47,7 +48,7 @@ def drop_empty_views(views: Views, only: Collection[str] | None = None) -> Views
 
 def is_single(X: Any, views: Views) -> bool:
     """Whether X is one array or table in memory, as scikit-learn knows it."""
-    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views | os.PathLike)
     return is_one and views.is_in_memory
 
 
