@@ -23,18 +23,9 @@ ID_NAMES = ("id", "row", "_index")
 
 @dataclass(frozen=True)
 class LabelFile:
-    """Labels read from a file.
+    """Labels read from a file, with the ids of their rows and the column these are from, if any.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,)
-        Text, or numbers.
-    ids : ndarray of str, shape (n,), or None
-        What identifies the rows.
-    note : str
-        What was taken as labels and as ids, in words.
-    ids_name : str or None
-        Where the ids are from.
+    ``note`` says in words what was taken as labels and as ids.
     """
 
     labels: npt.NDArray[Any]

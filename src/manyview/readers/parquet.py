@@ -39,7 +39,7 @@ def read(request: Request) -> Contents:
     ids = take_ids(aside, request)
     parts = []
     for view, names in split.items():
-        source = open_parquet(request.path, columns=names)
+        source = open_parquet(request.path, names)
         if source.shape[0] == 0:
             raise ReadError(f"{request.path} has columns but no rows.")
         parts.append(Part(view, source, source.feature_names, ids))

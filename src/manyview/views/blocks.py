@@ -54,14 +54,9 @@ def with_short_indices(array: Block) -> Block:
 
 
 def read_block(item: Any, name: str) -> Block:
-    """One view as numbers; what is not in memory becomes a source, and no row of it is read.
+    """One view, called ``name`` in messages, as numbers.
 
-    Parameters
-    ----------
-    item : array, sparse array, data frame, tensor, Dask array, open data set or source
-        The view.
-    name : str
-        Its name, for messages.
+    What is not in memory becomes a source, and no row of it is read.
     """
     block = frames.read_numbers(item, name) if frames.is_frame(item) else _as_block(item, name)
     _check_shape(block, name)

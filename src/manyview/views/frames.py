@@ -138,13 +138,7 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
 def read_numbers(frame: Any, name: str) -> Any:
     """A frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
 
-    Missing values become NaN. Columns that hold no numbers are refused.
-
-    Parameters
-    ----------
-    frame : data frame of shape (n, d)
-    name : str
-        The view's name, for messages.
+    Missing values become NaN. Columns that hold no numbers are refused, in the view's ``name``.
     """
     if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
         return sparse.csr_array(frame.sparse.to_coo())
