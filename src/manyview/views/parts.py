@@ -24,10 +24,10 @@ from manyview.wording import first_few
 
 _WORDS = Vocabulary(
     id_column="ids='NAME'",
-    label_column="manyview.views.files.read_views(..., label_column='NAME')",
+    label_column="read_views(..., label_column='NAME')",
     labels="target=...",
-    columns="manyview.views.files.read_views(..., columns={'VIEW': [...]})",
-    drop="manyview.views.files.read_views(..., drop=['NAME'])",
+    columns="read_views(..., columns={'VIEW': [...]}) of manyview.views.files",
+    drop="read_views(..., drop=['NAME'])",
     inner="Views.from_tables(..., how='inner')",
     outer="Views.from_tables(..., how='outer')",
 )
