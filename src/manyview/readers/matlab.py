@@ -36,20 +36,13 @@ def read_variables(path: Path) -> Variables:
 def _read_old(path: Path) -> Variables:
     from scipy.io import loadmat
 
-    found: dict[str, Any] = loadmat(path)
     return {
-        name: _cells(value) if _is_cell(value) else value
-        for name, value in found.items()
+        name: list(value.ravel(order="F"))  # a cell
+        if isinstance(value, np.ndarray) and value.dtype == object
+        else value
+        for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
-
-
-def _is_cell(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == object
-
-
-def _cells(value: npt.NDArray[Any]) -> list[Any]:
-    return list(value.ravel(order="F"))
 
 
 def _read_hdf5(path: Path) -> Variables:
