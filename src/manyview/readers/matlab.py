@@ -212,6 +212,8 @@ def _texts(value: Any) -> Any:
 
 
 def _by_key(variables: Variables, key: str) -> dict[str, Any]:
+    if key not in variables and (numbered := re.fullmatch(r"(.*\D)(\d+)", key)):
+        key = f"{numbered[1]}{{{numbered[2]}}}"  # X1 is what the view X{1} is called
     name, brace, _ = key.rstrip("}").partition("{")
     if name not in variables:
         raise ReadError(f"it has no variable {name!r}; it has {sorted(variables)}")
