@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ def read(request: Request) -> Contents:
     return arrow_contents(_read_table(request.path), request, kind="Arrow")
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
@@ -41,12 +40,12 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
     return table_contents(columns, request, kind=kind)
 
 
-def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column of a pyarrow table that holds one value a row."""
     import pyarrow as pa
 
     return {
-        "_index" if name == INDEX else name: partial(as_array, table.column(name), name, path)
+        "_index" if name == INDEX else name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }

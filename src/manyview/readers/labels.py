@@ -68,8 +68,8 @@ def read_labels(
         raise ReadError(f"{found.path} holds nothing with one value a row.")
     ids_name = _ids_name(list(vectors), id_column, found.key)
     name = _labels_name([n for n in vectors if n != ids_name], found.key, found.path)
-    labels = as_labels(vectors[name]())
-    ids = None if ids_name is None else as_ids(vectors[ids_name]())
+    labels = as_labels(vectors[name])
+    ids = None if ids_name is None else as_ids(vectors[ids_name])
     if len(labels) == 0:
         raise ReadError(f"{found.path} holds no labels.")
     if ids is not None and len(ids) != len(labels):

@@ -7,8 +7,7 @@ samples x features or the reverse, which the number of labels decides, or the si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +149,14 @@ def read(request: Request) -> Contents:
         raise ReadError(f"Cannot use {request.path}: {error}.") from error
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every variable with one value a row."""
-    found: dict[str, Callable[[], npt.NDArray[Any]]] = {}
+    found = {}
     for name, value in _read_checked(path).items():
         if isinstance(value, list):
             value = np.array([str(np.ravel(part)[0]) for part in value if np.size(part) == 1])
         if isinstance(value, np.ndarray) and value.size == max(value.shape, default=0) > 1:
-            found[name] = partial(np.ravel, value)
+            found[name] = np.ravel(value)
     return found
 
 

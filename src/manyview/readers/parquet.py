@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,7 @@ def read(request: Request) -> Contents:
     )
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,10 +78,9 @@ def read(request: Request) -> Contents:
     return Contents((Part(request.stem, lines.array),), note, as_labels(lines.labels))
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The labels."""
-    labels = _read_checked(path, None).labels
-    return {"labels": lambda: labels}
+    return {"labels": _read_checked(path, None).labels}
 
 
 def _read_checked(path: Path, n_features: int | None) -> Lines:
