@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -102,11 +102,11 @@ def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
     return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
 
 
-def select_columns(frame: Any, places: Sequence[int]) -> Any:
-    """Some columns as a frame of the same kind, by their places."""
+def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -> Any:
+    """Some rows and columns as a frame of the same kind, by their numbers."""
     if _is_like_pandas(frame):
-        return frame.iloc[:, list(places)]
-    return _narwhals().from_native(frame, eager_only=True)[:, list(places)].to_native()
+        return frame.iloc[rows, columns]
+    return _narwhals().from_native(frame, eager_only=True)[rows, columns].to_native()
 
 
 def split_levels(frame: Any) -> dict[str, Any] | None:
