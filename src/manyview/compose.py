@@ -15,11 +15,12 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.views import frames, presence
+from manyview.sources import Part
+from manyview.views import frames, selection
 from manyview.views.columns import Columns, as_wide, find_columns, split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.matching import align_columns
-from manyview.views.parts import Part, read_indexes, read_part, split_parts
+from manyview.views.parts import read_indexes, read_part, split_parts
 
 __all__ = ["PerView", "per_view"]
 
@@ -111,7 +112,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if not done:
             raise ValueError("Every view is dropped: nothing is left to cluster.")
         self.transformers_ = fitted
-        self.n_features_out_per_view_ = {name: part.block.shape[1] for name, part in done.items()}
+        self.n_features_out_per_view_ = {name: part.rows.shape[1] for name, part in done.items()}
         self.feature_names_per_view_ = {name: _column_names(part) for name, part in parts.items()}
         for name in ("view_columns_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -242,7 +243,7 @@ def _of_present(values: Any, present: Any) -> Any:
 def _split(X: Any, columns: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """The views by name, and what names the rows of those that are data frames."""
     if isinstance(X, Views):
-        parts = dict(zip(X.names, X._parts(), strict=True))
+        parts: dict[str, Any] = dict(X.parts())
     else:
         parts = split_parts(X) if columns is None else split_columns(X, columns)
     return parts, dict(zip(parts, read_indexes([*parts.values()]), strict=True))
@@ -265,28 +266,31 @@ def _transform(
         ids = ids if part.ids is None else part.ids
         if transformer == "passthrough":
             return replace(part, ids=ids)
-        block = part.block
-        if not isinstance(block, presence.PartialView):
+        block = part.rows
+        if not isinstance(block, selection.PartialView):
             block = as_views({name: block}, in_memory=True).arrays[0]
-        rows, present = presence.split_rows(block)
+        rows, present = selection.split_rows(block)
     made = use(transformer, rows, present)
     if present is not None and not present.any():
-        return Part(presence.nothing(len(present), made.shape[1]), None, ids)
+        return Part(name, selection.empty_view(len(present), made.shape[1]), None, ids)
     if not sparse.issparse(made) and not frames.is_frame(made):
         made = np.asarray(made)
     done = read_part(made, name)
     columns = done.columns
     if columns is None and hasattr(transformer, "get_feature_names_out"):
         names = tuple(map(str, transformer.get_feature_names_out()))
-        columns = names if len(names) == done.block.shape[1] else None
+        columns = names if len(names) == done.rows.shape[1] else None
     if present is not None:
-        return Part(presence.arrange(done.block, presence.in_turn(present)), columns, ids)
-    return Part(done.block, columns, ids if done.ids is None else done.ids)
+        rows = selection.select_rows(done.rows, selection.number_present(present))
+        return Part(name, rows, columns, ids)
+    return Part(name, done.rows, columns, ids if done.ids is None else done.ids)
 
 
 def _rows_of_frame(frame: Any, name: str) -> tuple[Any, Any]:
     """The rows of a data frame that are there, and which; all of one that may hold text."""
     if not frames.holds_numbers(frame):
         return frame, None
-    present = presence.find_present(frames.read_numbers(frame, name))
-    return (frame, None) if present is None else (frames.select_rows(frame, present), present)
+    present = selection.find_present(frames.read_numbers(frame, name))
+    if present is None:
+        return frame, None
+    return _safe_indexing(frame, np.flatnonzero(present)), present

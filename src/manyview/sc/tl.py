@@ -67,8 +67,6 @@ def lmvsc(
     >>> cells.obs["manyview"].cat.categories.tolist(), cells.obsm["X_manyview"].shape[0]
     (['0', '1', '2'], 200)
     """
-    import pandas as pd
-
     is_backed = getattr(data, "isbacked", False)
     if is_backed and getattr(data, "is_view", False):
         raise ValueError(
@@ -83,6 +81,8 @@ def lmvsc(
         )
     data = data.copy() if copy else data
     model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
+    import pandas as pd  # AnnData cannot be without it
+
     names = [str(cluster) for cluster in range(model.n_clusters_)]
     data.obs[key_added] = pd.Categorical.from_codes(np.asarray(model.labels_), names)
     data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
