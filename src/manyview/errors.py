@@ -3,6 +3,33 @@
 from __future__ import annotations
 
 
+class Remediable(Exception):
+    """An error that another value of a parameter mends.
+
+    The message is the problem and its remedy in Python. Programs that have other names for
+    parameters, as the command line has, say ``problem`` and a remedy of their own.
+
+    Parameters
+    ----------
+    problem : str
+        What was wrong, and what was found.
+    remedy : str
+        What to do about it in Python.
+    parameter : str
+        The parameter that the remedy speaks of.
+
+    Examples
+    --------
+    >>> error = ReadError("a.csv has no ids.", remedy="Name them: id_column=...", parameter="id_column")
+    >>> str(error), error.parameter
+    ('a.csv has no ids. Name them: id_column=...', 'id_column')
+    """
+
+    def __init__(self, problem: str, *, remedy: str = "", parameter: str = "") -> None:
+        super().__init__(f"{problem} {remedy}".strip())
+        self.problem, self.parameter = problem, parameter
+
+
 class ModelFileError(ValueError):
     """A model file is damaged, foreign, or from a newer version of manyview."""
 
@@ -15,13 +42,17 @@ class RankWarning(UserWarning):
     """The fused graph has fewer useful singular vectors than were asked for."""
 
 
-class ReadError(OSError):
+class ReadError(Remediable, OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 
 
-class WriteError(OSError):
+class WriteError(Remediable, OSError):
     """Results could not be written, as a rule because the disk is full."""
 
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
+
+
+class MemoryLimitError(Remediable, ValueError):
+    """Blocks of rows do not fit into the memory that they may take."""

@@ -126,7 +126,7 @@ def test_the_anchors_foretold_are_those_of_the_fit(files, run):
 
 
 def test_more_clusters_than_rows_to_compile_with_are_not_refused(files, run, monkeypatch):
-    monkeypatch.setattr("manyview.cli.cost._COMPILING_ROWS", 20)
+    monkeypatch.setattr("manyview.cli.diagnosis._COMPILING_ROWS", 20)
     assert "would refuse" not in run("inspect", "plain.npy", "-k", "30").stdout
 
 

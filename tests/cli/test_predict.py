@@ -179,7 +179,7 @@ def test_warnings_are_remarks(files, run):
 @pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in memory", "on disk"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, monkeypatch):
-    monkeypatch.setattr("manyview.cli.predict.memory_for_views", lambda: memory)
+    monkeypatch.setattr("manyview.cli.inputs.memory_for_views", lambda: memory)
     rng = np.random.default_rng(0)
     table = {
         f"{v}{j}": 5.0 * j * (np.arange(N) % 3 == j) + rng.normal(size=N)

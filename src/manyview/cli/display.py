@@ -22,6 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from manyview.cli.console import current
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Rows, Run
 from manyview.wording import seconds_in_words
@@ -91,7 +92,7 @@ class Watched:
         return self._engine if isinstance(self._engine, str) else str(self._engine.name)
 
     def open(self, arrays: Sequence[Any], run: Run) -> Rows:
-        """Give rows whose stages are shown."""
+        """Rows whose stages are shown."""
         if isinstance(self._engine, str):
             self._engine = choose_engine(self._engine, tuple(arrays))
         rows: Rows = self._engine.open(arrays, replace(run, progress=self._bars))
@@ -126,8 +127,8 @@ class _TimeLeft(ProgressColumn):
 
 
 @contextmanager
-def stage_bars(*, quiet: bool = False) -> Iterator[StageBars]:
-    """Show bars while this is entered, if stderr is a terminal; wipe them afterwards."""
+def stage_bars() -> Iterator[StageBars]:
+    """Show bars while this is entered, if stderr is a terminal and --quiet was not given."""
     columns = (
         SpinnerColumn(finished_text="✓"),
         TextColumn("{task.description:<24}"),
@@ -137,6 +138,6 @@ def stage_bars(*, quiet: bool = False) -> Iterator[StageBars]:
         _TimeLeft(),
         _RowsPerSecond(),
     )
-    hidden = quiet or not sys.stderr.isatty()
+    hidden = current().quiet or not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bars:
         yield StageBars(bars)

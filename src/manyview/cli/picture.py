@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from threadpoolctl import threadpool_limits
 
-from manyview import LMVSC
+from manyview import LMVSC, Views
 
 Array = npt.NDArray[np.float64]
 
@@ -40,20 +40,19 @@ class _Cluster:
     share: float
 
 
-def draw(images: Array, digits: npt.NDArray[np.integer], model: LMVSC, *, seed: int = 0) -> Figure:
-    """Give a figure of the fitted images.
+def draw(views: Views, model: LMVSC, *, seed: int = 0) -> Figure:
+    """A figure of the clustered digits.
 
     Parameters
     ----------
-    images : ndarray of shape (n, height, width)
-        What was clustered.
-    digits : ndarray of shape (n,)
-        What they show, to mark images in the wrong company.
+    views : Views
+        What was clustered; ``target`` says what images show, to mark those in the wrong company.
     model : LMVSC
-        Fitted to views of these images.
+        Fitted to the views.
     seed : int
         Of the map.
     """
+    images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
     clusters = _describe_clusters(model, digits)
     points = _map_to_plane(model.embedding_, seed)
     figure = Figure(figsize=(13, 7.6), dpi=130, facecolor="white")
@@ -61,13 +60,15 @@ def draw(images: Array, digits: npt.NDArray[np.integer], model: LMVSC, *, seed: 
     grid = figure.add_gridspec(
         1, 2, width_ratios=(1.55, 1), left=0.02, right=0.985, top=0.88, bottom=0.055, wspace=0.04
     )
-    _draw_map(figure.add_subplot(grid[0]), points, images, digits, clusters)
-    _draw_typical(figure.add_subplot(grid[1]), images, clusters)
+    left, right = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
+    _draw_map(left, points, digits, clusters)
+    _draw_medoids(left, points, images, clusters)
+    _draw_typical(right, images, clusters)
     title = f"{len(images)} handwritten digits, {model.n_views_} views, {len(clusters)} clusters"
-    figure.text(0.025, 0.945, title, fontsize=19, color=_INK, weight="bold")
     explanation = (
         "Found without labels. On the map (t-SNE), neighbours in the embedding stay close."
     )
+    figure.text(0.025, 0.945, title, fontsize=19, color=_INK, weight="bold")
     figure.text(0.025, 0.905, explanation, fontsize=12, color=_FAINT)
     return figure
 
@@ -112,29 +113,18 @@ def _map_to_plane(embedding: Array, seed: int) -> Array:
 
 
 def _draw_map(
-    axes: Any,
-    points: Array,
-    images: Array,
-    digits: npt.NDArray[np.integer],
-    clusters: list[_Cluster],
+    axes: Any, points: Array, digits: npt.NDArray[np.integer], clusters: list[_Cluster]
 ) -> None:
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.04)
-    wrong = []
     for cluster in clusters:
-        x, y = points[cluster.rows].T
-        axes.scatter(x, y, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
-        wrong.append(cluster.rows[digits[cluster.rows] != cluster.digit])
-    x, y = points[np.concatenate(wrong)].T
-    axes.scatter(x, y, s=14, color=_INK, marker="x", linewidths=0.7)
-    _draw_medoids(axes, points, images, clusters)
-    share = sum(map(len, wrong)) / len(points)
-    axes.text(
-        0.005, -0.01,
-        f"✕  its digit is not the most frequent one of its cluster ({share:.0%} of the images)",
-        transform=axes.transAxes, fontsize=10.5, color=_FAINT, va="top",
-    )  # fmt: skip
+        axes.scatter(*points[cluster.rows].T, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
+    wrong = np.concatenate([c.rows[digits[c.rows] != c.digit] for c in clusters])
+    axes.scatter(*points[wrong].T, s=14, color=_INK, marker="x", linewidths=0.7)
+    share = len(wrong) / len(points)
+    text = f"✕  its digit is not the most frequent one of its cluster ({share:.0%} of the images)"
+    axes.text(0.005, -0.01, text, transform=axes.transAxes, fontsize=10.5, color=_FAINT, va="top")
 
 
 def _draw_medoids(axes: Any, points: Array, images: Array, clusters: list[_Cluster]) -> None:
@@ -161,7 +151,7 @@ def _draw_medoids(axes: Any, points: Array, images: Array, clusters: list[_Clust
 
 
 def _free_spot(place: Array, points: Array, taken: Array, frame: Array) -> Array:
-    """Give where around ``place`` a thumbnail hides least; the nearest of the best."""
+    """Where around ``place`` a thumbnail hides least; the nearest of the best."""
     half = 18.0
 
     def cost(spot: Array) -> tuple[int, float]:
@@ -171,12 +161,8 @@ def _free_spot(place: Array, points: Array, taken: Array, frame: Array) -> Array
         return hidden + 1000 * (clashes + outside), float(np.hypot(*(spot - place)))
 
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    spots = [
-        place + radius * np.array([np.cos(angle), np.sin(angle)])
-        for radius in (40, 52, 64, 76)
-        for angle in angles
-    ]
-    return min(spots, key=cost)
+    around = np.column_stack([np.cos(angles), np.sin(angles)])
+    return min((place + radius * way for radius in (40, 52, 64, 76) for way in around), key=cost)
 
 
 def _draw_typical(axes: Any, images: Array, clusters: list[_Cluster]) -> None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.failure import Failure
-from manyview.cli.shared import current, say, shared_options
+from manyview.cli.console import current, print_result, say, shared_options
+from manyview.cli.failures import Failure
+from manyview.cli.folder import claim_folder, write_record
+from manyview.cli.options import force_option, output_option
 
 if TYPE_CHECKING:
     from manyview.reproduce.plan import Options
@@ -27,10 +29,13 @@ _RECORD = "run.json"
 @click.option("--quick", is_flag=True, help="Samples and small grids; stops before ten minutes.")
 @click.option("--no-budget", is_flag=True, help="All rows, all settings, however long it takes.")
 @click.option("--list", "is_list", is_flag=True, help="Show the names of tables and figures.")
-@click.option("-o", "--output", "folder", metavar="FOLDER", default=Path("manyview-reproduce"),
-              type=click.Path(file_okay=False, path_type=Path), show_default=True,
-              help="Where results go; a run that is started again goes on there.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Write into a folder that this command did not write.")
+@output_option(
+    "FOLDER",
+    "Where results go; a run that is started again goes on there.",
+    default=Path("manyview-reproduce"),
+    show_default=True,
+)
+@force_option("Write into a folder that this command did not write.")
 @shared_options("quiet", "verbose", "as_json")
 def command(
     names: tuple[str, ...],
@@ -38,7 +43,7 @@ def command(
     quick: bool,
     no_budget: bool,
     is_list: bool,
-    folder: Path,
+    output: Path,
     force: bool,
 ) -> None:
     """Run the experiments of the LMVSC paper again, and write one page with the paper's figures beside.
@@ -56,11 +61,10 @@ def command(
         raise click.UsageError("--quick and --no-budget exclude each other.")
     wanted = targets(names)
     form = "quick" if quick else "unlimited" if no_budget else "full"
-    _run(wanted, form, seeds, folder, force=force)
+    _run(wanted, form, seeds, output, force=force)
 
 
 def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force: bool) -> None:
-    from manyview.cli.folder import claim_folder, write_record
     from manyview.reproduce.cells import Store
     from manyview.reproduce.facts import build_facts
     from manyview.reproduce.page import PAGE, TEXT, write_pages
@@ -84,17 +88,30 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
     facts = build_facts(shown, options, store)
     write_pages(facts, folder)
     seconds = time.monotonic() - started
-    if current().as_json:
-        click.echo(json.dumps(_summary(facts, folder, len(store) - n_before, seconds), indent=2))
-        return
-    if facts["n_unreached"]:
-        say(f"{facts['n_unreached']} cells of the page were not reached; the same command goes on.")
-    for finding in facts["findings"]:
-        scope = f" ({finding['scope']})" if finding["scope"] else ""
-        click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
-    click.echo(f"{len(store) - n_before} cells computed in {seconds:.0f} s, {n_before} were there.")
-    for name in (PAGE, TEXT, "results.jsonl"):
-        click.echo(f"  {folder / name}")
+    n_computed = len(store) - n_before
+
+    def show() -> None:
+        if facts["n_unreached"]:
+            say(
+                f"{facts['n_unreached']} cells of the page were not reached; the same command goes on."
+            )
+        for finding in facts["findings"]:
+            scope = f" ({finding['scope']})" if finding["scope"] else ""
+            click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
+        click.echo(f"{n_computed} cells computed in {seconds:.0f} s, {n_before} were there.")
+        for name in (PAGE, TEXT, "results.jsonl"):
+            click.echo(f"  {folder / name}")
+
+    summary = {
+        "folder": str(folder),
+        "form": facts["form"],
+        "is_complete": facts["n_unreached"] == 0,
+        "n_computed": n_computed,
+        "n_lines": len(facts["lines"]),
+        "seconds": round(seconds, 1),
+        "findings": [{"title": f["title"], "verdict": f["verdict"]} for f in facts["findings"]],
+    }
+    print_result(summary, show)
 
 
 def _read_record(record: Path) -> dict[str, Any]:
@@ -116,23 +133,8 @@ def _refuse_other_form(options: Options, before: dict[str, Any], folder: Path) -
         raise Failure(
             f"{folder} holds a {earlier.form} run with --seeds {earlier.n_seeds}, and this is a "
             f"{options.form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask "
-            "for the same form and seeds to go on there.",
-            is_bad_input=True,
+            "for the same form and seeds to go on there."
         )
-
-
-def _summary(
-    facts: dict[str, Any], folder: Path, n_computed: int, seconds: float
-) -> dict[str, Any]:
-    return {
-        "folder": str(folder),
-        "form": facts["form"],
-        "is_complete": facts["n_unreached"] == 0,
-        "n_computed": n_computed,
-        "n_lines": len(facts["lines"]),
-        "seconds": round(seconds, 1),
-        "findings": [{"title": f["title"], "verdict": f["verdict"]} for f in facts["findings"]],
-    }
 
 
 class _Teller:
