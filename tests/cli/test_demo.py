@@ -33,11 +33,11 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def quick_demo(monkeypatch):
-    """Run the demo in this process, with a plain map instead of t-SNE and no rival."""
+    """Run the demo in this process, with a plain map instead of t-SNE and no k-means."""
     from manyview.cli import demo, picture
 
     monkeypatch.setattr(picture, "_map_to_plane", lambda embedding, seed: embedding[:, 1:3])
-    monkeypatch.setattr(demo, "_run_kmeans", lambda views, seed: (views.target, 0.0))
+    monkeypatch.setattr(demo, "kmeans_labels", lambda views, n_clusters, seed: views.target)
 
     def invoke(*arguments):
         return CliRunner().invoke(command_line, ["demo", *map(str, arguments)])

@@ -13,9 +13,8 @@ import click
 
 from manyview.cli.console import print_result, print_table, remarks, say, shared_options
 from manyview.cli.failures import Failure
-from manyview.cli.folder import claim_file, claim_folder
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import describe_views
+from manyview.cli.results import claim_file, claim_folder, describe_views
 from manyview.machine import whole_file
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def get(name: str, output: Path | None, force: bool) -> None:
 @click.option(
     "--to",
     "kind",
-    type=click.Choice(["csv", "npy", "npz", "parquet", "hdf5", "mat"]),
+    type=click.Choice(["csv", "npy", "npz", "parquet"]),
     default="npy",
     show_default=True,
 )
@@ -132,7 +131,7 @@ def get(name: str, output: Path | None, force: bool) -> None:
 @force_option("Replace files that are there.")
 @shared_options("quiet", "verbose", "as_json")
 def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -> None:
-    """Write a data set as files: one a view, and labels.csv (npz, hdf5 and mat: one file).
+    """Write a data set as files: one a view, and labels.csv (npz: one file).
 
     Sparse views become sparse npz files where the format has no sparse arrays.
     """
@@ -175,15 +174,9 @@ def _files(name: str, views: Views, kind: str) -> dict[str, Callable[[Path], Non
 
     from manyview.datasets.loaders import save_npz
 
+    if kind == "npz":
+        return {f"{name}.npz": partial(save_npz, views=views)}
     thin = [view for view, array in views.items() if sparse.issparse(array)]
-    if kind == "hdf5" and thin:
-        raise Failure(
-            f"views {', '.join(thin)} are sparse, which hdf5 would store with all their zeros. Use "
-            "--to npy or --to npz."
-        )
-    if kind in ("npz", "hdf5", "mat"):
-        whole = {"npz": save_npz, "hdf5": _write_hdf5, "mat": _write_mat}[kind]
-        return {f"{name}.{'h5' if kind == 'hdf5' else kind}": partial(whole, views=views)}
     write_dense = {"csv": _write_csv, "npy": _write_npy, "parquet": _write_parquet}[kind]
     files: dict[str, Callable[[Path], None]] = {
         f"{view}.npz" if view in thin else f"{view}.{kind}": partial(
@@ -226,23 +219,3 @@ def _write_parquet(path: Path, array: Any, name: str) -> None:
     columns = {"id": list(range(len(array)))}
     columns |= {f"{name}_{i}": array[:, i] for i in range(array.shape[1])}
     parquet.write_table(pa.table(columns), path)
-
-
-def _write_hdf5(path: Path, views: Views) -> None:
-    import h5py
-
-    with h5py.File(path, "w") as file:
-        for view, array in views.items():
-            file[view] = array
-        file["labels"] = views.target
-
-
-def _write_mat(path: Path, views: Views) -> None:
-    import numpy as np
-    from scipy import io, sparse
-
-    cell = np.empty((1, views.n_views), dtype=object)
-    for i, array in enumerate(views.arrays):
-        cell[0, i] = sparse.csc_array(array) if sparse.issparse(array) else array
-    with path.open("wb") as file:
-        io.savemat(file, {"X": cell, "Y": np.asarray(views.target)[:, None]})

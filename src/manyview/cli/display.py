@@ -19,13 +19,13 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.text import Text
 
 from manyview.cli.console import current
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Rows, Run
-from manyview.wording import seconds_in_words
 
 
 class StageBars:
@@ -113,19 +113,6 @@ class _RowsPerSecond(ProgressColumn):
         return Text(f"{speed:,.0f} rows/s".replace(",", " "), style="dim")
 
 
-class _TimeLeft(ProgressColumn):
-    """Time until the stage is done, at the speed it had so far.
-
-    The speed of the last moments would jump: results of several threads come in bursts.
-    """
-
-    def render(self, task: Task) -> Text:
-        if task.finished or not task.total or not task.completed or not task.elapsed:
-            return Text("")
-        left = task.elapsed * (task.total - task.completed) / task.completed
-        return Text(f"{seconds_in_words(round(left))} left")
-
-
 @contextmanager
 def stage_bars() -> Iterator[StageBars]:
     """Show bars while this is entered, if stderr is a terminal and --quiet was not given."""
@@ -135,9 +122,16 @@ def stage_bars() -> Iterator[StageBars]:
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
-        _TimeLeft(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
         _RowsPerSecond(),
     )
-    hidden = current().quiet or not sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bars:
+    bars = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        disable=current().quiet or not sys.stderr.isatty(),
+        speed_estimate_period=3600,  # results of several threads come in bursts
+    )
+    with bars:
         yield StageBars(bars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import current, remarks, say, shared_options
-from manyview.cli.folder import claim_folder
+from manyview.cli import how_to_install
+from manyview.cli.console import current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options, memory_for_views
 from manyview.cli.options import (
     Size,
@@ -23,8 +24,20 @@ from manyview.cli.options import (
     parameter_options,
     take_parameters,
 )
-from manyview.cli.results import FILES, Fitted, known_rows, say_unlabelled
+from manyview.cli.results import (
+    SCORES,
+    claim_folder,
+    describe_views,
+    known_rows,
+    print_files,
+    report_facts,
+    say_unlabelled,
+    write_array,
+    write_labels,
+    write_record,
+)
 from manyview.cli.run_file import use_run_file
+from manyview.machine import whole_file
 from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
@@ -32,6 +45,16 @@ if TYPE_CHECKING:
     from manyview import LMVSC
     from manyview.cli.display import StageBars
     from manyview.readers import Assembled
+
+FILES = {
+    "report.html": "the report: open this first",
+    "labels.csv": "id and cluster of every row",
+    "labels.npy": "the clusters as an array",
+    "embedding.npy": "where each row lies in the embedding",
+    "model.mv": "the model, for manyview predict",
+    "summary.json": "all facts: sizes, scores, settings, choices, seconds",
+}
+"""Everything that a fit writes, the first thing to open first."""
 
 _EXAMPLES = """\b
 Examples:
@@ -136,23 +159,20 @@ class _Job:
                 data = self._read()
             with remarks() as warnings:
                 model = self._fit(data, bars)
-            fitted = Fitted(
-                model=model,
-                data=data,
-                inputs=self.inputs,
-                command=shlex.join(["manyview", *sys.argv[1:]]),
-                seed=current().seed,
-                seconds=time.perf_counter() - started,
-                warnings=warnings,
-            )
+            facts = {
+                **_describe_fit(model, data),
+                "seconds": round(time.perf_counter() - started, 3),
+                "warnings": warnings,
+                "inputs": self.inputs.record(),
+            }
             self.is_writing = True
-            facts = fitted.write(self.folder, self.written)
+            self._write(model, data, facts)
             if self.has_report:
                 with bars.step("report"):
-                    fitted.write_report(self.folder, facts, self.written)
+                    self._write_report(model, data, facts)
         if self.uses_checkpoint:  # otherwise a folder of that name is the user's
             shutil.rmtree(self.checkpoint, ignore_errors=True)
-        fitted.print_answer(self.folder, facts["fit"])
+        print_result(facts, lambda: self._print(facts, describe_views(data.views)))
 
     def _read(self) -> Assembled:
         limits = {"disk": None, "memory": 1 << 62}
@@ -192,6 +212,54 @@ class _Job:
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model
 
+    def _write(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
+        """Write all but the report. What an earlier run left is removed first."""
+        for name in FILES:
+            (self.folder / name).unlink(missing_ok=True)
+        for name in ("labels.csv", "labels.npy"):
+            write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
+            self.written.append(name)
+        write_array(self.folder / "embedding.npy", model.embedding_)
+        self.written.append("embedding.npy")
+        with whole_file(self.folder / "model.mv") as path:
+            model.save(path)
+        self.written.append("model.mv")
+        write_record(self.folder / "summary.json", {"fit": facts})  # enough for 'manyview report'
+        self.written.append("summary.json")
+
+    def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
+        """Add what a report shows to the facts, and write the page made of them."""
+        try:
+            shown = {**report_facts(model, data, facts), "fit": facts}
+            write_record(self.folder / "summary.json", shown)
+            from manyview.report import write_report
+
+            write_report(shown, self.folder / "report.html", force=True)
+        except ModuleNotFoundError as error:
+            advice = how_to_install(error)
+            if advice is None:
+                raise
+            say(f"No report.html: {advice}")
+        else:
+            self.written.append("report.html")
+
+    def _print(self, facts: dict[str, Any], views: str) -> None:
+        """Print the clusters, the scores and the files."""
+        sizes = facts["cluster_sizes"]
+        click.echo(
+            f"{facts['n_rows']} rows in {len(facts['views'])} view(s) ({views}): {len(sizes)} "
+            f"clusters in {facts['seconds']:.1f} s"
+        )
+        click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
+        if current().verbose:
+            for choice in facts["choices"]:
+                say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
+        if facts["scores"] is not None:
+            words = (f"{title} {facts['scores'][name]:.3f}" for name, title in SCORES.items())
+            click.echo(f"against the true labels: {', '.join(words)}")
+        if not current().quiet:
+            print_files(self.folder, FILES)
+
     def what_is_kept(self) -> str:
         """What is left of a run that is stopped now, in words."""
         if self.is_writing:
@@ -207,3 +275,49 @@ class _Job:
                 "there."
             )
         return f"Nothing was written to {self.folder}."
+
+
+def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
+    """Everything there is to know about a finished fit, as JSON."""
+    import numpy as np
+
+    import manyview
+
+    views = data.views
+    sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_)).tolist()
+    weights = map(float, model.view_weights_)
+    kinds = zip(views.names, data.files, views.n_features, model.scaling_, weights, strict=True)
+    names = ("name", "file", "n_features", "scaling", "weight")
+    columns = zip(views.names, views.feature_names, strict=True)
+    scores = None
+    if views.target is not None:
+        known = known_rows(views.target)
+        scores = manyview.metrics.scores(views.target[known], model.labels_[known])
+    params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
+    return {
+        "manyview_version": manyview.__version__,
+        "command": shlex.join(["manyview", *sys.argv[1:]]),
+        "n_rows": views.n_rows,
+        "n_clusters": len(sizes),
+        "cluster_sizes": sizes,
+        "views": [dict(zip(names, kind, strict=True)) for kind in kinds],
+        "columns": {name: list(found) for name, found in columns if found},
+        "has_ids": data.ids is not None,
+        "notes": list(data.notes),
+        "scores": scores,
+        "parameters": _as_json(params),
+        "choices": _as_json(getattr(model, "choices_", [])),
+        "seed": current().seed,
+        "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
+        "stage_memory": model.stage_memory_,
+    }
+
+
+def _as_json(value: Any) -> Any:
+    """Parameters and choices in kinds that JSON knows: numbers of numpy as numbers, others as text."""
+
+    def known(value: Any) -> Any:
+        is_number = hasattr(value, "item") and getattr(value, "ndim", 1) == 0
+        return value.item() if is_number else str(value)
+
+    return json.loads(json.dumps(value, default=known))

@@ -118,12 +118,12 @@ class Inputs:
         parts = [asked._read_part(found, place, model) for place, found in enumerate(parsed)]
         if self.id_column is not None:
             check_ids_found(parts, self.id_column)
-        is_named = any(found.name is not None for found in parsed)
+        names = _fitted_names(parts, parsed, model.view_names_)
         return _said(
             assemble(
-                _name_as_fitted(parts, model.view_names_, is_named=is_named),
+                [_renamed(part, names) for part in parts],
                 parsed,
-                transpose=asked.transpose,
+                transpose=[names.get(name, name) for name in asked.transpose],
                 join=asked.join,
                 memory_limit=memory_for_views(),
             )
@@ -178,25 +178,27 @@ def _said(data: Assembled) -> Assembled:
     return data
 
 
-def _name_as_fitted(
-    parts: Sequence[Contents], fitted: Sequence[str], *, is_named: bool
-) -> list[Contents]:
-    """The same contents; as many views as were fitted get their names if they have others."""
+def _fitted_names(
+    parts: Sequence[Contents], parsed: Sequence[Any], fitted: Sequence[str]
+) -> dict[str, str]:
+    """The fitted view that each view stands for, if as many as were fitted have other names."""
     names = [view.name for part in parts for view in part.views]
     if set(names) == set(fitted) or len(names) != len(fitted):
-        return list(parts)
-    if is_named:
+        return {}
+    if any(found.name is not None for found in parsed):
         raise Failure(
             f"the views are called {', '.join(names)}, but the model was fitted to "
             f"{', '.join(fitted)}. Use the same names, NAME=PATH."
         )
-    pairs = ", ".join(f"{new} as {old}" for new, old in zip(names, fitted, strict=True))
-    say(f"Views are taken in the model's order: {pairs}.")
-    left = iter(fitted)
-    return [
-        replace(part, views=tuple(replace(view, name=next(left)) for view in part.views))
-        for part in parts
-    ]
+    pairs = dict(zip(names, fitted, strict=True))
+    listed = ", ".join(f"{new} as {old}" for new, old in pairs.items())
+    say(f"Views are taken in the model's order: {listed}.")
+    return pairs
+
+
+def _renamed(part: Contents, names: dict[str, str]) -> Contents:
+    views = tuple(replace(view, name=names.get(view.name, view.name)) for view in part.views)
+    return replace(part, views=views)
 
 
 def whole_text(text: str, folder: Path | None = None) -> str:

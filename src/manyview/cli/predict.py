@@ -11,10 +11,9 @@ import click
 
 from manyview.cli.console import current, print_result, remarks, say, shared_options
 from manyview.cli.failures import Failure
-from manyview.cli.folder import claim_file
 from manyview.cli.inputs import Inputs, input_options
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import write_label_lines, write_labels
+from manyview.cli.results import claim_file, write_label_lines, write_labels
 
 if TYPE_CHECKING:
     from manyview import LMVSC

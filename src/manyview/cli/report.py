@@ -10,10 +10,9 @@ import click
 
 from manyview.cli.console import print_result, remarks, say, shared_options
 from manyview.cli.failures import Failure
-from manyview.cli.folder import claim_file, write_record
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import report_facts
+from manyview.cli.results import claim_file, report_facts, write_record
 
 
 @click.command(name="report")

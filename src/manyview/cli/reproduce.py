@@ -13,8 +13,8 @@ import click
 
 from manyview.cli.console import current, print_result, say, shared_options
 from manyview.cli.failures import Failure
-from manyview.cli.folder import claim_folder, write_record
 from manyview.cli.options import force_option, output_option
+from manyview.cli.results import claim_folder, write_record
 
 if TYPE_CHECKING:
     from manyview.reproduce.plan import Options

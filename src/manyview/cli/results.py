@@ -1,34 +1,27 @@
-"""What a fit leaves in its folder, and what it prints."""
+"""Results: the folder they go to, labels, facts and reports in files, and scores in words.
+
+A command replaces its own files, not those of other people.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli import how_to_install
-from manyview.cli.console import current, print_result, say
-from manyview.cli.folder import print_files, write_record
+from manyview.cli.console import say
+from manyview.cli.failures import Failure
 from manyview.machine import whole_file
+from manyview.wording import count
 
 if TYPE_CHECKING:
     from manyview import LMVSC
-    from manyview.cli.inputs import Inputs
     from manyview.readers import Assembled
-
-FILES = {
-    "report.html": "the report: open this first",
-    "labels.csv": "id and cluster of every row",
-    "labels.npy": "the clusters as an array",
-    "embedding.npy": "where each row lies in the embedding",
-    "model.mv": "the model, for manyview predict",
-    "summary.json": "all facts: sizes, scores, settings, choices, seconds",
-}
-"""Everything that a fit writes, the first thing to open first."""
 
 SCORES = {
     "accuracy": "accuracy",
@@ -41,178 +34,75 @@ SCORES = {
 """Scores that are shown, and their names."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A finished fit, ready to be written.
+def claim_folder(
+    folder: Path, files: Collection[str], *, record: str | None = None, force: bool
+) -> None:
+    """Make ``folder`` if need be, and refuse to replace files that no earlier run wrote.
 
-    Attributes
+    Parameters
     ----------
-    model : LMVSC
-        Fitted.
-    data : Assembled
-        What it was fitted to.
-    inputs : Inputs
-        Where that came from.
-    command : str
-        What the user typed.
-    seed : int
-        Seed of the fit.
-    seconds : float
-        How long reading and fitting took.
-    warnings : list of str
-        What the library remarked.
+    folder : Path
+        Where results go.
+    files : collection of str
+        Names that will be written. Nothing else in the folder is touched.
+    record : str, optional
+        The one of ``files`` by which a run recognises the output of an earlier one, which it may
+        replace.
+    force : bool
+        Replace them whoever wrote them.
     """
-
-    model: LMVSC
-    data: Assembled
-    inputs: Inputs
-    command: str
-    seed: int
-    seconds: float
-    warnings: list[str]
-
-    def write(self, folder: Path, done: list[str]) -> dict[str, Any]:
-        """Write labels, embedding, model and facts; note in ``done`` what is written.
-
-        What an earlier run left is removed first, so that nothing in the folder is of another run.
-        """
-        for name in FILES:
-            (folder / name).unlink(missing_ok=True)
-        for name in ("labels.csv", "labels.npy"):
-            write_labels(folder / name, self.model.labels_, self.data.ids, self.inputs.id_column)
-            done.append(name)
-        write_array(folder / "embedding.npy", self.model.embedding_)
-        done.append("embedding.npy")
-        with whole_file(folder / "model.mv") as path:
-            self.model.save(path)
-        done.append("model.mv")
-        facts = {"fit": self.facts()}
-        write_record(folder / "summary.json", facts)  # all that 'manyview report' needs
-        done.append("summary.json")
-        return facts
-
-    def write_report(self, folder: Path, facts: dict[str, Any], done: list[str]) -> None:
-        """Add what a report shows to the facts, and write the page made of them."""
-        try:
-            facts = {**report_facts(self.model, self.data, facts["fit"]), **facts}
-            write_record(folder / "summary.json", facts)
-            from manyview.report import write_report
-
-            write_report(facts, folder / "report.html", force=True)
-        except ModuleNotFoundError as error:
-            advice = how_to_install(error)
-            if advice is None:
-                raise
-            say(f"No report.html: {advice}")
-        else:
-            done.append("report.html")
-
-    def facts(self) -> dict[str, Any]:
-        """Everything there is to know about the fit, as JSON."""
-        import manyview
-
-        views, model = self.data.views, self.model
-        kinds = zip(
-            views.names,
-            self.data.files,
-            views.n_features,
-            model.scaling_,
-            map(float, model.view_weights_),
-            strict=True,
+    _make_folder(folder)
+    found = [name for name in files if (folder / name).exists()]
+    if found and not force and not (record is not None and _wrote(folder / record)):
+        whose = ", not written by this command" if record is not None else ""
+        raise Failure(
+            f"{folder} holds {', '.join(found)}{whose}. Choose another folder with -o, or replace "
+            "them with --force."
         )
-        names = ("name", "file", "n_features", "scaling", "weight")
-        columns = zip(views.names, views.feature_names, strict=True)
-        params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
-        return {
-            "manyview_version": manyview.__version__,
-            "command": self.command,
-            "n_rows": views.n_rows,
-            "n_clusters": len(model.cluster_centers_),
-            "cluster_sizes": self._sizes(),
-            "views": [dict(zip(names, kind, strict=True)) for kind in kinds],
-            "columns": {name: list(found) for name, found in columns if found},
-            "has_ids": self.data.ids is not None,
-            "notes": list(self.data.notes),
-            "scores": self._scores(),
-            "parameters": _plain(params),
-            "choices": _plain(getattr(model, "choices_", [])),
-            "seed": self.seed,
-            "seconds": round(self.seconds, 3),
-            "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
-            "stage_memory": model.stage_memory_,
-            "warnings": self.warnings,
-            "inputs": self.inputs.record(),
-        }
-
-    def _sizes(self) -> list[int]:
-        import numpy as np
-
-        k = len(self.model.cluster_centers_)
-        return [int(n) for n in np.bincount(self.model.labels_, minlength=k)]
-
-    def _scores(self) -> dict[str, float] | None:
-        """The agreement with the true labels, where they are known."""
-        from manyview import metrics
-
-        target = self.data.views.target
-        if target is None:
-            return None
-        known = known_rows(target)
-        return metrics.scores(target[known], self.model.labels_[known])
-
-    def print_answer(self, folder: Path, facts: dict[str, Any]) -> None:
-        """Print the clusters, the scores and the files."""
-
-        def show() -> None:
-            sizes, views = facts["cluster_sizes"], self.data.views
-            click.echo(
-                f"{views.n_rows} rows in {views.n_views} view(s) ({describe_views(views)}): "
-                f"{len(sizes)} clusters in {self.seconds:.1f} s"
-            )
-            click.echo(
-                f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}"
-            )
-            if current().verbose:
-                for choice in getattr(self.model, "choices_", []):
-                    say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
-            if facts["scores"] is not None:
-                words = (f"{title} {facts['scores'][name]:.3f}" for name, title in SCORES.items())
-                click.echo(f"against the true labels: {', '.join(words)}")
-            if not current().quiet:
-                print_files(folder, FILES)
-
-        print_result(facts, show)
 
 
-def describe_views(views: Any) -> str:
-    """Names and widths of views in words."""
-    return ", ".join(
-        f"{name} {width}" for name, width in zip(views.names, views.n_features, strict=True)
-    )
+def claim_file(path: Path, *, force: bool) -> None:
+    """Refuse to replace a file, unless asked to; make its folder if need be."""
+    if path.exists() and not force:
+        raise Failure(f"{path} exists. Choose another file with -o, or replace it with --force.")
+    _make_folder(path.parent)
 
 
-def known_rows(labels: Any) -> Any:
-    """Which rows have a label, as a mask; ``None``, NaN and empty text are none.
-
-    Raises
-    ------
-    ValueError
-        If no row has one.
-    """
-    from manyview.report.classes import encode_classes
-
-    known = encode_classes(labels, len(labels)).codes >= 0
-    if not known.any():
-        raise ValueError("No row has a label: all of them are empty or NaN.")
-    return known
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot make the folder {folder}: {error.strerror}.") from error
+    if not os.access(folder, os.W_OK):
+        raise Failure(f"cannot write to the folder {folder}.")
 
 
-def say_unlabelled(known: Any) -> None:
-    """Tell how many rows have no label, if there are any."""
-    from manyview.wording import count
+def _wrote(record: Path) -> bool:
+    try:
+        content = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("made_by") == _signature()
 
-    if not known.all():
-        say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")
+
+def _signature() -> str:
+    return f"manyview {click.get_current_context().info_name}"
+
+
+def write_record(path: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """Write facts as JSON, signed so that the next run knows the folder; return them signed."""
+    signed = {"made_by": _signature(), **facts}
+    with whole_file(path) as unfinished:
+        unfinished.write_text(json.dumps(signed, indent=2) + "\n", encoding="utf-8")
+    return signed
+
+
+def print_files(folder: Path, files: Mapping[str, str]) -> None:
+    """List which of some files are in the folder, and what each holds."""
+    found = {str(folder / name): words for name, words in files.items() if (folder / name).exists()}
+    width = max(map(len, found))
+    for path, words in found.items():
+        click.echo(f"  {path:<{width}}  {words}")
 
 
 def write_array(path: Path, array: Any) -> None:
@@ -234,12 +124,32 @@ def write_labels(path: Path, labels: Any, ids: Any, id_column: str | None) -> No
 
 def write_label_lines(file: Any, labels: Any, ids: Any, id_column: str | None) -> None:
     """Write lines with the id (or the number) and the cluster of every row."""
-    import numpy as np
-
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row" if ids is None else id_column or "id", "cluster"])
-    first = range(len(labels)) if ids is None else np.asarray(ids).tolist()
-    writer.writerows(zip(first, np.asarray(labels).tolist(), strict=True))
+    writer.writerows(zip(range(len(labels)) if ids is None else ids, labels, strict=True))
+
+
+def describe_views(views: Any) -> str:
+    """Names and widths of views in words."""
+    return ", ".join(
+        f"{name} {width}" for name, width in zip(views.names, views.n_features, strict=True)
+    )
+
+
+def known_rows(labels: Any) -> Any:
+    """Which rows have a label, as a mask; ``None``, NaN and empty text are none."""
+    from manyview.report.classes import encode_classes
+
+    known = encode_classes(labels, len(labels)).codes >= 0
+    if not known.any():
+        raise Failure("No row has a label: all of them are empty or NaN.")
+    return known
+
+
+def say_unlabelled(known: Any) -> None:
+    """Tell how many rows have no label, if there are any."""
+    if not known.all():
+        say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")
 
 
 def report_facts(model: LMVSC, data: Assembled, fit: dict[str, Any]) -> dict[str, Any]:
@@ -250,13 +160,3 @@ def report_facts(model: LMVSC, data: Assembled, fit: dict[str, Any]) -> dict[str
         model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
     )
     return facts
-
-
-def _plain(value: Any) -> Any:
-    """Parameters and what was chosen, as JSON."""
-
-    def as_text(value: Any) -> Any:
-        is_number = hasattr(value, "item") and getattr(value, "ndim", 1) == 0
-        return value.item() if is_number else str(value)
-
-    return json.loads(json.dumps(value, default=as_text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Collection
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +14,14 @@ from manyview.cli.failures import Failure
 from manyview.cli.inputs import whole_text
 from manyview.cli.options import PARAMETERS
 
-_ANY, _TEXT, _NUMBER, _SWITCH, _TABLE = "any", "text", "a whole number", "true or false", "a table"
-_TEXTS = "text, or a list of texts"
+_KEYS = (
+    "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
+    "transpose", "join", "seed", "report", "engine", "memory_limit", "parameters",
+)  # fmt: skip
+"""What a run file may hold: options under their names, and some of them as tables."""
 
-_KINDS = {
-    "views": _ANY,
-    "n_clusters": _ANY,
-    "output": _TEXT,
-    "labels": _TEXT,
-    "id_column": _TEXT,
-    "label_column": _TEXT,
-    "columns": _TABLE,
-    "drop": _TEXTS,
-    "transpose": _TEXTS,
-    "join": _TEXT,
-    "seed": _NUMBER,
-    "report": _SWITCH,
-    "engine": _TEXT,
-    "memory_limit": _ANY,
-    "parameters": _TABLE,
-}
-"""What a run file may hold, each under its option's name; click judges what may be anything here."""
-
-_PARAMETER_KINDS = dict.fromkeys(PARAMETERS, _ANY) | dict.fromkeys(
-    ("n_init", "max_iter", "n_jobs"), _NUMBER
-)
+_TABLE, _TEXTS = "a table", "text, or a list of texts"
+_TEXT_TYPES = (type(click.STRING), click.Choice, click.Path)
 
 
 def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
@@ -52,34 +35,45 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
         raise Failure(f"cannot read {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Failure(f"{path} is not TOML: {error}.") from error
-    _check(content, _KINDS, path)
+    _check(content, _KEYS, path, ctx)
     parameters = content.pop("parameters", {})
-    _check(parameters, _PARAMETER_KINDS, path)
+    _check(parameters, PARAMETERS, path, ctx)
     if parameters.get("scaling") is False:
         parameters["scaling"] = "none"
     ctx.default_map = {**(ctx.default_map or {}), **_as_options(content, path), **parameters}
 
 
-def _check(content: dict[str, Any], kinds: dict[str, str], path: Path) -> None:
+def _check(content: dict[str, Any], known: Sequence[str], path: Path, ctx: click.Context) -> None:
+    options = {option.name: option for option in ctx.command.params}
     for key, value in content.items():
-        if key not in kinds:
-            raise Failure(f"{path} has an unknown key {key!r}.{_known(key, kinds)}")
-        if not _is_kind(value, kinds[key]):
-            raise Failure(f"{path}: {key} must be {kinds[key]}; got {value!r}.")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise Failure(f"{path} has an unknown key {key!r}.{hint} Known are {', '.join(known)}.")
+        kind = _TABLE if key in ("columns", "parameters") else _kind(options.get(key))
+        if not _is_kind(value, kind):
+            raise Failure(f"{path}: {key} must be {kind}; got {value!r}.")
 
 
-def _known(key: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(key, list(known), 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{hint} Known are {', '.join(known)}."
+def _kind(option: click.Parameter | None) -> str:
+    """What the value must be where click would take something else, or not fail in one line."""
+    if isinstance(option, click.Option) and option.is_flag:
+        return "true or false"
+    if isinstance(option, click.Option) and option.multiple:
+        return _TEXTS
+    if option is not None and isinstance(option.type, type(click.INT)):
+        return "a whole number"
+    is_text = option is not None and isinstance(option.type, _TEXT_TYPES)
+    return "text" if is_text else "anything"
 
 
 def _is_kind(value: Any, kind: str) -> bool:
     if kind == _TEXTS:
         return all(isinstance(item, str) for item in _as_list(value))
-    if kind == _NUMBER:
+    if kind == "a whole number":
         return isinstance(value, int) and not isinstance(value, bool)
-    return kind == _ANY or isinstance(value, {_TEXT: str, _SWITCH: bool, _TABLE: dict}[kind])
+    types = {"text": str, "true or false": bool, _TABLE: dict, "anything": object}
+    return isinstance(value, types[kind])
 
 
 def _as_list(value: Any) -> list[Any]:
