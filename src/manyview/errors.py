@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Remediable(Exception):
+class RemediableError(Exception):
     """An error that another value of a parameter mends.
 
     The message is the problem and its remedy in Python. Programs that have other names for
@@ -20,9 +20,9 @@ class Remediable(Exception):
 
     Examples
     --------
-    >>> error = ReadError("a.csv has no ids.", remedy="Name them: id_column=...", parameter="id_column")
+    >>> error = WriteError("The disk is full.", remedy="Set folder=...", parameter="folder")
     >>> str(error), error.parameter
-    ('a.csv has no ids. Name them: id_column=...', 'id_column')
+    ('The disk is full. Set folder=...', 'folder')
     """
 
     def __init__(self, problem: str, *, remedy: str = "", parameter: str = "") -> None:
@@ -42,11 +42,11 @@ class RankWarning(UserWarning):
     """The fused graph has fewer useful singular vectors than were asked for."""
 
 
-class ReadError(Remediable, OSError):
+class ReadError(OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 
 
-class WriteError(Remediable, OSError):
+class WriteError(RemediableError, OSError):
     """Results could not be written, as a rule because the disk is full."""
 
 
@@ -54,5 +54,5 @@ class CheckpointError(ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
 
 
-class MemoryLimitError(Remediable, ValueError):
+class MemoryLimitError(RemediableError, ValueError):
     """Blocks of rows do not fit into the memory that they may take."""

@@ -14,6 +14,8 @@ from PIL import Image
 import manyview
 from manyview.cli.group import manyview as command_line
 
+FEW = 150
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
@@ -33,8 +35,11 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def quick_demo(monkeypatch):
-    """Run the demo in this process, with a plain map instead of t-SNE and no k-means."""
+    """Run the demo of a few digits in this process, with a plain map instead of t-SNE and no k-means."""
     from manyview.cli import demo, picture
+
+    few = manyview.datasets.digits_views()[:FEW]
+    monkeypatch.setattr(manyview.datasets, "digits_views", lambda: few)
 
     monkeypatch.setattr(picture, "_map_to_plane", lambda embedding, seed: embedding[:, 1:3])
     monkeypatch.setattr(demo, "kmeans_labels", lambda views, n_clusters, seed: views.target)
@@ -133,7 +138,7 @@ def test_a_file_of_someone_else_is_not_replaced(tmp_path, quick_demo):
 def test_a_file_of_someone_else_is_replaced_by_force(tmp_path, quick_demo):
     (tmp_path / "labels.csv").write_text("precious")
     assert quick_demo("-o", tmp_path, "--force").exit_code == 0
-    assert len(read_labels(tmp_path)["row"]) == 1797
+    assert len(read_labels(tmp_path)["row"]) == FEW
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])

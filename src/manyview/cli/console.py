@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -21,21 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass
 class Shared:
-    """What the user said that concerns every command.
-
-    Attributes
-    ----------
-    quiet : bool
-        Results only: no progress, no remarks.
-    verbose : int
-        1 logs what happens, 2 logs everything.
-    as_json : bool
-        Results as one JSON object on stdout.
-    seed : int
-        The same seed gives the same results.
-    given : set of str
-        Which of these the user gave.
-    """
+    """What the user said that concerns every command, and which of it was said at all."""
 
     quiet: bool = False
     verbose: int = 0
@@ -61,23 +48,22 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
             _log(ctx, value)
 
 
-_OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "quiet": (
-        ("-q", "--quiet"),
-        {"is_flag": True, "help": "Results only: no progress, no remarks."},
+_OPTIONS: dict[str, Callable[..., Any]] = {
+    "quiet": partial(
+        click.option, "-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."
     ),
-    "verbose": (
-        ("-v", "--verbose"),
-        {"count": True, "help": "Log what happens; twice: everything."},
+    "verbose": partial(
+        click.option, "-v", "--verbose", count=True, help="Log what happens; twice: everything."
     ),
-    "as_json": (("--json", "as_json"), {"is_flag": True, "help": "Print results as JSON."}),
-    "seed": (
-        ("--seed",),
-        {
-            "type": click.IntRange(0, 2**31 - 1),
-            "metavar": "NUMBER",
-            "help": "The same seed gives the same results.  [default: 0]",
-        },
+    "as_json": partial(
+        click.option, "--json", "as_json", is_flag=True, help="Print results as JSON."
+    ),
+    "seed": partial(
+        click.option,
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        metavar="NUMBER",
+        help="The same seed gives the same results.  [default: 0]",
     ),
 }
 
@@ -87,8 +73,7 @@ def shared_options(*names: str) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         for name in reversed(names):
-            words, kind = _OPTIONS[name]
-            command = click.option(*words, expose_value=False, callback=_remember, **kind)(command)
+            command = _OPTIONS[name](expose_value=False, callback=_remember)(command)
         return command
 
     return add
@@ -147,16 +132,7 @@ def print_result(facts: Any, show: Callable[[], None], *, indent: int | None = 2
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
 ) -> None:
-    """Print lines with aligned columns: whole words whatever the terminal's width, easy to search.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : sequence of sequence
-        Cells, as many a row as there are columns.
-    right : sequence of int
-        Numbers of the columns that are aligned to the right.
+    """Print lines with aligned columns, some to the right; whole words whatever the terminal's width.
 
     Examples
     --------

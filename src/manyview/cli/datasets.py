@@ -20,6 +20,8 @@ from manyview.machine import whole_file
 if TYPE_CHECKING:
     from manyview import Views
 
+Files = dict[str, Callable[[Path], None]]
+
 
 @click.group(name="datasets")
 def command() -> None:
@@ -32,7 +34,7 @@ def list_names() -> None:
     """List all data sets, and whether they are on this machine."""
     from manyview import datasets
 
-    found: list[dict[str, Any]] = [
+    facts: list[dict[str, Any]] = [
         {
             "name": info.name,
             "n_samples": info.n_samples,
@@ -45,20 +47,13 @@ def list_names() -> None:
     ]
 
     def show() -> None:
-        rows = [
-            [
-                entry["name"],
-                entry["n_samples"],
-                " + ".join(map(str, entry["n_features"])),
-                entry["n_clusters"],
-                "yes" if entry["is_here"] else "no",
-                entry["title"],
-            ]
-            for entry in found
-        ]
-        print_table(["name", "rows", "columns", "classes", "here", "what"], rows, right=[1, 3])
+        header = ["name", "rows", "columns", "classes", "here", "what"]
+        rows = [list(entry.values()) for entry in facts]
+        for row in rows:
+            row[2], row[4] = " + ".join(map(str, row[2])), "yes" if row[4] else "no"
+        print_table(header, rows, right=[1, 3])
 
-    print_result(found, show)
+    print_result(facts, show)
 
 
 def _is_here(info: Any) -> bool:
@@ -79,23 +74,22 @@ def show_info(name: str) -> None:
 
     def show() -> None:
         widths = zip(info.view_names, info.n_features, strict=True)
-        lines = {
-            "name": info.name,
-            "what": info.title,
-            "rows": info.n_samples,
-            "classes": info.n_clusters,
-            "views": ", ".join(f"{view} {width}" for view, width in widths),
-            "licence": info.licence,
-            "homepage": info.homepage,
-            "here": "yes" if _is_here(info) else "no",
-            "note": info.note,
-            "warning": info.warning,
-        }
-        for title, value in lines.items():
+        lines = [
+            ("name", info.name),
+            ("what", info.title),
+            ("rows", info.n_samples),
+            ("classes", info.n_clusters),
+            ("views", ", ".join(f"{view} {width}" for view, width in widths)),
+            ("licence", info.licence),
+            ("homepage", info.homepage),
+            ("here", "yes" if _is_here(info) else "no"),
+            ("note", info.note),
+            ("warning", info.warning),
+            *(("source", f"{source.address} ({source.status})") for source in info.sources),
+        ]
+        for title, value in lines:
             if value != "":
                 click.echo(f"{title:<9} {value}")
-        for source in info.sources:
-            click.echo(f"{'source':<9} {source.address} ({source.status})")
 
     print_result(asdict(info), show)
 
@@ -168,24 +162,24 @@ def _print_shape(name: str, views: Views, where: Path | None) -> None:
     print_result(facts, lambda: click.echo(f"{name}: {views.n_rows} rows, {words}"), indent=None)
 
 
-def _files(name: str, views: Views, kind: str) -> dict[str, Callable[[Path], None]]:
+def _files(name: str, views: Views, kind: str) -> Files:
     """What to write under which name."""
+    import numpy as np
     from scipy import sparse
 
     from manyview.datasets.loaders import save_npz
 
     if kind == "npz":
         return {f"{name}.npz": partial(save_npz, views=views)}
-    thin = [view for view, array in views.items() if sparse.issparse(array)]
-    write_dense = {"csv": _write_csv, "npy": _write_npy, "parquet": _write_parquet}[kind]
-    files: dict[str, Callable[[Path], None]] = {
-        f"{view}.npz" if view in thin else f"{view}.{kind}": partial(
-            _write_sparse if view in thin else write_dense, array=array, name=view
-        )
-        for view, array in views.items()
-    }
-    labels = enumerate(views.target.tolist()) if views.target is not None else ()
-    return files | {"labels.csv": partial(_write_lines, header=["id", "label"], lines=labels)}
+    write = {"csv": _write_csv, "npy": _write_npy, "parquet": _write_parquet}[kind]
+    files: Files = {}
+    for view, array in views.items():
+        if sparse.issparse(array):
+            files[f"{view}.npz"] = partial(_write_sparse, array=array)
+        else:
+            files[f"{view}.{kind}"] = partial(write, array=array, name=view)
+    lines = enumerate(np.asarray(views.target).tolist())
+    return files | {"labels.csv": partial(_write_lines, header=["id", "label"], lines=lines)}
 
 
 def _write_lines(path: Path, header: list[str], lines: Iterable[Any]) -> None:
@@ -205,7 +199,7 @@ def _write_npy(path: Path, array: Any, name: str) -> None:
         np.save(file, array)
 
 
-def _write_sparse(path: Path, array: Any, name: str) -> None:
+def _write_sparse(path: Path, array: Any) -> None:
     from scipy import sparse
 
     with path.open("wb") as file:

@@ -16,13 +16,11 @@ from manyview.machine import count_jobs
 from manyview.pipeline.fit import count_sample_rows
 from manyview.pipeline.parameters import resolve
 from manyview.pipeline.settings import Settings
-from manyview.readers.contents import LABEL_NAMES
 from manyview.sources import is_source
 from manyview.views.presence import split_rows
 from manyview.wording import first_few
 
 _SAMPLE_ROWS = 20_000
-_CODES = 50  # a column of whole numbers with at most so many values may be a class
 _ENTRY_BYTES = 12  # a value and a column number of a sparse row
 _KEPT_BYTES = 256 << 20  # graph rows that are always kept
 _OWN_BYTES = 300 << 20  # the program and its libraries
@@ -31,17 +29,7 @@ _COMPILING_ROWS = 512
 
 
 def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[str, Any]:
-    """Facts and likely problems of one view, as JSON, from a sample of its rows.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    data : ndarray, csr_array or Source of shape (n, d)
-        Its rows.
-    columns : sequence of str or None
-        Names of its columns.
-    """
+    """Facts and likely problems of one view (array, csr_array or source), from a sample of rows."""
     rows, present = split_rows(_sample_rows(data))
     floats = np.asarray(rows.data if sparse.issparse(rows) else rows, dtype=np.float64)
     finite, deviation = floats[np.isfinite(floats)], _deviations(rows)
@@ -67,7 +55,8 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
         "largest_deviation": float(spread.max()) if len(spread) else 0.0,
         "repeated_rows": _share_repeated(rows),
     }
-    facts["problems"] = _find_problems(facts, rows, columns, np.flatnonzero(deviation == 0))
+    names = np.asarray(columns or range(data.shape[1]))
+    facts["problems"] = _find_problems(facts, names[deviation == 0].tolist())
     return facts
 
 
@@ -118,12 +107,7 @@ def _share_repeated(rows: Any) -> float:
     return 1 - len(keys) / int(rows.shape[0]) if keys else 0.0
 
 
-def _find_problems(
-    facts: dict[str, Any],
-    rows: Any,
-    columns: Sequence[str] | None,
-    constant: npt.NDArray[np.int64],
-) -> list[str]:
+def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
     n_lacking, n_looked_at = facts["missing_rows"], facts["sampled_rows"] + facts["missing_rows"]
     if n_lacking == n_looked_at:
         return [f"no {'sampled ' if n_looked_at < facts['n_rows'] else ''}row has this view"]
@@ -134,30 +118,14 @@ def _find_problems(
         found.append(f"{facts['missing']} missing values: fit refuses them, fill them in first")
     if facts["infinite"]:
         found.append(f"{facts['infinite']} infinite values: fit refuses them")
-    if len(constant):
-        names = columns or range(facts["n_columns"])
-        listed = first_few([names[i] for i in constant], 3)
-        found.append(f"{len(constant)} constant column(s) say nothing: {listed}")
+    if constant:
+        found.append(f"{len(constant)} constant column(s) say nothing: {first_few(constant, 3)}")
     if facts["repeated_rows"] > 0.01:
         found.append(f"{facts['repeated_rows']:.0%} of the rows repeat another row")
     if facts["largest_deviation"] > 1e3 * facts["smallest_deviation"]:
         found.append("columns of very different scale: do not fit with --scaling none")
     if facts["n_columns"] == 1:
         found.append("a single column: clusters will be ranges of it")
-    return found + _suspicious_columns(rows, columns)
-
-
-def _suspicious_columns(rows: Any, columns: Sequence[str] | None) -> list[str]:
-    """Columns that look like ids or labels, which are no features."""
-    if columns is None or sparse.issparse(rows):
-        return []
-    found = []
-    for place, name in enumerate(columns):
-        plain, n_values = name.lower(), len(np.unique(rows[:, place]))
-        if plain in ("id", "index", "row", "unnamed_0") and n_values == len(rows):
-            found.append(f"column {name!r} looks like ids: name it with --id-column {name}")
-        elif plain in LABEL_NAMES and n_values <= _CODES:
-            found.append(f"column {name!r} looks like labels: name it with --label-column {name}")
     return found
 
 

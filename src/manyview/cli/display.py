@@ -32,11 +32,6 @@ class StageBars:
     """One bar for each stage; a :class:`manyview.engines.progress.Progress`.
 
     A stage that starts again, as every sweep of k-means does, makes its bar longer.
-
-    Parameters
-    ----------
-    bars : rich.progress.Progress
-        What draws them.
     """
 
     def __init__(self, bars: Progress) -> None:
@@ -73,15 +68,7 @@ class StageBars:
 
 
 class Watched:
-    """An engine, telling a display about every stage.
-
-    Parameters
-    ----------
-    engine : str or Engine
-        What computes; "auto" is settled by the arrays of the first call.
-    bars : StageBars
-        Told what starts and how far it is.
-    """
+    """An engine, telling a display about every stage; "auto" is settled by the first arrays."""
 
     def __init__(self, engine: Any, bars: StageBars) -> None:
         self._engine, self._bars = engine, bars

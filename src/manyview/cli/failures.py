@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from manyview.cli import how_to_install
-from manyview.errors import DatasetNotFoundError, ReadError, Remediable
+from manyview.errors import DatasetNotFoundError, ReadError, RemediableError
 
 _REMEDIES = {
     "memory_limit": "Raise --memory-limit to that, or use fewer threads with --n-jobs.",
@@ -53,6 +53,6 @@ def as_failure(error: Exception) -> Failure:
 
 def in_words(error: Exception) -> str:
     """What an error says, with the remedy in options where the library's is in parameters."""
-    if isinstance(error, Remediable) and error.parameter in _REMEDIES:
+    if isinstance(error, RemediableError) and error.parameter in _REMEDIES:
         return f"{error.problem} {_REMEDIES[error.parameter]}"
     return str(error)

@@ -7,35 +7,15 @@ import shlex
 import shutil
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli import how_to_install
+from manyview.cli import how_to_install, options, results
 from manyview.cli.console import current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options, memory_for_views
-from manyview.cli.options import (
-    Size,
-    clusters_option,
-    force_option,
-    output_option,
-    parameter_options,
-    take_parameters,
-)
-from manyview.cli.results import (
-    SCORES,
-    claim_folder,
-    describe_views,
-    known_rows,
-    print_files,
-    report_facts,
-    say_unlabelled,
-    write_array,
-    write_labels,
-    write_record,
-)
 from manyview.cli.run_file import use_run_file
 from manyview.machine import whole_file
 from manyview.wording import bytes_in_words
@@ -68,8 +48,8 @@ Examples:
     name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
 )
 @input_options(labels=True)
-@clusters_option("Number of clusters, or auto to choose it.")
-@output_option("FOLDER", "Where results go.")
+@options.clusters_option("Number of clusters, or auto to choose it.")
+@options.output_option("FOLDER", "Where results go.")
 @click.option(
     "--config",
     metavar="FILE",
@@ -80,7 +60,7 @@ Examples:
     help="A run file (TOML) with these options; flags override it.",
 )
 @click.option("--report/--no-report", default=True, help="Write report.html (the default), or not.")
-@force_option("Replace results that are there.")
+@options.force_option("Replace results that are there.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "disk"]),
@@ -90,21 +70,21 @@ Examples:
 )
 @click.option(
     "--memory-limit",
-    type=Size(),
+    type=options.Size(),
     metavar="SIZE",
     help="Bytes that views may take in memory (500MB, 4GB); a quarter of what is free by default.",
 )
-@parameter_options
+@options.parameter_options
 @shared_options("seed", "quiet", "verbose", "as_json")
-def command(**options: Any) -> None:
+def command(**given: Any) -> None:
     """Cluster the rows of files; write clusters, model and a report.
 
     VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each file is one way to see
     the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Parquet, Arrow, HDF5,
     zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
-    job = _Job.from_options(options)
-    claim_folder(job.folder, FILES, force=options["force"])
+    job = _Job.from_options(given)
+    results.claim_folder(job.folder, FILES, force=given["force"])
     try:
         job.run()
     except KeyboardInterrupt as stopped:
@@ -122,26 +102,25 @@ class _Job:
     engine: str
     memory_limit: int
     has_report: bool
-    written: list[str] = field(default_factory=list)
     is_writing: bool = False
     uses_checkpoint: bool = False
 
     @classmethod
-    def from_options(cls, options: dict[str, Any]) -> _Job:
+    def from_options(cls, given: dict[str, Any]) -> _Job:
         ctx = click.get_current_context()
-        if not options["texts"]:
-            options["texts"] = tuple((ctx.default_map or {}).get("texts", ()))
+        if not given["texts"]:
+            given["texts"] = tuple((ctx.default_map or {}).get("texts", ()))
         for name, flag in (("n_clusters", "-k"), ("output", "-o")):
-            if options[name] is None:
+            if given[name] is None:
                 raise click.UsageError(f"Missing option '{flag}'.", ctx)
         return cls(
-            inputs=Inputs.take(options),
-            n_clusters=options["n_clusters"],
-            folder=Path(options["output"]),
-            parameters=take_parameters(options),
-            engine=options["engine"],
-            memory_limit=options["memory_limit"] or memory_for_views(),
-            has_report=options["report"],
+            inputs=Inputs.take(given),
+            n_clusters=given["n_clusters"],
+            folder=Path(given["output"]),
+            parameters=options.take_parameters(given),
+            engine=given["engine"],
+            memory_limit=given["memory_limit"] or memory_for_views(),
+            has_report=given["report"],
         )
 
     @property
@@ -165,20 +144,19 @@ class _Job:
                 "warnings": warnings,
                 "inputs": self.inputs.record(),
             }
-            self.is_writing = True
             self._write(model, data, facts)
             if self.has_report:
                 with bars.step("report"):
                     self._write_report(model, data, facts)
         if self.uses_checkpoint:  # otherwise a folder of that name is the user's
             shutil.rmtree(self.checkpoint, ignore_errors=True)
-        print_result(facts, lambda: self._print(facts, describe_views(data.views)))
+        print_result(facts, lambda: self._print(facts, results.describe_views(data.views)))
 
     def _read(self) -> Assembled:
         limits = {"disk": None, "memory": 1 << 62}
         data = self.inputs.read(memory_limit=limits.get(self.engine, self.memory_limit))
         if data.views.target is not None:
-            say_unlabelled(known_rows(data.views.target))
+            results.say_unlabelled(results.known_rows(data.views.target))
         return data
 
     def _fit(self, data: Assembled, bars: StageBars) -> LMVSC:
@@ -216,22 +194,19 @@ class _Job:
         """Write all but the report. What an earlier run left is removed first."""
         for name in FILES:
             (self.folder / name).unlink(missing_ok=True)
+        self.is_writing = True
         for name in ("labels.csv", "labels.npy"):
-            write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
-            self.written.append(name)
-        write_array(self.folder / "embedding.npy", model.embedding_)
-        self.written.append("embedding.npy")
+            results.write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
+        results.write_array(self.folder / "embedding.npy", model.embedding_)
         with whole_file(self.folder / "model.mv") as path:
             model.save(path)
-        self.written.append("model.mv")
-        write_record(self.folder / "summary.json", {"fit": facts})  # enough for 'manyview report'
-        self.written.append("summary.json")
+        results.write_record(self.folder / "summary.json", {"fit": facts})  # enough for a report
 
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
         try:
-            shown = {**report_facts(model, data, facts), "fit": facts}
-            write_record(self.folder / "summary.json", shown)
+            shown = {**results.report_facts(model, data, facts), "fit": facts}
+            results.write_record(self.folder / "summary.json", shown)
             from manyview.report import write_report
 
             write_report(shown, self.folder / "report.html", force=True)
@@ -240,8 +215,6 @@ class _Job:
             if advice is None:
                 raise
             say(f"No report.html: {advice}")
-        else:
-            self.written.append("report.html")
 
     def _print(self, facts: dict[str, Any], views: str) -> None:
         """Print the clusters, the scores and the files."""
@@ -255,18 +228,21 @@ class _Job:
             for choice in facts["choices"]:
                 say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
         if facts["scores"] is not None:
-            words = (f"{title} {facts['scores'][name]:.3f}" for name, title in SCORES.items())
+            words = (
+                f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
+            )
             click.echo(f"against the true labels: {', '.join(words)}")
         if not current().quiet:
-            print_files(self.folder, FILES)
+            results.print_files(self.folder, FILES)
 
     def what_is_kept(self) -> str:
         """What is left of a run that is stopped now, in words."""
         if self.is_writing:
-            missing = [name for name in FILES if name not in self.written]
-            words = f"Kept in {self.folder}: {', '.join(self.written) or 'nothing'}; missing: "
+            there = [name for name in FILES if (self.folder / name).exists()]
+            missing = [name for name in FILES if name not in there]
+            words = f"Kept in {self.folder}: {', '.join(there) or 'nothing'}; missing: "
             words += f"{', '.join(missing)}."
-            if "summary.json" in self.written:
+            if "summary.json" in there:
                 words += f" 'manyview report {self.folder}' makes the report."
             return words
         if self.uses_checkpoint and self.checkpoint.exists() and any(self.checkpoint.iterdir()):
@@ -291,7 +267,7 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
     columns = zip(views.names, views.feature_names, strict=True)
     scores = None
     if views.target is not None:
-        known = known_rows(views.target)
+        known = results.known_rows(views.target)
         scores = manyview.metrics.scores(views.target[known], model.labels_[known])
     params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
     return {

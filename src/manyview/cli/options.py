@@ -18,48 +18,34 @@ else:
 
 
 class Numbers(_Kind):
-    """A number, several with commas, or one of a few words.
-
-    Parameters
-    ----------
-    kind : type
-        ``int`` or ``float``.
-    words : sequence of str
-        Words that are allowed instead.
-    several : bool
-        Whether commas are allowed.
-    """
+    """A number, several with commas, or one of a few words."""
 
     name = "numbers"
 
     def __init__(
         self, kind: Callable[[Any], Any], *, words: Sequence[str] = (), several: bool = False
     ) -> None:
-        self._kind, self._words, self._several = kind, tuple(words), several
+        self._kind, self._words, self._several = kind, words, several
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word, the number, or the list of numbers."""
         if value in self._words and not isinstance(value, bool):
             return value
-        parts = value if isinstance(value, list) else str(value).split(",")
         try:
-            numbers = [self._number(part) for part in parts]
+            numbers = [self._number(part) for part in _parts(value)]
         except (ValueError, TypeError):
             numbers = []
         if not numbers or (len(numbers) > 1 and not self._several):
-            self.fail(f"{value!r} is not {self._describe()}.", param, ctx)
-        return numbers[0] if len(numbers) == 1 and not isinstance(value, list) else numbers
+            words = "a whole number" if self._kind is int else "a number"
+            words += ", several with commas" if self._several else ""
+            words += "".join(f", or {word!r}" for word in self._words)
+            self.fail(f"{value!r} is not {words}.", param, ctx)
+        return numbers if isinstance(value, list) or len(numbers) > 1 else numbers[0]
 
     def _number(self, part: Any) -> Any:
         if isinstance(part, bool) or (self._kind is int and isinstance(part, float)):
             raise ValueError
-        return self._kind(part.strip() if isinstance(part, str) else part)
-
-    def _describe(self) -> str:
-        words = "a whole number" if self._kind is int else "a number"
-        if self._several:
-            words += ", several with commas"
-        return words + "".join(f", or {word!r}" for word in self._words)
+        return self._kind(part)
 
 
 class Words(_Kind):
@@ -68,16 +54,20 @@ class Words(_Kind):
     name = "words"
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._words = tuple(words)
+        self._words = words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word, or the list of words."""
-        parts = value if isinstance(value, list) else str(value).split(",")
+        parts = _parts(value)
         for part in parts:
             if part not in self._words:
                 self.fail(f"{part!r} is not one of {', '.join(self._words)}.", param, ctx)
         found = [None if part == "none" else part for part in parts]
         return found[0] if len(found) == 1 else found
+
+
+def _parts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else str(value).split(",")
 
 
 class Size(_Kind):
@@ -109,22 +99,19 @@ def force_option(words: str) -> Callable[[F], F]:
 
 def clusters_option(words: str, **more: Any) -> Callable[[F], F]:
     """Add -k to a command, with the help's words."""
-    kind = Numbers(int, words=["auto"])
-    return click.option("-k", "--n-clusters", type=kind, metavar="K|auto", help=words, **more)
+    return click.option("-k", "--n-clusters", type=_COUNT, metavar="K|auto", help=words, **more)
 
 
 _SCALINGS = ("auto", "standard", "normal-scores", "hellinger", "unit", "energy", "none")
+_COUNT = Numbers(int, words=["auto"])
+_WEIGHTS = ("auto", "equal", "agreement", "amgl")
 _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     "n_anchors": (
         Numbers(int, words=["auto"], several=True),
         "M[,M]",
         "Anchors of each view; several numbers make several graphs.",
     ),
-    "alpha": (
-        Numbers(float, words=["auto"], several=True),
-        "A[,A]",
-        "Ridge on the graph weights.",
-    ),
+    "alpha": (Numbers(float, words=["auto"], several=True), "A[,A]", "Ridge on the graph weights."),
     "locality": (Numbers(float, words=["auto"]), "G", "Penalty on far anchors."),
     "scaling": (
         Words(_SCALINGS),
@@ -136,13 +123,13 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
         "KIND",
         "One graph a view (late), one of all (early), or both.",
     ),
-    "n_repeats": (Numbers(int, words=["auto"]), "N", "Anchor seeds that are joined."),
+    "n_repeats": (_COUNT, "N", "Anchor seeds that are joined."),
     "view_weights": (
-        Numbers(float, words=["auto", "equal", "agreement", "amgl"], several=True),
+        Numbers(float, words=_WEIGHTS, several=True),
         "W[,W]",
-        "Weight of each view, or auto, equal, agreement, amgl.",
+        f"Weight of each view, or {', '.join(_WEIGHTS)}.",
     ),
-    "n_components": (Numbers(int, words=["auto"]), "C", "Singular vectors kept."),
+    "n_components": (_COUNT, "C", "Singular vectors kept."),
     "anchor_method": (
         click.Choice(["kmeans", "kmeans-all", "random"]),
         "KIND",

@@ -41,17 +41,7 @@ class _Cluster:
 
 
 def draw(views: Views, model: LMVSC, *, seed: int = 0) -> Figure:
-    """A figure of the clustered digits.
-
-    Parameters
-    ----------
-    views : Views
-        What was clustered; ``target`` says what images show, to mark those in the wrong company.
-    model : LMVSC
-        Fitted to the views.
-    seed : int
-        Of the map.
-    """
+    """A figure of the digits that a model was fitted to; their target marks the wrong company."""
     images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
     clusters = _describe_clusters(model, digits)
     points = _map_to_plane(model.embedding_, seed)
@@ -117,7 +107,7 @@ def _draw_map(
 ) -> None:
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.04)
+    axes.margins(0.07)
     for cluster in clusters:
         axes.scatter(*points[cluster.rows].T, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
     wrong = np.concatenate([c.rows[digits[c.rows] != c.digit] for c in clusters])
@@ -128,41 +118,22 @@ def _draw_map(
 
 
 def _draw_medoids(axes: Any, points: Array, images: Array, clusters: list[_Cluster]) -> None:
-    """Show each cluster's most typical image beside its place, where it hides the fewest points."""
-    axes.apply_aspect()
-    at = axes.transData.transform(points) * 72 / axes.figure.dpi  # in printer's points
-    frame = axes.get_window_extent().get_points() * 72 / axes.figure.dpi
-    taken: list[Array] = []
+    """Show each cluster's most typical image beside its place, away from the middle of the map."""
+    middle = points.mean(axis=0)
     for cluster in clusters:
         medoid = cluster.rows[0]
-        spot = _free_spot(at[medoid], at, np.array(taken).reshape(-1, 2), frame)
-        taken.append(spot)
+        outwards = points[medoid] - middle
         axes.add_artist(
             AnnotationBbox(
                 OffsetImage(images[medoid], zoom=3.2, cmap="gray_r", interpolation="nearest"),
                 tuple(points[medoid]),
-                xybox=tuple(spot - at[medoid]),
+                xybox=tuple(52 * outwards / np.hypot(*outwards)),
                 boxcoords="offset points",
                 pad=0.15,
                 bboxprops={"edgecolor": cluster.colour, "linewidth": 2.2},
                 arrowprops={"arrowstyle": "-", "color": _INK, "linewidth": 0.8},
             )
         )
-
-
-def _free_spot(place: Array, points: Array, taken: Array, frame: Array) -> Array:
-    """Where around ``place`` a thumbnail hides least; the nearest of the best."""
-    half = 18.0
-
-    def cost(spot: Array) -> tuple[int, float]:
-        hidden = int((np.abs(points - spot).max(axis=1) < half).sum())
-        clashes = int((np.abs(taken - spot).max(axis=1) < 2 * half).sum()) if len(taken) else 0
-        outside = int((spot - half < frame[0]).any() or (spot + half > frame[1]).any())
-        return hidden + 1000 * (clashes + outside), float(np.hypot(*(spot - place)))
-
-    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    around = np.column_stack([np.cos(angles), np.sin(angles)])
-    return min((place + radius * way for radius in (40, 52, 64, 76) for way in around), key=cost)
 
 
 def _draw_typical(axes: Any, images: Array, clusters: list[_Cluster]) -> None:

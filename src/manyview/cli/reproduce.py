@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,9 @@ from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_folder, write_record
 
 if TYPE_CHECKING:
-    from manyview.reproduce.plan import Options
+    pass
 
-_RECORD = "run.json"
+_RECORD, _LINES = "run.json", "results.jsonl"
 
 
 @click.command(name="reproduce", short_help="Run the paper's experiments again, all or some.")
@@ -71,13 +70,18 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
     from manyview.reproduce.plan import Options
     from manyview.reproduce.run import run, targets
 
-    files = [_RECORD, "results.jsonl", PAGE, TEXT]
-    claim_folder(folder, files, record=_RECORD, force=force)
+    claim_folder(folder, [_RECORD, _LINES, PAGE, TEXT], record=_RECORD, force=force)
     options, before = Options(form, seeds), _read_record(folder / _RECORD)
-    _refuse_other_form(options, before, folder)
+    if before and (before["form"], before["seeds"]) != (form, options.n_seeds):
+        # One folder is one page, and a page does not mix forms and numbers of seeds.
+        raise Failure(
+            f"{folder} holds a {before['form']} run with --seeds {before['seeds']}, and this is a "
+            f"{form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask for "
+            "the same form and seeds to go on there."
+        )
     shown = targets([*wanted, *before.get("targets", [])])
     write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": options.n_seeds})
-    store = Store(folder / "results.jsonl")
+    store = Store(folder / _LINES)
     n_before, started = len(store), time.monotonic()
     try:
         run(wanted, options, store, _Teller())
@@ -99,7 +103,7 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
             scope = f" ({finding['scope']})" if finding["scope"] else ""
             click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
         click.echo(f"{n_computed} cells computed in {seconds:.0f} s, {n_before} were there.")
-        for name in (PAGE, TEXT, "results.jsonl"):
+        for name in (PAGE, TEXT, _LINES):
             click.echo(f"  {folder / name}")
 
     summary = {
@@ -116,25 +120,14 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
 
 def _read_record(record: Path) -> dict[str, Any]:
     """What an earlier run into the same folder was asked for; nothing if there was none."""
+    from manyview.reproduce.plan import Options
+
     try:
         found = json.loads(record.read_text(encoding="utf-8"))
-        return {"targets": [str(name) for name in found["targets"]],
-                "form": str(found["form"]), "seeds": found["seeds"]}  # fmt: skip
+        n_seeds = Options(found["form"], found["seeds"]).n_seeds
+        return {"targets": list(found["targets"]), "form": found["form"], "seeds": n_seeds}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-
-
-def _refuse_other_form(options: Options, before: dict[str, Any], folder: Path) -> None:
-    """One folder is one page, and a page does not mix forms and numbers of seeds."""
-    if not before:
-        return
-    earlier = replace(options, form=before["form"], seeds=before["seeds"])
-    if (earlier.form, earlier.n_seeds) != (options.form, options.n_seeds):
-        raise Failure(
-            f"{folder} holds a {earlier.form} run with --seeds {earlier.n_seeds}, and this is a "
-            f"{options.form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask "
-            "for the same form and seeds to go on there."
-        )
 
 
 class _Teller:

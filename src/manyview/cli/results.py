@@ -37,19 +37,9 @@ SCORES = {
 def claim_folder(
     folder: Path, files: Collection[str], *, record: str | None = None, force: bool
 ) -> None:
-    """Make ``folder`` if need be, and refuse to replace files that no earlier run wrote.
+    """Make ``folder`` if need be, and refuse to replace these files in it, unless asked to.
 
-    Parameters
-    ----------
-    folder : Path
-        Where results go.
-    files : collection of str
-        Names that will be written. Nothing else in the folder is touched.
-    record : str, optional
-        The one of ``files`` by which a run recognises the output of an earlier one, which it may
-        replace.
-    force : bool
-        Replace them whoever wrote them.
+    A command may replace what an earlier run wrote, if ``record`` is the file by which to know that.
     """
     _make_folder(folder)
     found = [name for name in files if (folder / name).exists()]

@@ -135,9 +135,10 @@ class DiskRows(TiledRows):
         needed = tile_bytes + self._band_bytes
         if needed > share and not self._is_result:
             where = ", ".join(column.where for column in self._columns if is_source(column))
+            limit, least = bytes_in_words(self._session.limit), bytes_in_words(needed / _BLOCKS)
             raise MemoryLimitError(
-                f"A memory limit of {bytes_in_words(self._session.limit)} is too small to read {where}: with "
-                f"{self._run.n_jobs} thread(s) it takes at least {bytes_in_words(needed / _BLOCKS)}.",
+                f"A memory limit of {limit} is too small to read {where}: with {self._run.n_jobs} "
+                f"thread(s) it takes at least {least}.",
                 remedy="Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
                 + (", or store the views in smaller chunks." if self._band_bytes else "."),
                 parameter="memory_limit",
@@ -174,8 +175,8 @@ class DiskRows(TiledRows):
         size, limit = len(rows) * self._row_bytes, self._session.limit
         if size > limit * _SAMPLE:
             excess = (
-                f"A memory limit of {bytes_in_words(limit)} is too small: a sample of {len(rows)} rows takes "
-                f"{bytes_in_words(size)}, and at most a quarter of the limit is for it."
+                f"A memory limit of {bytes_in_words(limit)} is too small: a sample of {len(rows)} rows "
+                f"takes {bytes_in_words(size)}, and at most a quarter of the limit is for it."
             )
             if not self._is_result:
                 raise MemoryLimitError(
