@@ -43,7 +43,7 @@ from manyview.views.columns import as_wide, count_columns, find_columns
 from manyview.views.container import Views
 from manyview.views.matching import (
     align_columns,
-    described_views,
+    drop_empty_views,
     is_single,
     match_views,
     refuse_other_columns,
@@ -307,7 +307,7 @@ view, default="auto"
         """
         columns = self._find_columns(X)
         given = split_views(X, columns)
-        views = described_views(given)
+        views = drop_empty_views(given)
         settings = resolve(self, given, views)
         engine = choose_engine(self.engine, views.arrays)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

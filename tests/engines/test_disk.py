@@ -23,7 +23,7 @@ from manyview.engines import Disk, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import ReadError, WriteError
-from manyview.sources import open_source
+from manyview.sources.npy import open_npy
 
 N_TILES = 10
 N_ROWS = N_TILES * TILE_ROWS - 99
@@ -46,7 +46,7 @@ def a_run(n_jobs=2, block_rows=TILE_ROWS):
 
 
 def open_rows(path, memory_limit="50 MB", run=None, **options):
-    return Disk(memory_limit, **options).open([path], run or a_run())
+    return Disk(memory_limit, **options).open([open_npy(path)], run or a_run())
 
 
 def first_rows(tile, first):
@@ -134,7 +134,7 @@ class TestLimit:
         run = a_run(2, 4 * TILE_ROWS)
         engine = Disk("1.1 MB")
         with run.resources:
-            rows = engine.open([path], run)
+            rows = engine.open([open_npy(path)], run)
             wide = rows.map_rows(lambda tile, first: np.tile(tile[0], 8), stage="wide")
             assert isinstance(wide, np.memmap)
             source = Watched(np.asarray(wide))
@@ -158,8 +158,9 @@ class TestLimit:
             "from manyview.engines import Disk\n"
             "from manyview.engines.base import Run\n"
             "from manyview.engines.progress import SilentProgress\n"
+            "from manyview.sources.npy import open_npy\n"
             "run = Run(2, 4096, SilentProgress())\n"
-            "rows = Disk('20 MB').open([__import__('pathlib').Path(sys.argv[1])], run)\n"
+            "rows = Disk('20 MB').open([open_npy(__import__('pathlib').Path(sys.argv[1]))], run)\n"
             "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
             "rows.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage='sums')\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
@@ -318,7 +319,7 @@ class TestFaults:
     def test_a_file_that_is_too_short_is_refused_before_anything_is_read(self, path):
         os.truncate(path, path.stat().st_size - 8)
         with pytest.raises(ReadError, match=r"x.npy' is cut short: 40861 rows of 4 columns need"):
-            open_source(path)
+            open_npy(path)
 
     @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file sizes")
     def test_a_full_disk_is_told_and_nothing_looks_whole(self, path, tmp_path):

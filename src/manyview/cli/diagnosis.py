@@ -17,7 +17,7 @@ from manyview.pipeline.fit import count_sample_rows
 from manyview.pipeline.parameters import resolve
 from manyview.pipeline.settings import Settings
 from manyview.sources import is_source
-from manyview.views.presence import split_rows
+from manyview.views.selection import split_rows
 from manyview.wording import first_few
 
 _SAMPLE_ROWS = 20_000

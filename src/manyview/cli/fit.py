@@ -24,7 +24,7 @@ from manyview.wording import bytes_in_words
 if TYPE_CHECKING:
     from manyview import LMVSC
     from manyview.cli.display import StageBars
-    from manyview.readers import Assembled
+    from manyview.views.files import Assembled
 
 FILES = {
     "report.html": "the report: open this first",

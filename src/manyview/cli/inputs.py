@@ -13,8 +13,9 @@ from manyview.cli.console import say
 from manyview.cli.failures import Failure
 
 if TYPE_CHECKING:
-    from manyview import LMVSC
-    from manyview.readers import Assembled, Contents, LabelFile
+    from manyview import LMVSC, Views
+    from manyview.readers import LabelFile, Vocabulary
+    from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,7 +68,7 @@ def input_options(*, labels: bool) -> Callable[[F], F]:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files, and how they are to be read; the fields are those of ``manyview.readers.read_views``."""
+    """Files, and how they are to be read; the parameters of ``manyview.views.files.read_views``."""
 
     texts: tuple[str, ...]
     labels: str | None = None
@@ -89,45 +90,31 @@ class Inputs:
 
     def read(self, *, memory_limit: int | None = None) -> Assembled:
         """Read the files; say what was taken as rows."""
-        from manyview.readers import read_views
+        from manyview.views.files import read_views
 
-        options = {name: value for name, value in vars(self).items() if name != "texts"}
-        return _said(read_views(self.texts, **options, memory_limit=memory_limit))
+        return _said(read_views(**vars(self), memory_limit=memory_limit, vocabulary=_words()))
 
     def read_like(self, model: LMVSC, fitted: Inputs | None) -> Assembled:
         """Read new rows of a model's views: by name, or in the model's order.
 
-        Parameters
-        ----------
-        model : LMVSC
-            Its views, and the names of their columns, are what is looked for.
-        fitted : Inputs or None
-            How the files of the fit were read, where nothing else is asked for.
+        What is not asked for is done as in the fit, if it is known how its files were read.
         """
-        from manyview.readers import assemble, parse
-        from manyview.readers.assemble import check_ids_found
+        from manyview.readers import parse
+        from manyview.views.files import assemble
 
-        asked = self
-        if fitted is not None:
-            asked = asked._filled_from(fitted)
-        known = dict(zip(model.view_names_, model.feature_names_per_view_, strict=True))
-        if asked.columns:
-            columns = {name: known.get(name) or columns for name, columns in asked.columns.items()}
-            asked = replace(asked, columns=columns)
-        parsed = [parse(text) for text in asked.texts]
-        parts = [asked._read_part(found, place, model) for place, found in enumerate(parsed)]
-        if self.id_column is not None:
-            check_ids_found(parts, self.id_column)
-        names = _fitted_names(parts, parsed, model.view_names_)
-        return _said(
-            assemble(
-                [_renamed(part, names) for part in parts],
-                parsed,
-                transpose=[names.get(name, name) for name in asked.transpose],
-                join=asked.join,
-                memory_limit=memory_for_views(),
-            )
+        asked = self if fitted is None else self._filled_from(fitted)
+        requests = [
+            asked._request(parse(text), place, model) for place, text in enumerate(asked.texts)
+        ]
+        data = assemble(
+            requests,
+            needs=(self.id_column,),
+            transpose=asked.transpose,
+            join=asked.join,
+            memory_limit=memory_for_views(),
         )
+        is_named = any(request.name is not None for request in requests)
+        return replace(_said(data), views=_as_fitted(data.views, model, is_named=is_named))
 
     def _filled_from(self, fitted: Inputs) -> Inputs:
         is_split = self.columns is None and len(self.texts) == 1
@@ -137,26 +124,28 @@ class Inputs:
             id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
         )
 
-    def _read_part(self, found: Any, place: int, model: LMVSC) -> Contents:
-        """Read a file: the fitted view with its name, else the one at its place."""
-        from manyview.readers import Request, read_file
-
-        request = Request(
-            found.path, found.key, self.id_column, self.label_column, self.columns or {}, self.drop
+    def _request(self, request: Any, place: int, model: LMVSC) -> Any:
+        """What is wanted of a file: the fitted view with its name, else the one at its place."""
+        request = replace(
+            request,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            columns=self.columns or {},
+            drop=self.drop,
+            vocabulary=_words(),
         )
-        names, own = list(model.view_names_), found.name or request.key or request.stem
+        names, own = list(model.view_names_), request.name or request.key or request.stem
         if len(names) == len(self.texts) and own not in names:
             names[place] = own
         # What lies on its side has known columns only once it is transposed.
-        if own in names and own not in self.transpose:
-            number = names.index(own)
-            request = replace(
-                request,
-                n_features=int(model.n_features_per_view_[number]),
-                features=None if self.columns else model.feature_names_per_view_[number],
-            )
-        contents = read_file(request)
-        return contents if found.name is None else contents.under(found.name)
+        if own not in names or own in self.transpose:
+            return request
+        number = names.index(own)
+        return replace(
+            request,
+            n_features=int(model.n_features_per_view_[number]),
+            features=None if self.columns else model.feature_names_per_view_[number],
+        )
 
     def record(self) -> dict[str, Any]:
         """All of it with whole paths, as JSON, so that it can be read again from anywhere."""
@@ -178,27 +167,43 @@ def _said(data: Assembled) -> Assembled:
     return data
 
 
-def _fitted_names(
-    parts: Sequence[Contents], parsed: Sequence[Any], fitted: Sequence[str]
-) -> dict[str, str]:
-    """The fitted view that each view stands for, if as many as were fitted have other names."""
-    names = [view.name for part in parts for view in part.views]
-    if set(names) == set(fitted) or len(names) != len(fitted):
-        return {}
-    if any(found.name is not None for found in parsed):
-        raise Failure(
-            f"the views are called {', '.join(names)}, but the model was fitted to "
-            f"{', '.join(fitted)}. Use the same names, NAME=PATH."
-        )
-    pairs = dict(zip(names, fitted, strict=True))
-    listed = ", ".join(f"{new} as {old}" for new, old in pairs.items())
-    say(f"Views are taken in the model's order: {listed}.")
-    return pairs
+def _words() -> Vocabulary:
+    """What advice in messages of the readers is to call the options."""
+    from manyview.readers import Vocabulary
+
+    return Vocabulary(
+        id_column="--id-column",
+        label_column="--label-column",
+        labels="--labels",
+        columns="--columns",
+        drop="--drop",
+        inner="--join inner",
+        outer="--join outer",
+        order="--join order",
+    )
 
 
-def _renamed(part: Contents, names: dict[str, str]) -> Contents:
-    views = tuple(replace(view, name=names.get(view.name, view.name)) for view in part.views)
-    return replace(part, views=views)
+def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
+    """The same views under the names that were fitted, without columns that were not."""
+    from manyview import Views
+    from manyview.views.selection import select_columns
+
+    fitted, parts = list(model.view_names_), views.parts()
+    if set(parts) != set(fitted) and len(parts) == len(fitted):
+        if is_named:
+            raise Failure(
+                f"the views are called {', '.join(parts)}, but the model was fitted to "
+                f"{', '.join(fitted)}. Use the same names, NAME=PATH."
+            )
+        pairs = ", ".join(f"{new} as {old}" for new, old in zip(parts, fitted, strict=True))
+        say(f"Views are taken in the model's order: {pairs}.")
+        parts = dict(zip(fitted, parts.values(), strict=True))
+    for name, columns in zip(fitted, model.feature_names_per_view_, strict=True):
+        found = parts[name].columns if name in parts else None
+        if columns is not None and found is not None and set(columns) < set(found):
+            rows = select_columns(parts[name].rows, [found.index(column) for column in columns])
+            parts[name] = replace(parts[name], rows=rows, columns=tuple(columns))
+    return Views(parts)
 
 
 def whole_text(text: str, folder: Path | None = None) -> str:
@@ -252,16 +257,15 @@ def read_label_pair(
 
 
 def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
-    from manyview.views.ids import match_ids
+    from manyview.views.joining import match_ids
 
     labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
     if len(ids) == len(files) and join != "order":
-        _, orders, words = match_ids(ids, names, join)
-        for text in words:
+        match = match_ids(ids, names, join, _words())
+        for text in (match.note, *match.doubts):
             say(text)
-        return [
-            own if order is None else own[order] for own, order in zip(labels, orders, strict=True)
-        ]
+        pairs = zip(labels, match.places, strict=True)
+        return [own if places is None else own[places] for own, places in pairs]
     if len(labels[0]) != len(labels[1]):
         raise Failure(
             f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "

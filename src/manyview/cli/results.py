@@ -21,7 +21,7 @@ from manyview.wording import count
 
 if TYPE_CHECKING:
     from manyview import LMVSC
-    from manyview.readers import Assembled
+    from manyview.views.files import Assembled
 
 SCORES = {
     "accuracy": "accuracy",

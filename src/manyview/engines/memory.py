@@ -12,7 +12,7 @@ from scipy import sparse
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction
 from manyview.engines.tiles import Loaded, Log, TiledRows
 from manyview.sources import is_source
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 _KEEP_BYTES = 256 << 20  # what derived rows may always keep, however small the input
 

@@ -44,7 +44,7 @@ from manyview.stages.labels import (
 )
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.scaling import Array, ScaledRows, fit_scaler, unit_rows
-from manyview.views.presence import refuse_samples_without_views, side_by_side
+from manyview.views.selection import refuse_samples_without_views, side_by_side
 
 _MIN_SAMPLE_ROWS = 10_000
 _SUGGESTING_ROWS = 2_000

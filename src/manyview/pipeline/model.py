@@ -16,7 +16,7 @@ from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile, stack_tiles
 from manyview.stages.labels import label_rows
 from manyview.stages.scaling import Array, Scaler
-from manyview.views.presence import refuse_samples_without_views
+from manyview.views.selection import refuse_samples_without_views
 
 _SCALED_BYTES = 4 << 20
 

@@ -44,7 +44,7 @@ from manyview.stages.kmeans import assign
 from manyview.stages.labels import MIN_START_ROWS, START_ROWS_PER_CLUSTER, start_centers
 from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
 from manyview.views.container import Views
-from manyview.views.presence import (
+from manyview.views.selection import (
     is_partial,
     refuse_samples_without_views,
     side_by_side,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,20 +20,18 @@ INDEX = "__index_level_0__"
 
 
 def read(request: Request) -> Contents:
-    """Read an Arrow IPC or Feather file."""
+    """Views of an Arrow IPC or Feather file."""
     return arrow_contents(_read_table(request.path), request, kind="Arrow")
 
 
 def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column by name."""
+    """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
 
 def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
-    """Make views of a pyarrow table."""
+    """Views of a pyarrow table."""
     if request.id_column is None and INDEX in table.column_names:
-        from dataclasses import replace
-
         request = replace(request, id_column=INDEX)
     columns = {
         name: as_array(table.column(name), name, request.path) for name in table.column_names
@@ -41,7 +40,7 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
 
 
 def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column of a pyarrow table that holds one value a row."""
+    """Every column of a pyarrow table that holds one value a row."""
     import pyarrow as pa
 
     return {
@@ -52,7 +51,7 @@ def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[
 
 
 def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
-    """Give a column as an array: missing numbers as NaN, lists of one length as rows."""
+    """A column as an array: missing numbers as NaN, lists of one length as rows."""
     import pyarrow as pa
 
     kind = column.type

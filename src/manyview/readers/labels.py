@@ -14,7 +14,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, as_labels
 from manyview.readers.formats import file_vectors
 from manyview.readers.specification import parse
-from manyview.views.ids import as_ids
+from manyview.sources import as_ids
 from manyview.wording import count, first_few
 
 ID_NAMES = ("id", "row", "_index")
@@ -51,7 +51,7 @@ class LabelFile:
 def read_labels(
     text: str, *, id_column: str | None = None, folder: Path | None = None
 ) -> LabelFile:
-    r"""Read a file with one label a row.
+    r"""Labels of a file that holds one a row.
 
     Parameters
     ----------

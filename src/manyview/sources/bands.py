@@ -119,7 +119,7 @@ def _take_runs(
     rows: npt.NDArray[np.int64],
     runs: npt.NDArray[np.int64],
 ) -> npt.NDArray[Any]:
-    """Give rows by number, read in one go where they have the same run."""
+    """Rows by number, read in one go where they have the same run."""
     parts = []
     for group in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
         start, stop = int(group[0]), int(group[-1]) + 1
@@ -130,7 +130,7 @@ def _take_runs(
 def take_sparse(
     read: Callable[[int, int], sparse.csr_array], rows: npt.NDArray[np.int64]
 ) -> sparse.csr_array:
-    """Give sparse rows by number, ascending; those near each other are read in one go."""
+    """Sparse rows by number, ascending; those near each other are read in one go."""
     parts = []
     for run in np.split(rows, np.flatnonzero(np.diff(rows) > _FEW_ROWS) + 1):
         for piece in np.array_split(run, -(-len(run) // _SPARSE_ROWS)):

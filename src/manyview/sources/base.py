@@ -129,7 +129,7 @@ def take_in_any_order(source: Source, rows: npt.NDArray[np.int64]) -> Rows:
 
 
 def hash_of_order(rows: npt.NDArray[np.int64]) -> str:
-    """Give a hash of the numbers of rows."""
+    """A hash of the numbers of rows."""
     return hashlib.blake2b(rows.tobytes(), digest_size=16).hexdigest()
 
 
@@ -148,7 +148,7 @@ class Dense:
 
 
 def hash_of_few(source: Source) -> str:
-    """Give a hash of a few rows, from the first to the last."""
+    """A hash of a few rows, from the first to the last."""
     few = np.unique(np.linspace(0, source.shape[0] - 1, _SAMPLED_ROWS).astype(np.int64))
     return hashlib.blake2b(source.take(few).tobytes(), digest_size=16).hexdigest()
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources.bands import take_sparse
-from manyview.sources.base import WatchedFile, native, reading
+from manyview.sources.base import WatchedFile, hash_of_order, native, reading
 
 
 class CsrGroupSource:
@@ -59,9 +59,7 @@ class CsrGroupSource:
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the group's name and the rows' places."""
-        import hashlib
-
-        places = hashlib.blake2b(self._indptr.tobytes(), digest_size=16).hexdigest()
+        places = hash_of_order(self._indptr)
         file = {} if self._file is None else self._file.fingerprint()
         return {
             "kind": "csr group", "key": self._key, "shape": list(self.shape),
@@ -73,6 +71,9 @@ class CsrGroupSource:
         first, last = int(indptr[0]), int(indptr[-1])
         data = np.asarray(group["data"][first:last]).astype(self.dtype, copy=False)
         indices = np.asarray(group["indices"][first:last])
-        rows = sparse.csr_array((data, indices, indptr - first), (stop - start, self.shape[1]))
+        # As SciPy has them: narrow unless they must be wide.
+        kind = np.int32 if max(last - first, self.shape[1]) < 2**31 else np.int64
+        places = indices.astype(kind, copy=False), (indptr - first).astype(kind)
+        rows = sparse.csr_array((data, *places), (stop - start, self.shape[1]))
         rows.sum_duplicates()  # also puts entries into the order of their columns
         return rows

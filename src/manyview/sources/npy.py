@@ -73,7 +73,7 @@ class NpySource(Dense):
         return self._owner if isinstance(self._owner, np.memmap) else None
 
     def reshaped(self, shape: tuple[int, int], strides: tuple[int, int]) -> NpySource:
-        """Give the same values as an array of another shape."""
+        """The same values as an array of another shape."""
         return NpySource(self._file.path, shape, self._stored, offset=self._offset, strides=strides)
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
@@ -137,7 +137,7 @@ class NpySource(Dense):
 
 
 def open_npy(path: Path) -> NpySource:
-    """Give the source of a ``.npy`` file."""
+    """The source of a ``.npy`` file."""
     with reading(repr(str(path)), 0, 1), path.open("rb") as file:
         version = np.lib.format.read_magic(file)
         read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
@@ -148,7 +148,7 @@ def open_npy(path: Path) -> NpySource:
 
 
 def from_memory_map(array: np.memmap[Any, Any]) -> NpySource | None:
-    """Give the source of a memory map; None if its file does not hold what the array shows."""
+    """The source of a memory map; None if its file does not hold what the array shows."""
     mapped = getattr(array, "_mmap", None)
     name = getattr(array, "filename", None)
     # Changes to a copy-on-write map are in memory only; a pickled map has no file any more.

@@ -103,12 +103,12 @@ class ParquetSource(Banded):
 
 
 def open_parquet(path: Path, *, columns: Sequence[str] | None = None) -> ParquetSource:
-    """Give the source of a Parquet file, or of a folder of them; of some columns, if named."""
+    """The source of a Parquet file, or of a folder of them; of some columns, if named."""
     return ParquetSource(parquet_files(path), repr(str(path)), columns=columns)
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Give the file, or the files of a folder, in the order in which they are read."""
+    """The file, or the files of a folder, in the order in which they are read."""
     if not path.is_dir():
         return [path]
     paths = sorted(file for file in path.rglob("*") if file.suffix in (".parquet", ".pq"))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manyview.stages.kmeans import Assignment
 from manyview.stages.scaling import Array, ScaledRows, side_by_side
-from manyview.views.presence import Mask
+from manyview.views.selection import Mask
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manyview.simplex import GroupedAnchors, Solution, Solver, product_rows
 from manyview.stages.scaling import Array, ScaledRows
-from manyview.views.presence import Mask
+from manyview.views.selection import Mask
 
 if TYPE_CHECKING:
     from manyview.stages.graph import AnchorGraph

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +13,14 @@ import numpy.typing as npt
 
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
-from manyview.views.parts import Part
-from manyview.views.presence import nothing, refuse_samples_without_views
-from manyview.views.reordered import select_columns
+from manyview.views.selection import empty_view, refuse_samples_without_views, select_columns
 from manyview.wording import lacks_columns
 
 Names = Sequence[str] | None
 
 
 def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
-    """Give X as views; one wide array by the places of each view's columns, if they are given."""
+    """X as views; one wide array by the places of each view's columns, if they are given."""
     return as_views(X if columns is None else split_columns(X, columns))
 
 
@@ -28,8 +28,8 @@ def _default_names(count: int) -> list[str]:
     return [f"view_{i}" for i in range(count)]
 
 
-def described_views(views: Views, only: Collection[str] | None = None) -> Views:
-    """Give the views that describe some sample; of those to look at, if they are named."""
+def drop_empty_views(views: Views, only: Collection[str] | None = None) -> Views:
+    """The views that describe some sample; only those named are looked at, if any are."""
     present = views.present
     if present is None:
         return views
@@ -48,7 +48,7 @@ def described_views(views: Views, only: Collection[str] | None = None) -> Views:
 
 def is_single(X: Any, views: Views) -> bool:
     """Whether X is one array or table in memory, as scikit-learn knows it."""
-    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views | os.PathLike)
     return is_one and views.is_in_memory
 
 
@@ -74,7 +74,7 @@ def match_views(
     if extra and _is_by_place(names, fitted, by_name=by_name):
         return views
     if extra:
-        views = described_views(views, only=extra)  # what says nothing does not matter
+        views = drop_empty_views(views, only=extra)  # what says nothing does not matter
     names, count = list(views.names), views.n_views
     if count < len(fitted) and names == _default_names(count) and not by_name:
         raise ValueError(
@@ -95,9 +95,9 @@ def match_views(
     if set(names) == set(fitted):
         return views.select(fitted)
     columns = dict(zip(fitted, widths, strict=True))
-    given = dict(zip(names, views._parts(), strict=True))
+    given = views.parts()
     parts = {
-        name: given[name] if name in given else nothing(views.n_rows, columns[name])
+        name: given[name] if name in given else empty_view(views.n_rows, columns[name])
         for name in fitted
     }
     return Views(parts, target=views.target, ids=views.ids)
@@ -138,17 +138,15 @@ def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names])
         return views
     parts = {
         name: part
-        if order is None
-        else Part(select_columns(part.block, order), None if wanted is None else tuple(wanted))
-        for name, part, order, wanted in zip(
-            views.names, views._parts(), orders, columns, strict=True
-        )
+        if order is None or wanted is None
+        else replace(part, rows=select_columns(part.rows, order), columns=tuple(wanted))
+        for (name, part), order, wanted in zip(views.parts().items(), orders, columns, strict=True)
     }
     return Views(parts, target=views.target, ids=views.ids)
 
 
 def _find_order(name: str, found: Names, wanted: Names) -> list[int] | None:
-    """Give where the wanted columns are; None if they are in their places or have no names."""
+    """Where the wanted columns are; None if they are in their places or have no names."""
     if found is None or wanted is None or list(found) == list(wanted):
         return None
     places = {column: place for place, column in enumerate(found)}
