@@ -23,29 +23,24 @@ class Numbers(_Kind):
     name = "numbers"
 
     def __init__(
-        self, kind: Callable[[Any], Any], *, words: Sequence[str] = (), several: bool = False
+        self, kind: Callable[[str], Any], *, words: Sequence[str] = (), several: bool = False
     ) -> None:
         self._kind, self._words, self._several = kind, words, several
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word, the number, or the list of numbers."""
-        if value in self._words and not isinstance(value, bool):
+        if value in self._words:
             return value
         try:
-            numbers = [self._number(part) for part in _parts(value)]
-        except (ValueError, TypeError):
+            numbers = [self._kind(part) for part in str(value).split(",")]
+        except ValueError:
             numbers = []
         if not numbers or (len(numbers) > 1 and not self._several):
             words = "a whole number" if self._kind is int else "a number"
             words += ", several with commas" if self._several else ""
             words += "".join(f", or {word!r}" for word in self._words)
             self.fail(f"{value!r} is not {words}.", param, ctx)
-        return numbers if isinstance(value, list) or len(numbers) > 1 else numbers[0]
-
-    def _number(self, part: Any) -> Any:
-        if isinstance(part, bool) or (self._kind is int and isinstance(part, float)):
-            raise ValueError
-        return self._kind(part)
+        return numbers if len(numbers) > 1 else numbers[0]
 
 
 class Words(_Kind):
@@ -58,16 +53,12 @@ class Words(_Kind):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word, or the list of words."""
-        parts = _parts(value)
+        parts = str(value).split(",")
         for part in parts:
             if part not in self._words:
                 self.fail(f"{part!r} is not one of {', '.join(self._words)}.", param, ctx)
         found = [None if part == "none" else part for part in parts]
         return found[0] if len(found) == 1 else found
-
-
-def _parts(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else str(value).split(",")
 
 
 class Size(_Kind):

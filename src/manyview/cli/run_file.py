@@ -18,14 +18,11 @@ _KEYS = (
     "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
     "transpose", "join", "seed", "report", "engine", "memory_limit", "parameters",
 )  # fmt: skip
-"""What a run file may hold: options under their names, and some of them as tables."""
-
-_TABLE, _TEXTS = "a table", "text, or a list of texts"
-_TEXT_TYPES = (type(click.STRING), click.Choice, click.Path)
+"""What a run file may hold: options under their names, and tables of some of them."""
 
 
 def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Take what a run file says as defaults of the options."""
+    """Take what a run file says as defaults of the options, each as its flag would be written."""
     if path is None:
         return
     try:
@@ -35,70 +32,40 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
         raise Failure(f"cannot read {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Failure(f"{path} is not TOML: {error}.") from error
-    _check(content, _KEYS, path, ctx)
-    parameters = content.pop("parameters", {})
-    _check(parameters, PARAMETERS, path, ctx)
+    _check_keys(content, _KEYS, path)
+    for name in ("columns", "parameters"):
+        if not isinstance(content.setdefault(name, {}), dict):
+            raise Failure(f"{path}: {name} must be a table; got {content[name]!r}.")
+    parameters = content.pop("parameters")
+    _check_keys(parameters, PARAMETERS, path)
     if parameters.get("scaling") is False:
         parameters["scaling"] = "none"
-    ctx.default_map = {**(ctx.default_map or {}), **_as_options(content, path), **parameters}
+    options: dict[str, Any] = {name: _as_flag(value) for name, value in parameters.items()}
+    for name in ("labels", "output"):  # paths start at the run file's folder
+        if name in content:
+            content[name] = str(path.parent / str(content[name]))
+    content["columns"] = [f"{view}={_as_flag(c)}" for view, c in content["columns"].items()]
+    if "views" in content:
+        texts = _texts(content.pop("views"), path)
+        content["texts"] = [whole_text(text, path.parent) for text in texts]
+    for name in ("columns", "drop", "transpose", "texts"):  # flags that are repeated
+        if name in content:
+            value = content.pop(name)
+            options[name] = list(map(str, value)) if isinstance(value, list) else [str(value)]
+    options |= {name: _as_flag(value) for name, value in content.items()}
+    ctx.default_map = {**(ctx.default_map or {}), **options}
 
 
-def _check(content: dict[str, Any], known: Sequence[str], path: Path, ctx: click.Context) -> None:
-    options = {option.name: option for option in ctx.command.params}
-    for key, value in content.items():
+def _check_keys(content: dict[str, Any], known: Sequence[str], path: Path) -> None:
+    for key in content:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise Failure(f"{path} has an unknown key {key!r}.{hint} Known are {', '.join(known)}.")
-        kind = _TABLE if key in ("columns", "parameters") else _kind(options.get(key))
-        if not _is_kind(value, kind):
-            raise Failure(f"{path}: {key} must be {kind}; got {value!r}.")
 
 
-def _kind(option: click.Parameter | None) -> str:
-    """What the value must be where click would take something else, or not fail in one line."""
-    if isinstance(option, click.Option) and option.is_flag:
-        return "true or false"
-    if isinstance(option, click.Option) and option.multiple:
-        return _TEXTS
-    if option is not None and isinstance(option.type, type(click.INT)):
-        return "a whole number"
-    is_text = option is not None and isinstance(option.type, _TEXT_TYPES)
-    return "text" if is_text else "anything"
-
-
-def _is_kind(value: Any, kind: str) -> bool:
-    if kind == _TEXTS:
-        return all(isinstance(item, str) for item in _as_list(value))
-    if kind == "a whole number":
-        return isinstance(value, int) and not isinstance(value, bool)
-    types = {"text": str, "true or false": bool, _TABLE: dict, "anything": object}
-    return isinstance(value, types[kind])
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _as_options(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Values as options have them: paths, which start at the run file's folder, made whole."""
-    for name in ("labels", "output"):
-        if name in content:
-            content[name] = str(path.parent / content[name])
-    for name in ("drop", "transpose"):
-        if name in content:
-            content[name] = _as_list(content[name])
-    if "views" in content:
-        content["texts"] = [
-            whole_text(text, path.parent) for text in _texts(content.pop("views"), path)
-        ]
-    columns = content.get("columns", {})
-    for view, listed in columns.items():
-        if not _is_kind(listed, _TEXTS):
-            raise Failure(f"{path}: columns of {view!r} must be {_TEXTS}; got {listed!r}.")
-    if columns:
-        content["columns"] = [f"{view}={c}" for view in columns for c in _as_list(columns[view])]
-    return content
+def _as_flag(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _texts(views: Any, path: Path) -> list[str]:
