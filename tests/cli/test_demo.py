@@ -41,7 +41,7 @@ def quick_demo(monkeypatch):
     few = manyview.datasets.digits_views()[:FEW]
     monkeypatch.setattr(manyview.datasets, "digits_views", lambda: few)
 
-    monkeypatch.setattr(picture, "_map_to_plane", lambda embedding, seed: embedding[:, 1:3])
+    monkeypatch.setattr(picture, "lay_out", lambda embedding, placed, seed: embedding[:, 1:3])
     monkeypatch.setattr(demo, "kmeans_labels", lambda views, n_clusters, seed: views.target)
 
     def invoke(*arguments):

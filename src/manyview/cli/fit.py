@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ def command(**given: Any) -> None:
     the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Parquet, Arrow, HDF5,
     zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
-    job = _Job.from_options(given)
+    job = _Job(given)
     results.claim_folder(job.folder, FILES, force=given["force"])
     try:
         job.run()
@@ -91,37 +90,21 @@ def command(**given: Any) -> None:
         raise KeyboardInterrupt(job.what_is_kept()) from stopped
 
 
-@dataclass
 class _Job:
     """What was asked for, and how far it is."""
 
-    inputs: Inputs
-    n_clusters: Any
-    folder: Path
-    parameters: dict[str, Any]
-    engine: str
-    memory_limit: int
-    has_report: bool
-    is_writing: bool = False
-    uses_checkpoint: bool = False
-
-    @classmethod
-    def from_options(cls, given: dict[str, Any]) -> _Job:
+    def __init__(self, given: dict[str, Any]) -> None:
         ctx = click.get_current_context()
         if not given["texts"]:
             given["texts"] = tuple((ctx.default_map or {}).get("texts", ()))
         for name, flag in (("n_clusters", "-k"), ("output", "-o")):
             if given[name] is None:
                 raise click.UsageError(f"Missing option '{flag}'.", ctx)
-        return cls(
-            inputs=Inputs.take(given),
-            n_clusters=given["n_clusters"],
-            folder=Path(given["output"]),
-            parameters=options.take_parameters(given),
-            engine=given["engine"],
-            memory_limit=given["memory_limit"] or memory_for_views(),
-            has_report=given["report"],
-        )
+        self.inputs, self.parameters = Inputs.take(given), options.take_parameters(given)
+        self.n_clusters, self.folder = given["n_clusters"], Path(given["output"])
+        self.engine, self.has_report = given["engine"], given["report"]
+        self.memory_limit = given["memory_limit"] or memory_for_views()
+        self.is_writing = self.uses_checkpoint = False
 
     @property
     def checkpoint(self) -> Path:

@@ -14,17 +14,13 @@ import numpy.typing as npt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-from threadpoolctl import threadpool_limits
 
 from manyview import LMVSC, Views
+from manyview.report.layout import lay_out
+from manyview.report.palette import choose_colours
 
 Array = npt.NDArray[np.float64]
 
-# Ten colours that stay apart for colour-blind eyes (Petroff 2021); clusters are numbered as well.
-_COLOURS = (
-    "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
-    "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
-)  # fmt: skip
 _INK, _FAINT = "#222222", "#6b6b6b"
 _N_TYPICAL = 6
 
@@ -44,7 +40,7 @@ def draw(views: Views, model: LMVSC, *, seed: int = 0) -> Figure:
     """A figure of the digits that a model was fitted to; their target marks the wrong company."""
     images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
     clusters = _describe_clusters(model, digits)
-    points = _map_to_plane(model.embedding_, seed)
+    points = lay_out(model.embedding_, np.arange(len(images)), seed=seed)
     figure = Figure(figsize=(13, 7.6), dpi=130, facecolor="white")
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(
@@ -85,21 +81,13 @@ def _describe_clusters(model: LMVSC, digits: npt.NDArray[np.integer]) -> list[_C
         counts = np.bincount(digits[rows])
         digit = int(counts.argmax())
         found.append((digit, -rows.size, number, rows, counts[digit] / rows.size))
+    found.sort(key=lambda cluster: cluster[:3])
     return [
-        _Cluster(number, _COLOURS[i % len(_COLOURS)], rows, digit, float(share))
-        for i, (digit, _, number, rows, share) in enumerate(sorted(found, key=lambda c: c[:3]))
+        _Cluster(number, colour, rows, digit, float(share))
+        for (digit, _, number, rows, share), colour in zip(
+            found, choose_colours(len(found)), strict=True
+        )
     ]
-
-
-def _map_to_plane(embedding: Array, seed: int) -> Array:
-    """Points of the plane that keep neighbours together (t-SNE)."""
-    from sklearn.manifold import TSNE
-
-    # One thread: the same picture everywhere, and no fight over cores that others use.
-    with threadpool_limits(limits=1):
-        tsne = TSNE(perplexity=50, max_iter=500, init="pca", random_state=seed)
-        points: Array = tsne.fit_transform(embedding)
-    return points
 
 
 def _draw_map(
