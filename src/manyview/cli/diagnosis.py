@@ -115,7 +115,7 @@ def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
     if n_lacking:
         found.append(f"{n_lacking} of {n_looked_at} sampled rows lack this view")
     if facts["missing"]:
-        found.append(f"{facts['missing']} missing values: fit refuses them, fill them in first")
+        found.append(f"{facts['missing']} missing values: fit refuses them, so fill them in first")
     if facts["infinite"]:
         found.append(f"{facts['infinite']} infinite values: fit refuses them")
     if constant:
