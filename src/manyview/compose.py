@@ -313,7 +313,7 @@ def _split_frame(frame: Any, name: str) -> tuple[Any, Any]:
     present = selection.find_present(frames.read_numbers(frame, name))
     if present is None:
         return frame, None
-    return _safe_indexing(frame, np.flatnonzero(present)), present
+    return frames.select(frame, rows=np.flatnonzero(present)), present
 
 
 def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:

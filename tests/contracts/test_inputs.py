@@ -104,7 +104,7 @@ def as_memory_maps(views, folder):
 def as_csv_files(views, folder):
     for name, X in named(views).items():
         table = pd.DataFrame(X, columns=columns(X, name), index=pd.Index(IDS, name="id"))
-        table.to_csv(folder / f"{name}.csv", float_format="%r")
+        table.to_csv(folder / f"{name}.csv")
     return Views({name: folder / f"{name}.csv" for name in NAMES}, ids="id")
 
 

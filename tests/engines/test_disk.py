@@ -23,6 +23,7 @@ from manyview.engines import Disk, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import ReadError, WriteError
+from manyview.readers import read_view
 from manyview.sources.npy import open_npy
 
 N_TILES = 10
@@ -46,7 +47,7 @@ def a_run(n_jobs=2, block_rows=TILE_ROWS):
 
 
 def open_rows(path, memory_limit="50 MB", run=None, **options):
-    return Disk(memory_limit, **options).open([open_npy(path)], run or a_run())
+    return Disk(memory_limit, **options).open([read_view(str(path)).parts[0].rows], run or a_run())
 
 
 def first_rows(tile, first):
@@ -459,11 +460,11 @@ class TestEstimator:
         np.save(tmp_path / "short.npy", X[:10])
         (tmp_path / "x.csv").touch()
         for wrong, message in {
-            "line.npy": "Expected 2D array, got 1D array",
-            "text.npy": "not numbers",
+            "line.npy": "has shape 40861; a view has two dimensions",
+            "text.npy": "does not hold numbers",
             "short.npy": "has 10 rows but",
-            "x.csv": "Cannot read .* row by row",
-            "none.npy": "There is no file or folder",
+            "x.csv": "is empty",
+            "none.npy": "There is no file",
         }.items():
             with pytest.raises((ValueError, ReadError), match=message):
                 LMVSC(3).fit({"good": path, "wrong": tmp_path / wrong})

@@ -70,6 +70,17 @@ class TestFiles:
             ):
                 Views(given)
 
+    @pytest.mark.parametrize("key", ["X2", "X{2}"])
+    def test_the_names_that_a_refusal_lists_are_keys(self, folder, key):
+        from scipy.io import savemat
+
+        cell = np.empty((1, 2), dtype=object)
+        cell[0, :] = [X, X[:, :2]]
+        savemat("m.mat", {"X": cell})
+        with pytest.raises(ValueError, match="'X1', 'X2'"):
+            Views({"a": "m.mat"})
+        assert np.array_equal(Views({"a": f"m.mat::{key}"})["a"], X[:, :2])
+
     def test_a_file_of_several_views_alone_is_all_of_them(self, folder):
         views = Views(Path("two.h5"))
         assert views.names == ("deep/first", "second")

@@ -5,8 +5,6 @@ The files are HDF5 with a documented layout, read with h5py alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +69,12 @@ def _read_many(file: Any, request: Request) -> Contents:
     return Contents(tuple(parts), words, labels)
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The names of the cells, as ``_index``, and every column of ``obs``."""
     with opened(path) as file:
         obs = file["obs"]
-        found = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
-        found["_index"] = _index(obs)
-    return {name: partial(np.asarray, values) for name, values in found.items()}
+        columns = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
+        return {**columns, "_index": _index(obs)}
 
 
 def _read_matrix(

@@ -20,19 +20,9 @@ ALONE = ""
 
 @dataclass(frozen=True)
 class Entry:
-    """One array of a file, not read yet.
+    """One array of a file, not read yet: its shape, and the letter of its NumPy type.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Its shape.
-    kind : str
-        The letter of its type: ``f`` floats, ``i`` and ``u`` integers, ``b`` truth values, ``O``
-        and ``S`` and ``U`` text.
-    read : callable
-        Gives the whole array.
-    open : callable, optional
-        Gives a source of its rows, if they can be left where they are.
+    ``read`` gives the whole array, ``open`` a source of its rows if they can stay where they are.
     """
 
     shape: tuple[int, ...]
@@ -61,16 +51,7 @@ def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) ->
     """The views, labels and ids among a file's arrays.
 
     With a key, that array is the view. Without, every two-dimensional array of numbers is one; they
-    must have the same number of rows.
-
-    Parameters
-    ----------
-    entries : mapping of str to Entry
-        All arrays of the file; one that is alone may be called :data:`ALONE`.
-    request : Request
-        What is wanted of it.
-    kind : str
-        Name of the format, for messages.
+    must have the same number of rows. Messages call the format ``kind``.
     """
     if not entries:
         raise ReadError(f"{request.path} is a {kind} file without any array.")

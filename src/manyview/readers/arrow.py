@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
+from manyview.readers.text import need
 
 INDEX = "__index_level_0__"
 """Name under which pandas keeps an index that has none."""
@@ -24,7 +25,7 @@ def read(request: Request) -> Contents:
     return arrow_contents(_read_table(request.path), request, kind="Arrow")
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
@@ -39,12 +40,12 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
     return table_contents(columns, request, kind=kind)
 
 
-def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column of a pyarrow table that holds one value a row."""
     import pyarrow as pa
 
     return {
-        "_index" if name == INDEX else name: partial(as_array, table.column(name), name, path)
+        "_index" if name == INDEX else name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }
@@ -89,25 +90,24 @@ def _lists(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
 
 
 def _read_table(path: Path) -> Any:
-    pa = need_pyarrow(path, "an Arrow")
-    from pyarrow import feather
+    with arrow_errors(path, "Arrow") as pa:
+        from pyarrow import feather
 
-    try:
-        return feather.read_table(path, memory_map=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
         try:
-            with pa.OSFile(str(path)) as file:
-                return pa.ipc.open_stream(file).read_all()
-        except (pa.ArrowException, OSError, ValueError):
-            raise ReadError(f"{path} is cut short, or is no Arrow file ({error}).") from error
+            return feather.read_table(path, memory_map=True)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            try:
+                with pa.OSFile(str(path)) as file:
+                    return pa.ipc.open_stream(file).read_all()
+            except (pa.ArrowException, OSError, ValueError):
+                raise error from None
 
 
-def need_pyarrow(path: Path, kind: str) -> Any:
-    """Import pyarrow, or say what to install."""
+@contextmanager
+def arrow_errors(path: Path, kind: str) -> Iterator[Any]:
+    """Pyarrow, whose errors become one that names the file."""
+    pa = need("pyarrow", path, f"{'an' if kind == 'Arrow' else 'a'} {kind} file")
     try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is {kind} file; reading it needs pyarrow: pip install 'manyview[io]'"
-        ) from error
-    return pyarrow
+        yield pa
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ReadError(f"{path} is cut short, or is no {kind} file ({error}).") from error

@@ -79,19 +79,10 @@ def match_columns(names: Sequence[str], patterns: Sequence[str], request: Reques
 def table_contents(
     columns: Mapping[str, Column], request: Request, *, kind: str, how: str = ""
 ) -> Contents:
-    """Views, ids and labels of a table's columns.
+    """Views, ids and labels of a table's columns, given in the table's order.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of shape (n,) or (n, d)
-        All columns that the request needs, in the table's order. A column may hold a list of the
-        same length in every row: shape (n, d).
-    request : Request
-        What is wanted.
-    kind : str
-        Name of the format, for the note.
-    how : str
-        More about how the file was understood, for the note.
+    A column may hold a list of the same length in every row: shape (n, d). ``kind`` and ``how`` say in
+    the note what the format is, and how the file was understood.
     """
     ids = take_ids(columns, request)
     parts = tuple(

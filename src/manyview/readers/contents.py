@@ -40,14 +40,9 @@ class Request:
 
     Attributes
     ----------
-    path : Path
-        The file, or the folder of a zarr store.
-    key : str or None
-        One array, variable, column or layer inside the file.
-    name : str or None
-        What the user calls the view.
-    text : str
-        The path, key and name as they were written.
+    path, key, name, text : Path and str
+        The file (or the folder of a store), one array, variable, column or layer inside it, what the
+        user calls the view, and all of that as it was written.
     id_column, label_column : str or None
         Name of the column or array that identifies rows, and of the one with true labels.
     columns : mapping of str to sequence of str

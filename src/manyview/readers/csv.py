@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -54,10 +53,10 @@ def read(request: Request) -> Contents:
     return table_contents(table, request, kind=kind, how=layout.words)
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name, as text."""
     names, columns, _ = _read_table(path, lambda name: True)
-    return {name: partial(np.asarray, column) for name, column in zip(names, columns, strict=True)}
+    return dict(zip(names, columns, strict=True))
 
 
 def _read_table(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import gzip
 import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
@@ -125,15 +122,14 @@ def read_file(request: Request) -> Contents:
     return contents if request.name is None else contents.renamed(request.name)
 
 
-def file_vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """What a file holds that has one value a row: functions that read it, by name."""
+def file_vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """What a file holds that has one value a row, by name."""
     module = _module(find_format(path))
     if not hasattr(module, "arrays"):
-        found: dict[str, Callable[[], npt.NDArray[Any]]] = module.vectors(path)
+        found: dict[str, npt.NDArray[Any]] = module.vectors(path)
         return found
     with module.arrays(path) as entries:
-        vectors = {n: read_vector(entry) for n, entry in entries.items() if entry.is_vector}
-    return {name: partial(np.asarray, values) for name, values in vectors.items()}
+        return {n: read_vector(entry) for n, entry in entries.items() if entry.is_vector}
 
 
 def _module(found: Format) -> Any:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.arrays import Entry
+from manyview.readers.text import need
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -42,12 +43,7 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open a file; say what to install or what is wrong with it."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is an HDF5 file; reading it needs h5py: pip install 'manyview[io]'"
-        ) from error
+    h5py = need("h5py", path, "an HDF5 file")
     try:
         file = h5py.File(path, "r")
     except OSError as error:

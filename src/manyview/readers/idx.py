@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ def read(request: Request) -> Contents:
     return Contents((Part(name, array.reshape(len(array), -1)),), note)
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The labels of an idx1 file."""
     array = read_array(path)
-    return {"": lambda: array} if array.ndim == 1 else {}
+    return {"": array} if array.ndim == 1 else {}

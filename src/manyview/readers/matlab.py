@@ -7,8 +7,7 @@ samples x features or the reverse, which the number of labels decides, or the si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +35,13 @@ def read_variables(path: Path) -> Variables:
 def _read_old(path: Path) -> Variables:
     from scipy.io import loadmat
 
-    found: dict[str, Any] = loadmat(path)
     return {
-        name: _cells(value) if _is_cell(value) else value
-        for name, value in found.items()
+        name: list(value.ravel(order="F"))  # a cell
+        if isinstance(value, np.ndarray) and value.dtype == object
+        else value
+        for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
-
-
-def _is_cell(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == object
-
-
-def _cells(value: npt.NDArray[Any]) -> list[Any]:
-    return list(value.ravel(order="F"))
 
 
 def _read_hdf5(path: Path) -> Variables:
@@ -157,14 +149,14 @@ def read(request: Request) -> Contents:
         raise ReadError(f"Cannot use {request.path}: {error}.") from error
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every variable with one value a row."""
-    found: dict[str, Callable[[], npt.NDArray[Any]]] = {}
+    found = {}
     for name, value in _read_checked(path).items():
         if isinstance(value, list):
             value = np.array([str(np.ravel(part)[0]) for part in value if np.size(part) == 1])
         if isinstance(value, np.ndarray) and value.size == max(value.shape, default=0) > 1:
-            found[name] = partial(np.ravel, value)
+            found[name] = np.ravel(value)
     return found
 
 
@@ -219,6 +211,8 @@ def _texts(value: Any) -> Any:
 
 
 def _by_key(variables: Variables, key: str) -> dict[str, Any]:
+    if key not in variables and (numbered := re.fullmatch(r"(.*\D)(\d+)", key)):
+        key = f"{numbered[1]}{{{numbered[2]}}}"  # X1 is what the view X{1} is called
     name, brace, _ = key.rstrip("}").partition("{")
     if name not in variables:
         raise ReadError(f"it has no variable {name!r}; it has {sorted(variables)}")

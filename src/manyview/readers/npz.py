@@ -15,6 +15,7 @@ from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
+from manyview.readers.text import need
 from manyview.sources.csr import open_npz
 
 _PARTS = ("data", "indices", "indptr", "shape")
@@ -45,7 +46,7 @@ def _entries(file: Any, path: Path) -> dict[str, Entry]:
         is_large = sum(part.file_size for part in file.zip.infolist()) > LARGE_BYTES
         shape = tuple(int(size) for size in file["shape"])
         read = partial(_read_sparse, path)
-        return {ALONE: Entry(shape, "f", read, partial(open_npz, path) if is_large else None)}
+        return {ALONE: Entry(shape, "f", read, partial(_open_rows, path) if is_large else None)}
     names = file["view_names"].tolist() if "view_names" in file.files else []
     entries: dict[str, Entry] = {}
     for name in file.files:
@@ -74,6 +75,11 @@ def _display_name(stem: str, names: list[str]) -> str:
     if number.isdigit() and stem != number and int(number) < len(names):
         return str(names[int(number)])
     return stem
+
+
+def _open_rows(path: Path) -> Any:
+    need("h5py", path, "so large that its rows are kept in an HDF5 file")
+    return open_npz(path)
 
 
 def _read_sparse(path: Path) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.arrow import INDEX, arrow_contents, arrow_vectors, as_array, need_pyarrow
+from manyview.readers.arrow import INDEX, arrow_contents, arrow_errors, arrow_vectors, as_array
 from manyview.readers.columns import found_drops, split_columns, table_note, take_ids, take_labels
 from manyview.readers.contents import Contents, Request
 from manyview.sources import Part
+from manyview.sources.parquet import open_parquet, parquet_files
 
 
 def read(request: Request) -> Contents:
@@ -29,8 +29,6 @@ def read(request: Request) -> Contents:
     wanted = [name for names in split.values() for name in names]
     if not all(_can_stay(schema.field(name).type) for name in wanted):
         return arrow_contents(_read_table(request.path), request, kind="Parquet")
-    from manyview.sources.parquet import open_parquet
-
     aside = {
         name: as_array(_read_table(request.path, [name]).column(name), name, request.path)
         for name in (request.id_column, request.label_column)
@@ -39,7 +37,7 @@ def read(request: Request) -> Contents:
     ids = take_ids(aside, request)
     parts = []
     for view, names in split.items():
-        source = open_parquet(request.path, columns=names)
+        source = open_parquet(request.path, names)
         if source.shape[0] == 0:
             raise ReadError(f"{request.path} has columns but no rows.")
         parts.append(Part(view, source, source.feature_names, ids))
@@ -51,21 +49,16 @@ def read(request: Request) -> Contents:
     )
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
 
 def _schema(path: Path) -> Any:
-    pa = need_pyarrow(path, "a Parquet")
-    from pyarrow import parquet
+    with arrow_errors(path, "Parquet"):
+        from pyarrow import parquet
 
-    from manyview.sources.parquet import parquet_files
-
-    try:
         return parquet.read_schema(parquet_files(path)[0])
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error
 
 
 def _can_stay(kind: Any) -> bool:
@@ -79,12 +72,7 @@ def _can_stay(kind: Any) -> bool:
 
 
 def _read_table(path: Path, columns: list[str] | None = None) -> Any:
-    pa = need_pyarrow(path, "a Parquet")
-    from pyarrow import parquet
+    with arrow_errors(path, "Parquet") as pa:
+        from pyarrow import parquet
 
-    from manyview.sources.parquet import parquet_files
-
-    try:
         return pa.concat_tables(parquet.read_table(f, columns=columns) for f in parquet_files(path))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,15 +27,10 @@ class Lines(NamedTuple):
 
 
 def read_lines(path: Path, *, n_features: int | None = None) -> Lines:
-    """One sparse view and its labels.
+    """One sparse view and its labels, of a file that may end in .gz or .bz2.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it may end in .gz or .bz2. A label is any text without spaces; columns are
-        counted from 0 if any has the number 0, else from 1.
-    n_features : int, optional
-        Number of columns; by default up to the last that is used.
+    A label is any text without spaces. Columns are counted from 0 if any has the number 0, else from
+    1, and go up to the last that is used unless ``n_features`` says how many there are.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -83,10 +78,9 @@ def read(request: Request) -> Contents:
     return Contents((Part(request.stem, lines.array),), note, as_labels(lines.labels))
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The labels."""
-    labels = _read_checked(path, None).labels
-    return {"labels": lambda: labels}
+    return {"labels": _read_checked(path, None).labels}
 
 
 def _read_checked(path: Path, n_features: int | None) -> Lines:

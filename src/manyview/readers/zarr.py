@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
+from manyview.readers.text import need
 
 
 def is_store(path: Path) -> bool:
@@ -23,12 +24,7 @@ def is_store(path: Path) -> bool:
 @contextmanager
 def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     """A zarr array, or the arrays of a group; those of inner groups are named ``group/name``."""
-    try:
-        import zarr
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is a zarr store; reading it needs zarr: pip install 'manyview[io]'"
-        ) from error
+    zarr = need("zarr", path, "a zarr store")
     try:
         store = zarr.open(path, mode="r")
     except Exception as error:  # whatever a damaged store makes it raise

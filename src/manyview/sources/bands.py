@@ -43,12 +43,8 @@ class Bands:
 
     Blocks that follow each other and cut a band decode it once that way.
 
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop that are both edges of bands.
-    edges : ndarray of shape (b + 1,)
-        First row of every band, and the number of rows.
+    ``decode`` gives the rows from a start up to a stop that are both among the ``edges``, shape
+    (b + 1,): the first row of every band, and the number of rows.
     """
 
     def __init__(
@@ -98,13 +94,7 @@ class Bands:
 
 
 class SingleRows:
-    """Rows of a store that can read any of them by itself.
-
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop.
-    """
+    """Rows of a store that can read any of them by itself: ``decode`` gives those up to a stop."""
 
     def __init__(self, decode: Callable[[int, int], npt.NDArray[Any]]) -> None:
         self.read = decode

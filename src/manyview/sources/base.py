@@ -85,13 +85,7 @@ def reading(where: str, start: int, stop: int) -> Iterator[None]:
 
 
 class WatchedFile:
-    """A file that must stay as it was when it was first seen.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """A file that must stay as it was when it was first seen."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

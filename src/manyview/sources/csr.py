@@ -30,12 +30,8 @@ _CHUNK = 1 << 16
 
 def open_npz(path: Path) -> CsrGroupSource:
     """The source of a sparse ``.npz`` file; its rows are written beside it if they are not there."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(
-            f"Reading rows of {str(path)!r} needs h5py: pip install 'manyview[io]'."
-        ) from error
+    import h5py
+
     stamp = json.dumps(WatchedFile(path).fingerprint())
     rows = path.with_name(f"{path.name}.rows.h5")
     if not _is_made_from(rows, stamp):

@@ -14,15 +14,10 @@ from manyview.sources.base import WatchedFile, hash_of_order, native, reading
 
 
 class CsrGroupSource:
-    """Rows of a CSR matrix in an open group, or in a file by its path.
+    """Rows of a CSR matrix in an open group of HDF5 or zarr, or in an HDF5 file by its path.
 
-    Parameters
-    ----------
-    group : h5py.Group or zarr.Group
-        With ``data``, ``indices`` and ``indptr``, and the shape among its attributes.
-    path : Path, optional
-        Open the HDF5 file for each read, rather than use ``group``: then this can be sent to other
-        processes, and the file is not kept open.
+    With a path the file is opened for each read, rather than ``group`` used: then this can be sent to
+    other processes, and the file is not kept open.
     """
 
     is_sparse = True

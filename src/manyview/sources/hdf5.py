@@ -13,15 +13,10 @@ from manyview.sources.base import WatchedFile, hash_of_few, native, reading
 
 
 class Hdf5Source(Banded):
-    """Rows of an HDF5 dataset, by an open ``h5py.Dataset`` or by path and key.
+    """Rows of an open ``h5py.Dataset``, or of one in a file by its path.
 
-    Parameters
-    ----------
-    dataset : h5py.Dataset
-        Tells shape and chunks.
-    path : Path, optional
-        Open the file for each read, rather than use ``dataset``: then this can be sent to other
-        processes, and the file is not kept open.
+    With a path the file is opened for each read, rather than ``dataset`` used: then this can be sent to
+    other processes, and the file is not kept open.
     """
 
     def __init__(self, dataset: Any, *, path: Path | None = None) -> None:

@@ -15,15 +15,7 @@ from manyview.sources.base import WatchedFile, hash_of_few, native
 
 
 class ZarrSource(Banded):
-    """Rows of a ``zarr.Array``.
-
-    Parameters
-    ----------
-    array : zarr.Array
-        The array.
-    path : Path, optional
-        Its folder, if it has one.
-    """
+    """Rows of a ``zarr.Array``, which may lie in a folder."""
 
     def __init__(self, array: Any, *, path: Path | None = None) -> None:
         self._array = array

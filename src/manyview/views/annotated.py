@@ -31,16 +31,9 @@ def has_modalities(data: Any) -> bool:
 
 
 def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Part:
-    """A matrix of an AnnData, one row a cell.
+    """A matrix of an AnnData, one row a cell: ``X``, a key of ``obsm``, or ``layers/NAME``.
 
-    Parameters
-    ----------
-    data : AnnData
-        Where it is.
-    key : str
-        ``X``, a key of ``obsm``, ``obsm/NAME`` or ``layers/NAME``.
-    modality : str, optional
-        Which this is of a MuData: its name, instead of the key.
+    It is called by its key, or by the modality of a MuData that the AnnData is.
     """
     where = "The AnnData" if modality is None else f"Modality {modality!r}"
     kind, _, inner = key.partition("/")
@@ -73,15 +66,10 @@ def _options(data: Any) -> str:
 
 
 def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str, Part]:
-    """One matrix for each modality of a MuData, its rows those of the whole's cells.
+    """One matrix for each modality of a MuData, its samples the whole's cells.
 
-    Parameters
-    ----------
-    data : MuData
-        Its modalities share cells.
-    keys : str or mapping
-        Which matrix, as in :func:`read_matrix`: the same of each modality, or by the modality's
-        name; only those named are used.
+    ``keys`` say which, as in :func:`read_matrix`: the same of each modality, or by its name; then only
+    those named are used.
     """
     if getattr(data, "axis", 0) != 0:
         raise ValueError(

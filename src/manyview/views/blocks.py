@@ -54,14 +54,9 @@ def with_short_indices(array: Block) -> Block:
 
 
 def read_block(item: Any, name: str) -> Block:
-    """One view as numbers; what is not in memory becomes a source, and no row of it is read.
+    """One view, called ``name`` in messages, as numbers.
 
-    Parameters
-    ----------
-    item : array, sparse array, data frame, tensor, Dask array, open data set or source
-        The view.
-    name : str
-        Its name, for messages.
+    What is not in memory becomes a source, and no row of it is read.
     """
     block = frames.read_numbers(item, name) if frames.is_frame(item) else _as_block(item, name)
     _check_shape(block, name)
@@ -83,7 +78,8 @@ def _as_block(item: Any, name: str) -> Block:
         raise TypeError(
             f"View {name!r} is a {type(item).__name__}, which is not computed yet. Call .collect()."
         )
-    if _is_lazy(item):
+    # Those of them that can be read by rows are sources already.
+    if type(item).__module__.split(".")[0] in ("zarr", "h5py"):
         raise TypeError(
             f"View {name!r} is a {type(item).__module__.split('.')[0]} array, which is not loaded "
             "into memory silently. Pass numpy.asarray(view) if it fits in memory."
@@ -102,11 +98,6 @@ def _read_sparse(item: Any, name: str) -> sparse.csr_array:
         block = block.copy()  # the arrays may still be the caller's
         block.sum_duplicates()
     return block
-
-
-def _is_lazy(item: Any) -> bool:
-    # Those of them that can be read by rows are sources already.
-    return type(item).__module__.split(".")[0] in ("zarr", "h5py")
 
 
 def _check_chunks(item: Any, name: str) -> None:

@@ -135,7 +135,7 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     """
     X = as_wide(X)
     if frames.is_frame(X):
-        return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
+        return {name: frames.select(X, columns=list(each)) for name, each in places.items()}
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}

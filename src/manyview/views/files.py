@@ -137,18 +137,9 @@ def assemble(
     join: str = "exact",
     memory_limit: int | None = None,
 ) -> Assembled:
-    """Views of files of which each is asked for in its own way.
+    """Views of files of which each is asked for in its own way, else as in :func:`read_views`.
 
-    Parameters
-    ----------
-    requests : sequence of Request
-        One a file.
-    labels : LabelFile, optional
-        True labels.
-    needs : sequence of (str or None)
-        Columns among those asked for that one of the files must have.
-    transpose, join, memory_limit
-        As in :func:`read_views`.
+    ``needs`` are columns among those asked for that one of the files must have.
     """
     words = requests[0].vocabulary
     contents = [read_file(request) for request in requests]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -102,11 +102,11 @@ def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
     return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
 
 
-def select_columns(frame: Any, places: Sequence[int]) -> Any:
-    """Some columns as a frame of the same kind, by their places."""
+def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -> Any:
+    """Some rows and columns as a frame of the same kind, by their numbers."""
     if _is_like_pandas(frame):
-        return frame.iloc[:, list(places)]
-    return _narwhals().from_native(frame, eager_only=True)[:, list(places)].to_native()
+        return frame.iloc[rows, columns]
+    return _narwhals().from_native(frame, eager_only=True)[rows, columns].to_native()
 
 
 def split_levels(frame: Any) -> dict[str, Any] | None:
@@ -138,13 +138,7 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
 def read_numbers(frame: Any, name: str) -> Any:
     """A frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
 
-    Missing values become NaN. Columns that hold no numbers are refused.
-
-    Parameters
-    ----------
-    frame : data frame of shape (n, d)
-    name : str
-        The view's name, for messages.
+    Missing values become NaN. Columns that hold no numbers are refused, in the view's ``name``.
     """
     if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
         return sparse.csr_array(frame.sparse.to_coo())

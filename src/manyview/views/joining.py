@@ -45,16 +45,8 @@ def join_parts(
 ) -> tuple[list[Part], Match]:
     """The views of several tables, their rows in the same order, and how they were matched.
 
-    Parameters
-    ----------
-    tables : sequence of sequence of Part
-        The views of each table, which share its ids.
-    names : sequence of str
-        What messages call the tables.
-    how : {"exact", "inner", "outer", "order"}
-        As in :func:`match_ids`; or "order", by their place, whatever their ids.
-    words : Vocabulary
-        For advice in messages.
+    The views of a table share its ids. ``how`` is as in :func:`match_ids`, or "order": by their place,
+    whatever their ids.
     """
     given = [parts[0].ids for parts in tables]
     known = [ids for ids in given if ids is not None]
@@ -95,19 +87,11 @@ def _check_counts(
 
 
 def match_ids(ids: Sequence[Ids], names: Sequence[str], how: str, words: Vocabulary) -> Match:
-    """Where each table has the rows of the first.
+    """Where each table, called by its name in messages, has the rows that belong together.
 
-    Parameters
-    ----------
-    ids : sequence of ndarray of str
-        Of each table.
-    names : sequence of str
-        What messages call the tables.
-    how : {"exact", "inner", "outer"}
-        Whether all tables must have the same ids, those that all have are kept, or those that any
-        has: then those of the first table, followed by what the next ones add.
-    words : Vocabulary
-        For advice in messages.
+    ``how`` says whether all tables must have the same ids ("exact"), those that all have are kept
+    ("inner"), or those that any has ("outer"): then those of the first table, followed by what the next
+    ones add. Advice in messages uses ``words``.
 
     Examples
     --------

@@ -55,18 +55,10 @@ def is_single(X: Any, views: Views) -> bool:
 def match_views(
     views: Views, fitted: Sequence[str], widths: Sequence[int], *, by_name: bool
 ) -> Views:
-    """Bring the views of new data into the order that was fitted; those not given are missing.
+    """The views of new data in the order that was fitted; those not given are missing.
 
-    Parameters
-    ----------
-    views : Views
-        The new data.
-    fitted : sequence of str
-        Names of the views that were fitted.
-    widths : sequence of int
-        Columns of each.
-    by_name : bool
-        Whether the names were given, so that views may be left out.
+    ``fitted`` and ``widths`` are the names and the numbers of columns that were fitted. Views may be
+    left out if their names were given in the fit (``by_name``).
     """
     fitted = list(fitted)
     names = list(views.names)
@@ -114,21 +106,9 @@ def _is_by_place(names: list[str], fitted: list[str], *, by_name: bool) -> bool:
 
 
 def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names]) -> Views:
-    """Bring columns that have names into the order that was fitted.
+    """Views, in the order that was fitted, with columns that have names in that order too.
 
-    Parameters
-    ----------
-    views : Views
-        The new data, its views in the order that was fitted.
-    fitted : sequence of str
-        Names of the views that were fitted, for messages.
-    columns : sequence of (sequence of str, or None)
-        Names of each one's columns.
-
-    Raises
-    ------
-    ValueError
-        If a view has other columns.
+    ``fitted`` names the views in messages, ``columns`` the columns of each; other columns are refused.
     """
     orders = [
         _find_order(name, found, wanted)

@@ -24,24 +24,19 @@ from manyview.wording import first_few
 
 _WORDS = Vocabulary(
     id_column="ids='NAME'",
-    label_column="manyview.views.files.read_views(..., label_column='NAME')",
+    label_column="read_views(..., label_column='NAME')",
     labels="target=...",
-    columns="manyview.views.files.read_views(..., columns={'VIEW': [...]})",
-    drop="manyview.views.files.read_views(..., drop=['NAME'])",
+    columns="read_views(..., columns={'VIEW': [...]}) of manyview.views.files",
+    drop="read_views(..., drop=['NAME'])",
     inner="Views.from_tables(..., how='inner')",
     outer="Views.from_tables(..., how='outer')",
 )
 
 
 def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
-    """Whatever a user calls views, one by one, by name; only a file that is given alone is opened.
+    """Whatever a user calls views, one by one, by name.
 
-    Parameters
-    ----------
-    data : array, data frame, AnnData, MuData, path, or a list or mapping of such
-        The views.
-    ids_column : str, optional
-        The column of a file given alone that holds the names of its rows.
+    Only a file that is given alone is opened, and its rows are named by ``ids_column``.
 
     Examples
     --------
@@ -112,16 +107,8 @@ def refuse_column_of_ids(column: str) -> NoReturn:
 def read_part(item: Any, name: str, ids_column: str | None = None) -> Part:
     """One view, checked, with the names of its columns and rows.
 
-    What is not in memory becomes a source, and no row of it is read.
-
-    Parameters
-    ----------
-    item : array, data frame, sparse array, AnnData, path, source or Part
-        The view; a path may say what inside the file, ``PATH::KEY``.
-    name : str
-        Its name.
-    ids_column : str, optional
-        The column of a data frame or a file that holds the names of the rows.
+    A path may say what inside the file, ``PATH::KEY``. Rows of a data frame or a file are named by
+    their ``ids_column``. What is not in memory becomes a source, and no row of it is read.
     """
     if isinstance(item, Part):
         return replace(item, name=name, rows=read_block(item.rows, name))
@@ -149,16 +136,9 @@ def read_part(item: Any, name: str, ids_column: str | None = None) -> Part:
 def read_parts(
     items: Mapping[str, Any], names: Sequence[str], ids_column: str | None = None
 ) -> list[Part]:
-    """All views, checked, with the names of rows that they bring.
+    """What :func:`split_parts` gave, checked, under these names, with the names of rows it brings.
 
-    Parameters
-    ----------
-    items : mapping of str to view
-        What :func:`split_parts` gave.
-    names : sequence of str
-        Their names.
-    ids_column : str, optional
-        The column of data frames and files that holds the names of the rows; one must have it.
+    One of the data frames and files must have the ``ids_column``, if it is given.
     """
     parts = [
         read_part(item, name, ids_column) for item, name in zip(items.values(), names, strict=True)
@@ -179,16 +159,9 @@ def read_parts(
 
 
 def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
-    """One view whose rows have ids.
+    """One view whose rows have ids: a pair of (ids, view), a data frame, an AnnData or a path.
 
-    Parameters
-    ----------
-    table : pair of (ids, view), data frame, AnnData or path
-        The view.
-    name : str
-        Its name.
-    ids_column : str, optional
-        The column of a data frame or a file that holds the ids; its index otherwise.
+    The ids of a data frame or a file are its ``ids_column``, or its index.
     """
     ids = None
     if isinstance(table, tuple) and len(table) == 2:
