@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class RemediableError(Exception):
     """An error that another value of a parameter mends.
@@ -50,9 +53,20 @@ class WriteError(RemediableError, OSError):
     """Results could not be written, as a rule because the disk is full."""
 
 
+class MemoryLimitError(RemediableError, ValueError):
+    """Blocks of rows do not fit into the memory that they may take."""
+
+
 class CheckpointError(ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
 
 
-class MemoryLimitError(RemediableError, ValueError):
-    """Blocks of rows do not fit into the memory that they may take."""
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line: the first one on the way here outside manyview and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+_LIBRARIES = ("manyview", "sklearn")
