@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from manyview.pipeline.parameters import resolve
 from scipy import sparse
 
 from manyview import LMVSC, Views
-from manyview.pipeline.parameters import resolve
 
 VIEWS = Views({"hog": np.zeros((100, 4)), "gist": np.ones((100, 6))})
 
