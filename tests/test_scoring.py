@@ -67,9 +67,9 @@ def test_other_estimators_are_refused(views):
 
 def test_no_labels_cut_less_than_the_bound(views):
     model = fit(views)
-    best = excess_cut(model._model, views, model.labels_, 3)
+    best = excess_cut(model.model_, views, model.labels_, 3)
     rng = np.random.default_rng(0)
-    worse = excess_cut(model._model, views, rng.permutation(model.labels_), 3)
+    worse = excess_cut(model.model_, views, rng.permutation(model.labels_), 3)
     assert -1e-9 < best < worse
 
 

@@ -14,7 +14,8 @@ from manyview import LMVSC, Views, datasets, load, metrics
 from manyview.engines import Disk
 from manyview.errors import RankWarning
 from manyview.pipeline.stream import Reservoir
-from manyview.stages.graph import GraphTile, graph_moments
+from manyview.stages.fusion import graph_moments
+from manyview.stages.graph import GraphTile
 
 N_ROWS = 30_000
 

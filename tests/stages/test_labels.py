@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.stages.kmeans import assign
 from manyview.stages.labels import label_rows, refine_centers, start_centers
-from manyview.stages.scaling import ScaledRows
+from manyview.stages.rows import ScaledRows
 
 SETTINGS = {"n_init": 5, "max_iter": 50, "tol": 1e-4}
 

@@ -218,7 +218,7 @@ class TestFit:
     def test_every_sample_counts_by_the_share_of_the_views_it_has(self, views, present):
         some = Views(views, present=present)
         fitted = model().fit(some)
-        for B in fitted._model.fused_graphs(some.arrays):
+        for B in fitted.model_.fused_graphs(some.arrays):
             totals = B @ (B.T @ np.ones(len(views)))
             assert np.allclose(totals, present @ fitted.view_weights_, rtol=0, atol=1e-12)
 
@@ -233,7 +233,7 @@ class TestFit:
     def test_rows_of_the_graph_are_what_they_are_defined_to_be(self, views, present):
         """Against the definition, worked out row by row."""
         some = Views(views, present=present)
-        fitted = model(n_repeats=1, scaling="energy").fit(some)._model
+        fitted = model(n_repeats=1, scaling="energy").fit(some).model_
         n = len(views)
         scaled = [s.apply(X).dense() for s, X in zip(fitted.scalers, views.arrays, strict=True)]
         expected = []
