@@ -41,14 +41,23 @@ def fitted():
     [
         {},
         {"fusion": "late", "n_repeats": 1},
-        {"row_norm": False},
         {"fusion": "early"},
         {"n_anchors": [5, 20], "view_weights": [1, 3]},
     ],
 )
 def test_votes_sum_to_how_much_nearer_the_own_centre_is(settings):
     _, X = groups_seen_by((0, 1), (1, 2))
-    model = LMVSC(3, random_state=0, n_jobs=1, **settings).fit(X)
+    model = LMVSC(3, random_state=0, n_jobs=1, **settings)
+    assert_votes_sum_to_margins(model, X)
+
+
+def test_votes_of_the_published_method_sum_to_how_much_nearer_the_own_centre_is():
+    _, X = groups_seen_by((0, 1), (1, 2))
+    assert_votes_sum_to_margins(LMVSC.as_published(3, 20, 0.1, random_state=0), X)
+
+
+def assert_votes_sum_to_margins(model, X):
+    model.fit(X)
     votes = cast_votes(model.model_, GraphRows(model.model_.scalers, model.model_.graphs)(X, 0))
     squares = ((model.embedding_[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
     squares.sort(axis=1)
