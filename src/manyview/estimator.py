@@ -668,10 +668,11 @@ class PublishedLMVSC(LMVSC):
         As in :class:`LMVSC`.
     """
 
-    # What LMVSC's methods ask for besides.
+    # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None
     engine = "auto"
     verbose = 0
+    partial_fit = property()
 
     def __init__(
         self,
@@ -691,8 +692,7 @@ class PublishedLMVSC(LMVSC):
         self.n_jobs = n_jobs
 
     def _parameters(self) -> dict[str, Any]:
-        published = published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
-        return {**published, "engine": self.engine}
+        return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
 
 
 def _attributes_of(outcome: pipeline.Outcome) -> dict[str, Any]:

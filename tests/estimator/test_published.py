@@ -64,9 +64,8 @@ class TestAsPublished:
         assert paper.singular_values_[0] == pytest.approx(1.0, rel=1e-9)
         assert released.singular_values_[0] > 1.5
 
-    def test_cannot_take_a_stream(self, model, views):
-        with pytest.raises(ValueError, match="kmeans-all"):
-            model.partial_fit(views)
+    def test_cannot_take_a_stream(self, model):
+        assert not hasattr(model, "partial_fit")
 
     def test_an_unknown_variant_is_refused(self, views):
         with pytest.raises(

@@ -91,7 +91,7 @@ class TestAnyTime:
 
     def test_few_rows_are_refused_with_the_number_needed(self, views):
         model = LMVSC(5, n_anchors=100, random_state=0).partial_fit(views[:60])
-        with pytest.raises(ValueError, match="n_anchors=100 is more than the 60 rows"):
+        with pytest.raises(ValueError, match="n_samples=60 should be >= n_anchors=100"):
             model.predict(views[:60])
         assert len(model.partial_fit(views[60:400]).predict(views[:60])) == 60
 

@@ -26,8 +26,8 @@ from manyview.pipeline.spectrum import find_bases, suggest
 from manyview.stages.embedding import Basis, embed_rows, quartic_sums
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
-from manyview.stages.kmeans import Assignment, assign
-from manyview.stages.labels import label_rows, refine_centers, start_centers
+from manyview.stages.kmeans import Assignment, assign, lloyd
+from manyview.stages.labels import label_rows, start_centers
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import choose_rows, count_sample_rows, count_start_rows
@@ -212,9 +212,7 @@ def cluster_graph(
         def sweep(centers: Array) -> Assignment:
             return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
 
-        centers, inertia, n_iter = refine_centers(
-            sweep, start, max_iter=settings.max_iter, tol=settings.tol
-        )
+        centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     return Clustering(
         embedding=embedding,
@@ -222,7 +220,7 @@ def cluster_graph(
         bases=bases,
         rank=rank,
         centers=centers,
-        inertia=inertia,
+        inertia=last.inertia,
         n_iter=n_iter,
     )
 

@@ -208,7 +208,9 @@ def _anchors(params: Mapping[str, Any], views: Views, k: int | None) -> tuple[An
     counts = _numbers(params, "n_anchors", check_count, auto=auto)
     for m in counts:
         if m > n:
-            raise ValueError(f"n_anchors={m} is more than the {n} rows there are to choose from.")
+            raise ValueError(
+                f"n_samples={n} should be >= n_anchors={m}: anchors are chosen among the rows."
+            )
     return method, counts
 
 

@@ -131,28 +131,11 @@ def _sums_by_label(
 def lloyd(
     sweep: Sweep, centers: Array, *, max_iter: int, tol: float = 0.0
 ) -> tuple[Array, Assignment, int]:
-    """Move centres to the mean of their rows until they rest.
+    """Move centres (k, d) to the mean of their rows until they rest, or ``max_iter`` sweeps are over.
 
-    Parameters
-    ----------
-    sweep : callable
-        Assigns all rows to given centres and sums.
-    centers : ndarray of shape (k, d)
-        The start.
-    max_iter : int
-        Most sweeps.
-    tol : float
-        They rest when the summed squared moves are at most this share of the mean squared distance
-        of a row to its centre.
-
-    Returns
-    -------
-    centers : ndarray of shape (k, d)
-        The last centres that rows were assigned to.
-    assignment : Assignment
-        That assignment.
-    n_iter : int
-        Number of sweeps.
+    They rest when the summed squared moves are at most the share ``tol`` of the mean squared distance of
+    a row to its centre. What you get are the last centres that rows were assigned to, that assignment,
+    and the number of sweeps.
     """
     for iteration in range(1, max_iter + 1):
         assignment = sweep(centers)

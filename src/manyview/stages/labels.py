@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.errors import find_stacklevel
-from manyview.stages.kmeans import Sweep, lloyd, nearest_centers
+from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 
 Each = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
@@ -52,14 +52,6 @@ def start_centers(
     best = min(solutions, key=lambda solution: solution.inertia_)
     centers: Array = best.cluster_centers_
     return centers
-
-
-def refine_centers(
-    sweep: Sweep, centers: Array, *, max_iter: int, tol: float
-) -> tuple[Array, float, int]:
-    """Centres (k, c) after k-means over all rows, their inertia and the number of sweeps."""
-    centers, assignment, n_iter = lloyd(sweep, centers, max_iter=max_iter, tol=tol)
-    return centers, assignment.inertia, n_iter
 
 
 def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:

@@ -141,12 +141,8 @@ def suggest_n_clusters(
 def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     """Share of the graph B B' inside clusters, less what chance would put there.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, M)
-        B, the fused graph with columns scaled. Rows of B B' sum to one, or to less for samples
-        that lack views.
-    labels : ndarray of shape (n,)
+    ``graph`` is B (n, M), the fused graph with columns scaled. Rows of B B' sum to one, or to less for
+    samples that lack views.
 
     Examples
     --------
