@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from manyview import Views, datasets
-from manyview.readers import read_views
+from manyview.views.files import read_views
 
 from .conftest import is_one_line
 

@@ -10,7 +10,7 @@ import pytest
 
 from manyview import LMVSC, load
 from manyview.cli.inputs import memory_for_views
-from manyview.readers import read_views
+from manyview.views.files import read_views
 
 from .conftest import FIT, K, N, is_one_line
 
@@ -38,6 +38,11 @@ def test_the_files_hold_what_the_library_gives(fitted, files):
     assert np.array_equal(load(fitted / "model.mv").predict(views), model.labels_)
     names = {path.name for path in fitted.iterdir()}
     assert names == {"labels.csv", "labels.npy", "embedding.npy", "model.mv", "summary.json"}
+
+
+def test_ids_reach_the_model(fitted):
+    series = load(fitted / "model.mv").labels_series()
+    assert series.index.tolist() == [f"s{i:02d}" for i in range(N)]
 
 
 def test_results_go_to_stdout_and_remarks_to_stderr(files, run):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from manyview.readers.contents import LABEL_NAMES
 from manyview.sources import is_source
-from manyview.views.presence import split_rows
+from manyview.views.selection import split_rows
 from manyview.wording import first_few
 
 _SAMPLE_ROWS = 20_000

@@ -71,14 +71,15 @@ def _match(
     classes: LabelFile, clusters: LabelFile, names: tuple[str, str], join: str
 ) -> tuple[Any, Any]:
     """Give both labels of the same rows."""
-    from manyview.views.ids import match_ids
+    from manyview.cli.inputs import options_in_words
+    from manyview.views.joining import match_ids
 
     have_ids = [classes.ids is not None, clusters.ids is not None]
     ids = [file.ids for file in (classes, clusters) if file.ids is not None]
     if all(have_ids) and join != "order":
-        _, (first, second), words = match_ids(ids, names, join)
-        for text in words:
-            say(text)
+        match = match_ids(ids, names, join, options_in_words())
+        say(match.note)
+        first, second = match.places
         return (
             classes.labels if first is None else classes.labels[first],
             clusters.labels if second is None else clusters.labels[second],

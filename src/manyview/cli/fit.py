@@ -23,7 +23,7 @@ from manyview.wording import bytes_in_words
 if TYPE_CHECKING:
     from manyview import LMVSC
     from manyview.cli.display import StageBars
-    from manyview.readers import Assembled
+    from manyview.views.files import Assembled
 
 _CHECKPOINT = "checkpoint"
 _EXAMPLES = """\b

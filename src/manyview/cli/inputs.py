@@ -12,14 +12,15 @@ from manyview.cli.shared import say
 from manyview.cli.values import parse_columns
 
 if TYPE_CHECKING:
-    from manyview.readers import Assembled
+    from manyview.readers import Vocabulary
+    from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files, and how they are to be read; the fields are those of ``manyview.readers.read_views``."""
+    """Files, and how they are to be read: the parameters of ``manyview.views.files.read_views``."""
 
     texts: tuple[str, ...]
     labels: str | None = None
@@ -32,12 +33,14 @@ class Inputs:
 
     def read(self, *, memory_limit: int | None = None) -> Assembled:
         """Read the files; say what was taken as rows."""
-        from manyview.readers import read_views
+        from manyview.views.files import read_views
 
         if not self.texts:
             raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
         options = {name: value for name, value in vars(self).items() if name != "texts"}
-        found = read_views(self.texts, **options, memory_limit=memory_limit)
+        found = read_views(
+            self.texts, **options, memory_limit=memory_limit, vocabulary=options_in_words()
+        )
         for note in found.notes:
             say(note)
         return found
@@ -126,6 +129,22 @@ def input_options(*, labels: bool) -> Callable[[F], F]:
         return command
 
     return add
+
+
+def options_in_words() -> Vocabulary:
+    """What advice in messages of the readers is to call the options."""
+    from manyview.readers import Vocabulary
+
+    return Vocabulary(
+        id_column="--id-column",
+        label_column="--label-column",
+        labels="--labels",
+        columns="--columns",
+        drop="--drop",
+        inner="--join inner",
+        outer="--join outer",
+        order="--join order",
+    )
 
 
 def take_inputs(options: dict[str, Any]) -> Inputs:

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manyview.cli.failure import Failure
-from manyview.cli.inputs import input_options, memory_for_views, take_inputs
+from manyview.cli.inputs import (
+    input_options,
+    memory_for_views,
+    options_in_words,
+    take_inputs,
+)
 from manyview.cli.shared import current, remarks, say, shared_options
 from manyview.machine import whole_file
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
     from manyview.cli.inputs import Inputs
-    from manyview.readers import Assembled, Request
+    from manyview.readers import Request
+    from manyview.views.files import Assembled
 
 
 @click.command(name="predict")
@@ -91,38 +97,34 @@ def _as_fitted(inputs: Inputs, facts: dict[str, Any]) -> Inputs:
 
 
 def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids: bool) -> Assembled:
-    from manyview.readers import Request, assemble, parse, read_file
-    from manyview.readers.assemble import check_ids_found
+    from manyview.readers import parse
+    from manyview.views.files import assemble
 
     if not inputs.texts:
         raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
-    parsed = [parse(text) for text in inputs.texts]
     known = {} if inputs.columns else facts.get("columns", {})
-    parts = []
-    for place, found in enumerate(parsed):
-        request = Request(
-            found.path,
-            found.key,
-            inputs.id_column,
-            inputs.label_column,
-            inputs.columns or {},
-            inputs.drop,
+    requests = []
+    for place, text in enumerate(inputs.texts):
+        request = replace(
+            parse(text),
+            id_column=inputs.id_column,
+            label_column=inputs.label_column,
+            columns=inputs.columns or {},
+            drop=inputs.drop,
+            vocabulary=options_in_words(),
         )
-        number = _fitted_view(request, found.name, place, len(parsed), estimator)
-        is_turned = (found.name or request.key or request.stem) in inputs.transpose
-        if number is not None and not is_turned:  # its columns are known once it is turned
+        number = _fitted_view(request, place, len(inputs.texts), estimator)
+        is_transposed = (request.name or request.key or request.stem) in inputs.transpose
+        if number is not None and not is_transposed:  # then its columns are not known yet
             request = replace(
                 request,
                 n_features=int(estimator.n_features_per_view_[number]),
                 features=known.get(estimator.view_names_[number]),
             )
-        contents = read_file(request)
-        parts.append(contents if found.name is None else contents.under(found.name))
-    if needs_ids:
-        check_ids_found(parts, inputs.id_column)
+        requests.append(request)
     data = assemble(
-        parts,
-        parsed,
+        requests,
+        needs=(inputs.id_column,) if needs_ids else (),
         transpose=inputs.transpose,
         join=inputs.join,
         memory_limit=memory_for_views(),
@@ -132,12 +134,10 @@ def _read(inputs: Inputs, estimator: LMVSC, facts: dict[str, Any], *, needs_ids:
     return data
 
 
-def _fitted_view(
-    request: Request, name: str | None, place: int, n_files: int, estimator: LMVSC
-) -> int | None:
+def _fitted_view(request: Request, place: int, n_files: int, estimator: LMVSC) -> int | None:
     """Give which fitted view a file is: the one with its name, else the one at its place."""
     names = list(estimator.view_names_)
-    own = name or request.key or request.stem
+    own = request.name or request.key or request.stem
     if own in names:
         return names.index(own)
     return place if n_files == len(names) else None
@@ -173,7 +173,7 @@ def _in_order(data: Assembled, estimator: LMVSC, *, is_named: bool) -> Views:
 def _align_columns(views: Views, facts: dict[str, Any]) -> Views:
     """Give the columns of every view, where they have names, in the order that was fitted."""
     from manyview import Views
-    from manyview.views.reordered import select_columns
+    from manyview.views.selection import select_columns
     from manyview.wording import lacks_columns
 
     known, arrays, names = facts.get("columns", {}), [], []

@@ -16,7 +16,7 @@ from manyview.machine import whole_file
 if TYPE_CHECKING:
     from manyview import LMVSC
     from manyview.cli.inputs import Inputs
-    from manyview.readers import Assembled
+    from manyview.views.files import Assembled
 
 FILES = {
     "report.html": "the report: open this first",

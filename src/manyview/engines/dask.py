@@ -28,7 +28,7 @@ from manyview.engines.dask_layers import (
 from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
 from manyview.sources import is_source
-from manyview.views.presence import PartialSource, PartialView
+from manyview.views.selection import PartialView, Selection
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")
@@ -90,8 +90,8 @@ def _is_partly_there(array: Any) -> bool:
 
 def _in_memory(source: Any) -> Any:
     """Give the memory map that a source was made from; refuse other files."""
-    if isinstance(source, PartialSource):
-        return PartialView(_in_memory(source.source), source.places)
+    if isinstance(source, Selection):
+        return source.apply(_in_memory(source.source))
     mapped = getattr(source, "memory_map", None)
     if mapped is None:
         raise TypeError(

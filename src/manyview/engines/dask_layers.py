@@ -23,7 +23,7 @@ from manyview.engines.dask_tasks import (
     total_of,
     unwrap,
 )
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 _FAN_IN = 8  # partial sums that one task adds
 

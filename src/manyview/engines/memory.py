@@ -13,7 +13,7 @@ from manyview.checks import check_count, is_auto
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
 from manyview.engines.tiles import Loaded, Log, TiledRows
 from manyview.sources import is_source
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 _KEEP_BYTES = 256 << 20  # what derived rows may always keep, however small the input
 
