@@ -123,7 +123,9 @@ class TestLimit:
         assert sizes == {"3 MB": 3, "4 MB": 5, "1 GB": 8}
 
     def test_too_little_names_what_would_do(self, path):
-        with pytest.raises(ValueError, match=r"memory_limit=1.0 MB is too small .*at least 1.1 MB"):
+        with pytest.raises(
+            ValueError, match=r"memory limit of 1.0 MB is too small .*at least 1.1 MB"
+        ):
             open_rows(path, "1 MB")
         open_rows(path, "1.1 MB")
 
