@@ -10,7 +10,6 @@ import pytest
 
 from manyview import LMVSC, Views
 from manyview.explain.explanation import TOGETHER
-from manyview.report.fitted import arrays_of
 
 
 def groups_seen_by(first, second, n=120, seed=0):
@@ -82,7 +81,7 @@ class TestTables:
     def test_anchors_that_carry_a_cluster_are_used_by_its_rows(self, fitted):
         model, views = fitted
         anchors = model.explain(views, n_listed=3).anchors
-        arrays = arrays_of(model)
+        arrays = model.model_
         graph = arrays.graph_rows(views.arrays)
         assert anchors["cluster"] == sorted(anchors["cluster"])
         for cluster, g, anchor, share in zip(

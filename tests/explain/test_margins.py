@@ -7,7 +7,6 @@ import pytest
 
 from manyview import LMVSC
 from manyview.explain.margins import graph_parts, margins_by_graph
-from manyview.report.fitted import arrays_of
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +16,7 @@ def fit(blobs):
     def make(X=None, n_clusters=3, **settings):
         X = blobs(60, 3, (4, 5)) if X is None else X
         model = LMVSC(n_clusters, random_state=0, n_jobs=1, **{"n_repeats": 1} | settings).fit(X)
-        return arrays_of(model), X, model
+        return model.model_, X, model
 
     return make
 
@@ -47,7 +46,7 @@ def test_shares_sum_to_how_much_nearer_the_own_centre_is(fit, settings):
 def test_rows_that_are_not_scaled_to_unit_length_too(blobs):
     X = blobs(60, 3, (4, 5))
     model = LMVSC.as_published(3, 10, 0.1, random_state=0).fit(X)
-    arrays = arrays_of(model)
+    arrays = model.model_
     margins = margins_by_graph(arrays, arrays.graph_rows(X))
     squares = np.sort(((model.embedding_[:, None] - model.cluster_centers_) ** 2).sum(axis=2))
     assert np.allclose(margins.margin, squares[:, 1] - squares[:, 0], rtol=0, atol=1e-10)

@@ -1,13 +1,12 @@
-"""What a report takes from a fitted model: its rows, none but them, and its arrays."""
+"""What a report takes from a fitted model: its rows, and none but them."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from manyview import LMVSC, Views
-from manyview.report.fitted import arrays_of, check_has_labels, read_fitted_rows
+from manyview.report.fitted import check_has_labels, read_fitted_rows
 
 
 def test_rows_come_in_the_order_of_the_fitted_views(fitted):
@@ -22,11 +21,6 @@ def test_other_rows_are_refused(fitted):
         read_fitted_rows(model, views[:200])
     with pytest.raises(ValueError, match="expecting 6 features"):
         read_fitted_rows(model, Views({"colour": views["colour"][:, :3], "shape": views["shape"]}))
-
-
-def test_arrays_label_rows_as_the_model_does(fitted):
-    views, _, model = fitted
-    np.testing.assert_array_equal(arrays_of(model).label(list(views.arrays), 0), model.labels_)
 
 
 def test_a_model_without_labels_is_refused(fitted):

@@ -13,10 +13,9 @@ from scipy import sparse
 from manyview import LMVSC, Views
 from manyview.engines.base import TILE_ROWS
 from manyview.machine import count_jobs
-from manyview.pipeline.fit import count_sample_rows
-from manyview.pipeline.parameters import resolve
-from manyview.pipeline.settings import Settings
+from manyview.pipeline.settings import Settings, resolve
 from manyview.sources import is_source
+from manyview.stages.sampling import count_sample_rows
 from manyview.views.selection import split_rows
 from manyview.wording import first_few
 
@@ -131,7 +130,7 @@ def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
 
 def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
     """The settings that a fit would use, as JSON."""
-    settings = resolve(LMVSC(n_clusters), views)
+    settings = resolve(LMVSC(n_clusters).get_params(), views)
     return {
         "n_clusters": n_clusters,
         "n_anchors": list(settings.n_anchors),
@@ -151,12 +150,15 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     """
     n_rows = min(views.n_rows, _MOST_PROBED, TILE_ROWS * max(2, 2 * count_jobs()))
     part = _stretches(views, n_rows)
-    model, settings = LMVSC(n_clusters, random_state=0), resolve(LMVSC(n_clusters), views)
+    model, settings = (
+        LMVSC(n_clusters, random_state=0),
+        resolve(LMVSC(n_clusters).get_params(), views),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
         model.fit(part)
-    n_sampled = min(views.n_rows, count_sample_rows(settings))
+    n_sampled = min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
     grown = {"anchors": n_sampled / n_rows, "sample": n_sampled / n_rows}
     grown |= {"spectrum": 1.0, "number of clusters": 1.0}  # of the anchors, and of a small sample
     seconds = {
@@ -188,7 +190,7 @@ def _stretches(views: Views, n_rows: int) -> Views:
 
 def _foretell_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     """The most memory that a fit takes, all it holds at once added up."""
-    n, n_sampled = views.n_rows, min(views.n_rows, count_sample_rows(settings))
+    n, n_sampled = views.n_rows, min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
     stored = sum(_count_bytes(array) for array in views.arrays)
     graphs = model.solver_report_["graphs"]
     support = sum(graph["mean_support"] for graph in graphs)

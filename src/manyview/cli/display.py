@@ -70,6 +70,8 @@ class StageBars:
 class Watched:
     """An engine, telling a display about every stage; "auto" is settled by the first arrays."""
 
+    track_memory = True
+
     def __init__(self, engine: Any, bars: StageBars) -> None:
         self._engine, self._bars = engine, bars
 

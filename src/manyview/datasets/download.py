@@ -6,7 +6,6 @@ import logging
 import os
 import tarfile
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -19,7 +18,7 @@ from scipy import sparse
 from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.originals import RawData
-from manyview.errors import DatasetNotFoundError
+from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
 __all__ = ["cache_folder", "download"]
@@ -80,7 +79,7 @@ def download(info: DatasetInfo) -> Views:
             failures.append(f"{source.address} ({source.status}): {e}")
             continue
         if source.note:
-            warnings.warn(f"Data set {info.name!r} is {source.note}.", UserWarning, stacklevel=4)
+            warn_user(f"Data set {info.name!r} is {source.note}.", UserWarning)
         _keep(views, info)
         return views
     raise DatasetNotFoundError("; ".join(failures) or "no address for downloading it is known")

@@ -50,6 +50,8 @@ class Disk:
     folder : path, optional
         Folder for large results; it must exist. By default that of ``checkpoint``, or a temporary one
         that is removed with the result.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit.
 
     Examples
     --------
@@ -72,10 +74,13 @@ class Disk:
         memory_limit: float | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         folder: str | os.PathLike[str] | None = None,
+        *,
+        track_memory: bool = False,
     ) -> None:
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
         self.folder = folder
+        self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DiskRows:
         """Give the rows of sources and arrays, side by side."""

@@ -12,8 +12,8 @@ from sklearn.utils import gen_batches
 
 from manyview.explain.features import find_features
 from manyview.explain.margins import Margins, graph_parts, margins_by_graph
-from manyview.pipeline.graphs import spread_evenly
 from manyview.pipeline.model import FittedModel
+from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Array, unit_rows
 from manyview.views import frames
 from manyview.views.container import Views

@@ -1,4 +1,4 @@
-"""A fitted model as a report needs it: with labels, its arrays, and the rows it was fitted to."""
+"""A fitted model as a report needs it: with labels, and with the rows it was fitted to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC
-    from manyview.pipeline.model import FittedModel
 
 
 def check_has_labels(model: LMVSC) -> None:
@@ -25,15 +24,10 @@ def check_has_labels(model: LMVSC) -> None:
 
 def read_fitted_rows(model: LMVSC, X: Any) -> Views:
     """The rows that were fitted, as views in the order that was fitted; other rows are refused."""
-    views = model._read_rows(X)
+    views = model.read_rows(X)
     if views.n_rows != len(model.labels_):
         raise ValueError(
             f"The views have {views.n_rows} rows, but the model was fitted to {len(model.labels_)}. "
             "Pass the rows that were fitted, in the same order."
         )
     return views
-
-
-def arrays_of(model: LMVSC) -> FittedModel:
-    """The few frozen arrays that predicting needs."""
-    return model._model

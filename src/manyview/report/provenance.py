@@ -15,9 +15,9 @@ import numpy as np
 
 import manyview
 from manyview.explain.margins import graph_parts
-from manyview.pipeline.graphs import spread_evenly
 from manyview.simplex import certify
-from manyview.stages.scaling import side_by_side
+from manyview.stages.rows import side_by_side
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
 
 if TYPE_CHECKING:

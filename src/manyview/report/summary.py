@@ -20,7 +20,7 @@ from manyview.report.classes import (
     match_columns,
     merge_rare,
 )
-from manyview.report.fitted import arrays_of, check_has_labels, read_fitted_rows
+from manyview.report.fitted import check_has_labels, read_fitted_rows
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, choose_samples
 from manyview.report.spectrum import describe_spectrum
@@ -231,7 +231,7 @@ class Facts:
         model, clusters = self.model, summary["clusters"]
         labels = self.labels[self.samples.studied]
         summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows)}
-        summary["run"]["certificate"] = provenance.certify_solutions(arrays_of(model), rows)
+        summary["run"]["certificate"] = provenance.certify_solutions(model.model_, rows)
         for facts, features in zip(clusters, find_features(rows, labels, self.k), strict=True):
             facts["features"] = features
         stability = refits.measure_stability(model, rows, labels, seeds=self.refit_seeds)

@@ -6,7 +6,6 @@ is said in :mod:`manyview.views.parts`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.errors import ReadError
+from manyview.errors import ReadError, warn_user
 from manyview.readers import Vocabulary
 from manyview.sources import Part, is_source
 from manyview.views import frames, selection
@@ -215,7 +214,7 @@ class Views:
         except ReadError as error:
             raise ValueError(str(error)) from None
         for doubt in match.doubts:
-            warnings.warn(doubt, UserWarning, stacklevel=2)
+            warn_user(doubt, UserWarning)
         return cls({part.name: part for part in joined}, target=target)
 
     def parts(self) -> dict[str, Part]:
