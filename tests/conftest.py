@@ -1,4 +1,4 @@
-"""What tests share: where they run, real data, made views, a fitted model, a cluster, a browser."""
+"""What tests share: where they run, real data, made views, a cluster, a browser."""
 
 from __future__ import annotations
 
@@ -101,19 +101,6 @@ def one_anchor_seed(monkeypatch):
     from manyview import LMVSC
 
     monkeypatch.setitem(LMVSC.__init__.__kwdefaults__, "n_repeats", 1)
-
-
-@pytest.fixture(scope="session")
-def fitted(blobs):
-    """Two named views of 90 samples in three clear groups, and a cheap model of them to look at."""
-    from manyview import LMVSC, Views
-
-    views = Views(
-        dict(zip(("colour", "shape"), blobs(), strict=True)),
-        target=np.arange(90) % 3,
-        ids=[f"thing {i}" for i in range(90)],
-    )
-    return views, LMVSC(3, n_repeats=1, random_state=0).fit(views)
 
 
 class Cluster:

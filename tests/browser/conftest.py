@@ -12,7 +12,7 @@ from manyview import LMVSC, Views, datasets
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory, data):
-    """A function: a name -> the file of its report, the model and the views; each made once."""
+    """Give a function: a name -> the file of its report, the model and the views; each made once."""
     folder = tmp_path_factory.mktemp("reports")
 
     @cache
