@@ -187,8 +187,10 @@ def find_chromium():
     return os.environ.get("MANYVIEW_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    """Say loudly that browser tests were skipped; a line among many skips is not read."""
+    """Say loudly, at the very end, that browser tests were skipped; a line among many is not read."""
+    yield
     skipped = terminalreporter.stats.get("skipped", [])
     if n_skipped := sum(_NO_CHROMIUM in str(report.longrepr) for report in skipped):
         line = f"BROWSER TESTS DID NOT RUN: no Chromium ({n_skipped} tests skipped)"
