@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from manyview import machine as module
 from manyview.engines import budget
-from manyview.machine import Stopwatch, free_memory, resident_bytes
+from manyview.machine import PeakMemory, Stopwatch, free_memory, peak_bytes, resident_bytes
 
 FREE = 2_000_000 * 1024
 
@@ -110,23 +111,54 @@ def test_seconds_are_those_spent_inside():
     assert 0.05 <= watch.seconds["wait"] <= time.perf_counter() - started
 
 
-@linux_only
-def test_memory_let_go_of_before_the_end_is_seen():
-    watch = Stopwatch()
-    before = resident_bytes()
+def test_memory_let_go_of_before_the_end_is_seen(monkeypatch):
+    held, is_seen = [100], threading.Event()
+
+    def look():
+        if held[0] == 900:
+            is_seen.set()
+        return held[0]
+
+    monkeypatch.setattr(module, "resident_bytes", look)
+    monkeypatch.setattr(module, "_STATM", Path(__file__))  # anything that exists
+    watch = Stopwatch(track_memory=True)
     with watch.stage("large"):
-        large = np.ones(25_000_000)
-        time.sleep(0.2)
-        del large
+        held[0] = 900
+        assert is_seen.wait(timeout=60)
+        held[0] = 100
     with watch.stage("small"):
         pass
-    assert watch.peak_bytes["large"] - before > 0.9 * 200e6
-    assert watch.peak_bytes["small"] < watch.peak_bytes["large"] - 0.9 * 200e6
+    assert watch.peak_bytes == {"large": 900, "small": 100}
+
+
+@linux_only
+def test_memory_that_an_array_takes_is_counted():
+    before = resident_bytes()
+    large = np.ones(25_000_000)
+    assert resident_bytes() - before > 0.9 * large.nbytes
+
+
+def test_nobody_watches_unless_asked(monkeypatch):
+    monkeypatch.setattr(module, "resident_bytes", lambda: pytest.fail("looked"))
+    watch = Stopwatch()
+    with watch.stage("quiet"):
+        assert "manyview-memory" not in {thread.name for thread in threading.enumerate()}
+    assert watch.peak_bytes == {}
 
 
 @linux_only
 def test_a_failing_stage_leaves_no_watcher_behind():
-    watch = Stopwatch()
+    watch = Stopwatch(track_memory=True)
     with pytest.raises(ZeroDivisionError), watch.stage("failing"):
         raise ZeroDivisionError
     assert "manyview-memory" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_the_peak_is_what_was_held_since_it_was_asked_for():
+    kept = np.ones(2_000_000)
+    with PeakMemory() as peak:
+        np.ones(1_000_000).sum()
+        assert peak.so_far() > 7e6
+    assert 7e6 < peak.bytes < 16e6 <= kept.nbytes
+    assert peak_bytes() >= kept.nbytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import threading
 import time
@@ -150,7 +152,7 @@ def _left_on_the_way(top: Path, path: str, files: tuple[str, str, str]) -> list[
 
 
 def _number_after(name: str, path: Path) -> int | None:
-    """Give the number on the line of a file that starts with a name."""
+    """The number on the line of a file that starts with a name."""
     for line in _read(path).splitlines():
         words = line.split()
         if words[:1] == [name]:
@@ -166,10 +168,14 @@ def _read(path: Path) -> str:
 
 
 class Stopwatch:
-    """Times stages, and watches how much memory the process holds meanwhile.
+    """Times stages; on request, watches how much memory the process holds meanwhile.
 
-    ``peak_bytes`` is the most that was seen resident during each stage, looked at fifty times a
-    second; it stays empty where the system does not tell (it is read from Linux's /proc).
+    Parameters
+    ----------
+    track_memory : bool, default=False
+        Whether to note in ``peak_bytes`` the most that was seen resident during each stage, looked at
+        fifty times a second. It stays empty where the system does not tell (it is read from Linux's
+        /proc).
 
     Examples
     --------
@@ -180,7 +186,8 @@ class Stopwatch:
     ['sum']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, track_memory: bool = False) -> None:
+        self._tracks_memory = track_memory and _STATM.exists()
         self.seconds: dict[str, float] = {}
         self.peak_bytes: dict[str, int] = {}
 
@@ -194,7 +201,7 @@ class Stopwatch:
 
     @contextmanager
     def _watching(self, name: str) -> Iterator[None]:
-        if not _STATM.exists():
+        if not self._tracks_memory:
             yield
             return
         ended = threading.Event()
@@ -220,3 +227,39 @@ class Stopwatch:
 def resident_bytes() -> int:
     """Memory that this process holds now (Linux)."""
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class PeakMemory:
+    """Largest resident memory while this is entered, beyond what was there before.
+
+    ``bytes`` stays None where the system cannot tell (it is read from Linux's /proc).
+    """
+
+    def __init__(self) -> None:
+        self.bytes: int | None = None
+        self._before: int | None = None
+
+    def __enter__(self) -> PeakMemory:
+        gc.collect()
+        try:
+            # What was freed but is still held would hide the first of what is used next.
+            ctypes.CDLL(None).malloc_trim(0)
+            Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+            self._before = resident_bytes()
+        except (OSError, AttributeError, TypeError):  # not allowed, or another system
+            self._before = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bytes = self.so_far()
+
+    def so_far(self) -> int | None:
+        """The peak up to now."""
+        peak = peak_bytes()
+        return None if self._before is None or peak is None else peak - self._before
+
+
+def peak_bytes() -> int | None:
+    """The most memory this process has held, or None where the system does not tell (Linux does)."""
+    kilobytes = _number_after("VmHWM:", Path("/proc/self/status"))
+    return None if kilobytes is None else kilobytes * 1024

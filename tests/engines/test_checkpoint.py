@@ -19,6 +19,7 @@ from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import CheckpointError, WriteError
+from manyview.sources.npy import open_npy
 
 N_TILES = 12
 N_ROWS = N_TILES * TILE_ROWS - 5
@@ -44,9 +45,9 @@ class Session:
     """Calls on rows with a checkpoint, as one fit makes them; counts the tiles worked on."""
 
     def __init__(self, path, n_jobs=1, **options):
-        self.run = Run(n_jobs, TILE_ROWS, SilentProgress(), {"random_state": "0"})
+        self.run = Run(n_jobs, SilentProgress(), {"random_state": "0"})
         folder = path.parent / "checkpoint"
-        self.rows = Disk("100 MB", checkpoint=folder, **options).open([path], self.run)
+        self.rows = Disk("100 MB", checkpoint=folder, **options).open([open_npy(path)], self.run)
         self.tiles = []
 
     def counting(self, function, *, stop_at=None):
@@ -84,7 +85,7 @@ class TestCalls:
             result = second.rows.map_reduce(second.counting(sums), stage="sums")
         with Session(path.with_name("x.npy"), n_jobs) as third:
             again = third.rows.map_reduce(third.counting(sums), stage="sums")
-        expected = Disk().open([path], Run(1, TILE_ROWS, SilentProgress()))
+        expected = Disk().open([open_npy(path)], Run(1, SilentProgress()))
         assert np.array_equal(result, expected.map_reduce(sums, stage="sums"))
         assert np.array_equal(result, again)
         assert sorted(second.tiles) == list(range(7, N_TILES))
@@ -222,7 +223,7 @@ class TestFit:
 
     def test_again_gives_the_same_at_once(self, fit, path):
         first = fit()
-        again = fit(n_jobs=1, block_rows=3 * TILE_ROWS)  # these change no result
+        again = fit(n_jobs=1)  # which changes no result
         memory = LMVSC(3, n_anchors=12, random_state=0, engine="memory").fit(path)
         assert np.array_equal(first.labels_, memory.labels_)
         assert np.array_equal(again.labels_, memory.labels_)

@@ -23,7 +23,8 @@ from manyview.engines import Disk, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import ReadError, WriteError
-from manyview.sources import open_source
+from manyview.readers import read_view
+from manyview.sources.npy import open_npy
 
 N_TILES = 10
 N_ROWS = N_TILES * TILE_ROWS - 99
@@ -41,12 +42,18 @@ def path(tmp_path, X):
     return tmp_path / "x.npy"
 
 
-def a_run(n_jobs=2, block_rows=TILE_ROWS):
-    return Run(n_jobs, block_rows, SilentProgress())
+def a_run(n_jobs=2):
+    return Run(n_jobs, SilentProgress())
+
+
+@pytest.fixture
+def large_blocks(monkeypatch):
+    """Blocks of eight tiles, where memory allows: as of many more rows than these."""
+    monkeypatch.setattr("manyview.engines.tiles.n_block_tiles", lambda n_rows: 8)
 
 
 def open_rows(path, memory_limit="50 MB", run=None, **options):
-    return Disk(memory_limit, **options).open([path], run or a_run())
+    return Disk(memory_limit, **options).open([read_view(str(path)).parts[0].rows], run or a_run())
 
 
 def first_rows(tile, first):
@@ -107,15 +114,18 @@ class TestLimit:
         gc.collect()
         assert source.n_alive == 0
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_blocks_are_smaller_where_memory_is_less(self, path):
         sizes = {}
         for limit in ("3 MB", "4 MB", "1 GB"):
-            rows = open_rows(path, limit, a_run(1, 8 * TILE_ROWS))
+            rows = open_rows(path, limit, a_run(1))
             sizes[limit] = rows._block_tiles()
         assert sizes == {"3 MB": 3, "4 MB": 5, "1 GB": 8}
 
     def test_too_little_names_what_would_do(self, path):
-        with pytest.raises(ValueError, match=r"memory_limit=1.0 MB is too small .*at least 1.1 MB"):
+        with pytest.raises(
+            ValueError, match=r"memory limit of 1.0 MB is too small .*at least 1.1 MB"
+        ):
             open_rows(path, "1 MB")
         open_rows(path, "1.1 MB")
 
@@ -130,11 +140,12 @@ class TestLimit:
         with pytest.raises(ValueError, match=r"a sample of 30000 rows takes .* at least 3.9 MB"):
             rows.sample_rows(np.arange(30_000))
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_a_large_result_is_not_refused_after_the_work(self, path, X, caplog):
-        run = a_run(2, 4 * TILE_ROWS)
+        run = a_run(2)
         engine = Disk("1.1 MB")
         with run.resources:
-            rows = engine.open([path], run)
+            rows = engine.open([open_npy(path)], run)
             wide = rows.map_rows(lambda tile, first: np.tile(tile[0], 8), stage="wide")
             assert isinstance(wide, np.memmap)
             source = Watched(np.asarray(wide))
@@ -158,8 +169,9 @@ class TestLimit:
             "from manyview.engines import Disk\n"
             "from manyview.engines.base import Run\n"
             "from manyview.engines.progress import SilentProgress\n"
-            "run = Run(2, 4096, SilentProgress())\n"
-            "rows = Disk('20 MB').open([__import__('pathlib').Path(sys.argv[1])], run)\n"
+            "from manyview.sources.npy import open_npy\n"
+            "run = Run(2, SilentProgress())\n"
+            "rows = Disk('20 MB').open([open_npy(__import__('pathlib').Path(sys.argv[1]))], run)\n"
             "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
             "rows.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage='sums')\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
@@ -188,8 +200,9 @@ class TestDerived:
         assert set(calls.values()) == {1}
         assert len(set(sums)) == 1
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_stored_tiles_that_are_read_count(self, path):
-        run = a_run(1, 8 * TILE_ROWS)
+        run = a_run(1)
         with run.resources:
             derived = open_rows(path, "4 MB", run).derive(
                 lambda tile, first: (time.sleep(0.01), np.tile(tile[0], 2))[1]
@@ -318,7 +331,7 @@ class TestFaults:
     def test_a_file_that_is_too_short_is_refused_before_anything_is_read(self, path):
         os.truncate(path, path.stat().st_size - 8)
         with pytest.raises(ReadError, match=r"x.npy' is cut short: 40861 rows of 4 columns need"):
-            open_source(path)
+            open_npy(path)
 
     @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file sizes")
     def test_a_full_disk_is_told_and_nothing_looks_whole(self, path, tmp_path):
@@ -413,7 +426,7 @@ class TestEstimator:
                 "words": str(tmp_path / "words.npz"),
                 "again": dense[0],
             }
-            lazy = LMVSC(3, n_anchors=20, random_state=0, block_rows=1).fit(views)
+            lazy = LMVSC(3, n_anchors=20, random_state=0).fit(views)
             assert np.array_equal(lazy.predict(views), lazy.labels_)
         arrays = dict(zip(views, [*dense, words, dense[0]], strict=True))
         memory = LMVSC(3, n_anchors=20, random_state=0).fit(arrays)
@@ -426,7 +439,7 @@ class TestEstimator:
         [
             {"anchor_method": "kmeans-all", "scaling": None, "alpha": 1.0},
             {"anchor_method": "random", "n_repeats": 2, "view_weights": "agreement"},
-            {"scaling": "normal-scores", "fusion": "early", "n_anchors": [8, 12], "impute": "mean"},
+            {"scaling": "normal-scores", "fusion": "early", "n_anchors": [8, 12]},
         ],
         ids=lambda params: next(iter(params.values())),
     )
@@ -458,11 +471,11 @@ class TestEstimator:
         np.save(tmp_path / "short.npy", X[:10])
         (tmp_path / "x.csv").touch()
         for wrong, message in {
-            "line.npy": "Expected 2D array, got 1D array",
-            "text.npy": "not numbers",
+            "line.npy": "has shape 40861; a view has two dimensions",
+            "text.npy": "does not hold numbers",
             "short.npy": "has 10 rows but",
-            "x.csv": "Cannot read .* row by row",
-            "none.npy": "There is no file or folder",
+            "x.csv": "is empty",
+            "none.npy": "There is no file",
         }.items():
             with pytest.raises((ValueError, ReadError), match=message):
                 LMVSC(3).fit({"good": path, "wrong": tmp_path / wrong})

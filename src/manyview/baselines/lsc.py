@@ -13,8 +13,8 @@ from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.checks import check_count, check_option
 from manyview.stages.embedding import embed_rows, spectral_basis
-from manyview.stages.fusion import column_scales, fused_gram
-from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs
+from manyview.stages.fusion import column_scales, fused_gram, graph_moments
+from manyview.stages.graph import GraphTile, side_by_side_graphs
 from manyview.stages.labels import label_rows, start_centers
 from manyview.views.container import Views
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
 from manyview.datasets.digits import digits_views
@@ -12,12 +11,12 @@ from manyview.datasets.download import download as download_views
 from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.loaders import find_files, read_views
 from manyview.datasets.registry import info as find_info
-from manyview.errors import DatasetNotFoundError
+from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
 
 def load(name: str, *, path: str | os.PathLike[str] | None = None, download: bool = True) -> Views:
-    """Give a data set as views with their true classes.
+    """A data set as views with their true classes.
 
     It is looked for in the folder named by the environment variable ``MANYVIEW_DATA`` (as
     ``NAME.npz`` or as its original files), then in the user's cache (``MANYVIEW_CACHE``, or the
@@ -59,7 +58,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
         else read_views(Path(path).expanduser(), info)
     )
     if info.warning:
-        warnings.warn(info.warning, UserWarning, stacklevel=2)
+        warn_user(info.warning, UserWarning)
     return views
 
 

@@ -28,7 +28,7 @@ from manyview.engines.dask_layers import (
 from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
 from manyview.sources import is_source
-from manyview.views.presence import PartialSource, PartialView
+from manyview.views.selection import PartialView, Selection
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")
@@ -46,6 +46,9 @@ class Dask:
     ----------
     client : distributed.Client, optional
         The cluster to use; the active client by default. None is ever started here.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit; workers do not
+        count.
 
     Examples
     --------
@@ -56,8 +59,9 @@ class Dask:
 
     name = "dask"
 
-    def __init__(self, client: Any = None) -> None:
+    def __init__(self, client: Any = None, *, track_memory: bool = False) -> None:
         self.client = client
+        self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DaskRows:
         """Give the rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
@@ -86,8 +90,8 @@ def _is_partly_there(array: Any) -> bool:
 
 def _in_memory(source: Any) -> Any:
     """Give the memory map that a source was made from; refuse other files."""
-    if isinstance(source, PartialSource):
-        return PartialView(_in_memory(source.source), source.places)
+    if isinstance(source, Selection):
+        return source.apply(_in_memory(source.source))
     mapped = getattr(source, "memory_map", None)
     if mapped is None:
         raise TypeError(
@@ -235,7 +239,7 @@ class DaskRows(_BlockRows):
         self.arrays = list(arrays)
         self._client, self._run = client, run
         self.n_rows = int(self.arrays[0].shape[0])
-        self._edges = tile_edges(self.arrays, run.block_rows)
+        self._edges = tile_edges(self.arrays)
         self._starts = self._edges[:-1]
         self._cut: list[Any] = []
 

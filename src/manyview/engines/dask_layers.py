@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import TILE_ROWS, TileFunction
+from manyview.engines.base import TILE_ROWS, TileFunction, n_block_tiles
 from manyview.engines.dask_tasks import (
     Carried,
     add_parts,
@@ -23,7 +23,7 @@ from manyview.engines.dask_tasks import (
     total_of,
     unwrap,
 )
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 _FAN_IN = 8  # partial sums that one task adds
 
@@ -48,10 +48,10 @@ def one_row_like(array: Any) -> Any:
     return np.zeros(shape, array.dtype)
 
 
-def tile_edges(arrays: Sequence[Any], block_rows: int) -> tuple[int, ...]:
+def tile_edges(arrays: Sequence[Any]) -> tuple[int, ...]:
     """Where blocks of whole tiles begin and end: as near as can be to where chunks do.
 
-    The widest Dask array decides, so that the fewest bytes move; without any, ``block_rows`` does.
+    The widest Dask array decides, so that the fewest bytes move.
     """
     n_rows = int(arrays[0].shape[0])
     chunked = [array for array in arrays if is_dask(array)]
@@ -60,6 +60,7 @@ def tile_edges(arrays: Sequence[Any], block_rows: int) -> tuple[int, ...]:
         ends = np.cumsum(widest.chunks[0])
         ends = ends[ends < n_rows]
     else:
+        block_rows = TILE_ROWS * n_block_tiles(n_rows)
         ends = np.arange(block_rows, n_rows, block_rows)
     inner = np.unique(np.rint(ends / TILE_ROWS).astype(np.int64)) * TILE_ROWS
     return (0, *inner[(inner > 0) & (inner < n_rows)].tolist(), n_rows)

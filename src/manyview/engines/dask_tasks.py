@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import TILE_ROWS, Tile, TileFunction, TreeSum, one_thread_per_product
-from manyview.views.presence import Mask, PartialView, restrict, stack
+from manyview.views.selection import Mask, PartialView, restrict, stack
 
 
 class Carried:

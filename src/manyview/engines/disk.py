@@ -18,6 +18,7 @@ from manyview.engines.files import TileFile
 from manyview.engines.memory import MemoryRows, refuse_foreign
 from manyview.engines.session import Session
 from manyview.engines.tiles import Loaded, Output, TiledRows
+from manyview.errors import MemoryLimitError
 from manyview.sources import as_source, is_source
 from manyview.wording import bytes_in_words
 
@@ -49,6 +50,8 @@ class Disk:
     folder : path, optional
         Folder for large results; it must exist. By default that of ``checkpoint``, or a temporary one
         that is removed with the result.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit.
 
     Examples
     --------
@@ -71,10 +74,13 @@ class Disk:
         memory_limit: float | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         folder: str | os.PathLike[str] | None = None,
+        *,
+        track_memory: bool = False,
     ) -> None:
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
         self.folder = folder
+        self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DiskRows:
         """Give the rows of sources and arrays, side by side."""
@@ -134,11 +140,13 @@ class DiskRows(TiledRows):
         needed = tile_bytes + self._band_bytes
         if needed > share and not self._is_result:
             where = ", ".join(column.where for column in self._columns if is_source(column))
-            raise ValueError(
-                f"memory_limit={bytes_in_words(self._session.limit)} is too small to read {where}: with "
-                f"{self._run.n_jobs} thread(s) it takes at least {bytes_in_words(needed / _BLOCKS)}. "
-                "Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
-                + (", or store the views in smaller chunks." if self._band_bytes else ".")
+            limit, least = bytes_in_words(self._session.limit), bytes_in_words(needed / _BLOCKS)
+            raise MemoryLimitError(
+                f"A memory limit of {limit} is too small to read {where}: with {self._run.n_jobs} "
+                f"thread(s) it takes at least {least}.",
+                remedy="Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
+                + (", or store the views in smaller chunks." if self._band_bytes else "."),
+                parameter="memory_limit",
             )
         return _fitting(super()._block_tiles(), tile_bytes, share - self._band_bytes)
 
@@ -172,12 +180,14 @@ class DiskRows(TiledRows):
         size, limit = len(rows) * self._row_bytes, self._session.limit
         if size > limit * _SAMPLE:
             excess = (
-                f"memory_limit={bytes_in_words(limit)} is too small: a sample of {len(rows)} rows takes "
-                f"{bytes_in_words(size)}, and at most a quarter of the limit is for it."
+                f"A memory limit of {bytes_in_words(limit)} is too small: a sample of {len(rows)} rows "
+                f"takes {bytes_in_words(size)}, and at most a quarter of the limit is for it."
             )
             if not self._is_result:
-                raise ValueError(
-                    f"{excess} Set Disk(memory_limit=...) to at least {bytes_in_words(size / _SAMPLE)}."
+                raise MemoryLimitError(
+                    f"{excess} It must be at least {bytes_in_words(size / _SAMPLE)}.",
+                    remedy="Set Disk(memory_limit=...) to that.",
+                    parameter="memory_limit",
                 )
             logger.warning("%s It is taken all the same.", excess)
         arrays = self._log.recall(

@@ -29,20 +29,21 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
     except WriteError:
         raise
     except OSError as error:
-        advice = (
+        remedy = (
             "Make room there and call it again to go on, or give another folder: Disk(checkpoint=...)."
             if for_checkpoint
             else "Make room there, or give another folder: Disk(folder=...)."
         )
         raise WriteError(
-            f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
-            f"{_free_space(path)}{advice}"
+            f"Could not write {what} to {str(path)!r}: {error.strerror or error}.{_free_space(path)}",
+            remedy=remedy,
+            parameter="checkpoint" if for_checkpoint else "folder",
         ) from error
 
 
 def _free_space(path: Path) -> str:
     try:
-        return f"{bytes_in_words(shutil.disk_usage(path.parent).free)} are free there. "
+        return f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
     except OSError:
         return ""
 

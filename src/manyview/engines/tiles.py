@@ -16,7 +16,15 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, TreeSum, n_tiles
+from manyview.engines.base import (
+    TILE_ROWS,
+    Run,
+    Tile,
+    TileFunction,
+    TreeSum,
+    n_block_tiles,
+    n_tiles,
+)
 
 T = TypeVar("T")
 
@@ -104,7 +112,7 @@ class TiledRows:
         return ArrayOutput(self.n_rows, like)
 
     def _block_tiles(self) -> int:
-        return max(self._run.block_rows // TILE_ROWS, 1)
+        return n_block_tiles(self.n_rows)
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
         """Sum what ``function`` gives over all tiles."""

@@ -1,0 +1,193 @@
+"""Files as MATLAB writes them, of version 5 and of version 7.3 (HDF5)."""
+
+from __future__ import annotations
+
+import sys
+
+import h5py
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from manyview.datasets import loaders
+from manyview.datasets.originals import read_one
+from manyview.readers.hdf5 import is_hdf5
+
+LABELS = np.array([[1.0], [1.0], [2.0], [2.0], [3.0], [3.0]])
+
+
+def cell(items, *, column=False):
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array[:, None] if column else array[None, :]
+
+
+def save_v73(path, *, header=b"MATLAB 5.0 MAT-file, Platform: PCWIN64", **variables):
+    """Write variables as MATLAB 7.3 does: column by column, cells as references."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, value in variables.items():
+            put(file, file, name, value)
+    with path.open("r+b") as file:
+        file.write(header.ljust(116) + bytes(8) + b"\x00\x01IM")
+    return path
+
+
+def put(file, group, name, value):
+    if sparse.issparse(value):
+        csc = sparse.csc_array(value)
+        part = group.create_group(name)
+        part.attrs["MATLAB_class"] = np.bytes_("double")
+        part.attrs["MATLAB_sparse"] = np.uint64(csc.shape[0])
+        part["jc"] = csc.indptr.astype(np.uint64)
+        if csc.nnz:
+            part["data"], part["ir"] = csc.data, csc.indices.astype(np.uint64)
+    elif value.dtype == object:
+        refs = file.require_group("#refs#")
+        stored = group.create_dataset(name, shape=value.T.shape, dtype=h5py.ref_dtype)
+        stored.attrs["MATLAB_class"] = np.bytes_("cell")
+        for place in np.ndindex(value.shape):
+            label = f"{name}{'_'.join(map(str, place))}"
+            put(file, refs, label, value[place])
+            stored[place[::-1]] = refs[label].ref
+    else:
+        group[name] = value.T
+        group[name].attrs["MATLAB_class"] = np.bytes_("double")
+
+
+def save_v5(path, **variables):
+    savemat(path, variables)
+    return path
+
+
+WRITERS = {"5": save_v5, "7.3": save_v73}
+
+
+@pytest.fixture(params=WRITERS)
+def save(request, tmp_path):
+    return lambda **variables: WRITERS[request.param](tmp_path / "small.mat", **variables)
+
+
+@pytest.mark.parametrize("column", [False, True], ids=["1 x v", "v x 1"])
+@pytest.mark.parametrize("views_name", ["X", "data", "x"])
+@pytest.mark.parametrize("labels_name", ["labels", "Y", "y", "gt", "truth", "truelabel", "gnd"])
+def test_cells_of_views_under_any_name(save, views_of_small, column, views_name, labels_name):
+    path = save(**{views_name: cell(views_of_small, column=column), labels_name: LABELS})
+    raw = read_one(path)
+    assert np.array_equal(raw.labels, LABELS.ravel())
+    assert all(map(np.array_equal, raw.arrays, views_of_small))
+
+
+def test_read_through_the_registry(save, small, views_of_small):
+    views = loaders.read_views(save(X=cell(views_of_small), Y=LABELS), small)
+    assert views.names == ("first", "second")
+    assert np.array_equal(views["second"], views_of_small[1])
+    assert views.target.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_features_by_samples_are_turned(save, views_of_small):
+    raw = read_one(save(data=cell([view.T for view in views_of_small]), labels=LABELS.T))
+    assert all(map(np.array_equal, raw.arrays, views_of_small))
+
+
+def test_some_views_turned_and_some_not(save, views_of_small):
+    raw = read_one(save(X=cell([views_of_small[0], views_of_small[1].T]), Y=LABELS))
+    assert all(map(np.array_equal, raw.arrays, views_of_small))
+
+
+def test_a_square_view_follows_the_others(save, views_of_small):
+    square = np.arange(36.0).reshape(6, 6)
+    raw = read_one(save(X=cell([square.T, views_of_small[0].T]), Y=LABELS))
+    assert np.array_equal(raw.arrays[0], square)
+    raw = read_one(save(X=cell([square, views_of_small[0]]), Y=LABELS))
+    assert np.array_equal(raw.arrays[0], square)
+
+
+def test_sparse_views_stay_sparse(save, small, views_of_small):
+    thin = [np.where(view > 0, view, 0) for view in views_of_small]
+    path = save(X=cell([sparse.csc_array(view) for view in thin]), Y=LABELS)
+    views = loaders.read_views(path, small)
+    assert all(isinstance(array, sparse.csr_array) for array in views.arrays)
+    assert all(
+        np.array_equal(a.toarray(), view) for a, view in zip(views.arrays, thin, strict=True)
+    )
+
+
+def test_sparse_views_are_turned(save, views_of_small):
+    raw = read_one(save(X=cell([sparse.csc_array(views_of_small[0].T)]), Y=LABELS))
+    assert np.array_equal(raw.arrays[0].toarray(), views_of_small[0])
+
+
+def test_a_sparse_view_of_zeros(save, views_of_small):
+    raw = read_one(save(X=cell([sparse.csc_array((6, 4)), views_of_small[1]]), Y=LABELS))
+    assert raw.arrays[0].nnz == 0
+    assert raw.arrays[0].shape == (6, 4)
+
+
+def test_one_matrix_is_one_view(save, views_of_small):
+    raw = read_one(save(fea=views_of_small[0], gnd=LABELS))
+    assert len(raw.arrays) == 1
+    assert np.array_equal(raw.arrays[0], views_of_small[0])
+
+
+def test_numbered_views_come_in_order(save, views_of_small):
+    many = {f"X{i}": views_of_small[0] + i for i in (10, 2, 1)}
+    raw = read_one(save(**many, Y=LABELS))
+    assert all(
+        np.array_equal(a, views_of_small[0] + i)
+        for a, i in zip(raw.arrays, (1, 2, 10), strict=True)
+    )
+
+
+def test_one_copy_of_the_labels_for_each_view(save, views_of_small):
+    raw = read_one(save(data=cell(views_of_small), truelabel=cell([LABELS, LABELS.T])))
+    assert np.array_equal(raw.labels, LABELS.ravel())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": None}, r"no views: none of \['x', .*variables \['Y'"),
+        ({"Y": None}, "no labels: none of"),
+        ({"Y": LABELS[:5]}, r"shapes \[\(6, 4\), \(6, 5\)\], which do not fit 5 labels"),
+        ({"Y": np.zeros((6, 3))}, r"labels 'y' have shape \(6, 3\)"),
+        ({"Y": cell([LABELS, LABELS + 1])}, "different labels"),
+    ],
+)
+def test_other_contents_are_refused(save, small, views_of_small, change, message):
+    variables = {"X": cell(views_of_small), "Y": LABELS, "other": np.zeros((2, 2))} | change
+    path = save(**{name: value for name, value in variables.items() if value is not None})
+    with pytest.raises(ValueError, match=message):
+        loaders.read_views(path, small)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.9])
+def test_truncated_files_are_refused(save, small, views_of_small, share):
+    path = save(X=cell(views_of_small), Y=LABELS)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: int(len(raw) * share)])
+    with pytest.raises(ValueError, match=r"Cannot read .*small\.mat as data set 'small'"):
+        loaders.read_views(path, small)
+
+
+@pytest.mark.parametrize("header", [b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b""])
+def test_version_is_told_by_content_not_by_header(tmp_path, views_of_small, header):
+    path = save_v73(tmp_path / "a.mat", header=header, X=cell(views_of_small), Y=LABELS)
+    assert is_hdf5(path)
+    assert len(read_one(path).arrays) == 2
+
+
+def test_plain_hdf5_is_read_too(tmp_path, small, views_of_small):
+    with h5py.File(tmp_path / "small.H5", "w") as file:
+        file["X1"], file["X2"] = views_of_small
+        file["Y"] = LABELS.ravel()
+    views = loaders.read_views(tmp_path / "small.H5", small)
+    assert np.array_equal(views["first"], views_of_small[0])
+
+
+def test_without_h5py_the_message_says_what_to_install(tmp_path, small, monkeypatch):
+    path = save_v73(tmp_path / "a.mat", X=cell([np.zeros((6, 4))]), Y=LABELS)
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"pip install 'manyview\[io\]'"):
+        loaders.read_views(path, small)

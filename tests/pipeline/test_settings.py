@@ -1,0 +1,261 @@
+"""Parameters: what "auto" settles on, and what is refused with a message that helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import LMVSC, Views
+from manyview.pipeline.settings import n_vectors_for, published_parameters, resolve
+
+VIEWS = Views({"hog": np.zeros((100, 4)), "gist": np.ones((100, 6))})
+
+
+def settle(views=VIEWS, **params):
+    return resolve(LMVSC(**params).get_params(), views)
+
+
+class TestAuto:
+    @pytest.mark.parametrize(
+        ("n", "k", "expected"),
+        [(100, 8, 33), (9999, 8, 300), (900, 8, 300), (899, 8, 299), (30, 20, 20), (1, 1, 1)],
+    )
+    def test_anchors_are_300_but_at_most_a_third_of_rows_and_at_least_k(self, n, k, expected):
+        assert settle(Views(np.zeros((n, 2))), n_clusters=k).n_anchors == (expected,)
+
+    def test_other_settings(self):
+        settings = settle()
+        assert settings.alpha == (0.01,)
+        assert settings.locality == 0.03
+        assert settings.scaling == ("auto", "auto")  # settled by the sample
+        assert settings.fusion == "both"
+        assert settings.view_weights == "agreement"
+        assert settings.n_components is None  # chosen and weighted by strength
+
+    @pytest.mark.parametrize(
+        ("n", "d", "expected"),
+        [
+            (100, 10, 9),
+            (1000, 10, 6),
+            (2000, 10, 3),
+            (9999, 10, 3),
+            (600, 10**5, 3),
+            (1200, 10**5, 2),
+            (600, 10**6, 1),
+        ],
+    )
+    def test_repeats_are_three_but_more_for_few_rows_and_fewer_for_wide_views(self, n, d, expected):
+        views = Views(sparse.csr_array((n, d)))
+        assert settle(views, n_clusters=2).n_repeats == expected
+
+    def test_the_number_of_clusters_may_be_left_open(self):
+        assert settle(n_clusters="auto").n_clusters is None
+
+    def test_alpha_and_locality_do_not_depend_on_the_scaling(self):
+        for scaling in (None, [None, "unit"]):
+            settings = settle(scaling=scaling)
+            assert (settings.alpha, settings.locality) == ((0.01,), 0.03)
+            assert settings.is_alpha_relative
+
+    def test_given_anchors_are_used_once(self):
+        assert settle(anchor_method=[np.zeros((9, 4)), np.zeros((9, 6))]).n_repeats == 1
+
+    def test_given_anchors_are_fused_late(self):
+        anchors = [np.zeros((9, 4)), np.zeros((9, 6))]
+        assert settle(anchor_method=anchors).fusion == "late"
+
+    def test_a_number_of_vectors_is_taken_as_it_is(self):
+        assert settle(n_components=3).n_components == 3
+
+    def test_no_parameter_is_changed(self):
+        params = LMVSC(4).get_params()
+        before = dict(params)
+        resolve(params, VIEWS)
+        assert params == before
+
+
+class TestAccepted:
+    @pytest.mark.parametrize("value", [5, np.int64(5)])
+    def test_whole_numbers_of_any_type(self, value):
+        assert settle(n_clusters=value, n_anchors=value, n_init=value).n_clusters == 5
+
+    @pytest.mark.parametrize("value", [[5, 7], (5, 7), np.array([5, 7])])
+    def test_sequences_of_anchor_numbers(self, value):
+        assert settle(n_clusters=2, n_anchors=value).n_anchors == (5, 7)
+
+    @pytest.mark.parametrize("value", [[0.1, 1], (0.1, 1.0), np.array([0.1, 1.0])])
+    def test_sequences_of_alphas(self, value):
+        assert settle(alpha=value).alpha == (0.1, 1.0)
+
+    @pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.5)])
+    def test_numbers_of_any_type(self, value):
+        assert settle(alpha=value, locality=value).locality == float(value)
+
+    def test_one_scaling_a_view(self):
+        assert settle(scaling=["unit", None]).scaling == ("unit", None)
+        assert settle(scaling=("auto", "energy")).scaling == ("auto", "energy")
+
+    @pytest.mark.parametrize("weights", [[1, 3], (1.0, 3.0), np.array([1.0, 3.0])])
+    def test_weights_as_numbers(self, weights):
+        assert settle(view_weights=weights).view_weights == (1.0, 3.0)
+
+    @pytest.mark.parametrize("fusion", ["early", "both"])
+    def test_one_view_beside_itself_is_that_view(self, fusion):
+        assert settle(Views(np.zeros((50, 3))), fusion=fusion).fusion == "late"
+
+    def test_given_anchors_tell_their_number(self):
+        settings = settle(anchor_method=[np.zeros((9, 4)), np.zeros((9, 6))])
+        assert settings.n_anchors == (9,)
+
+
+class TestSettled:
+    def test_vectors_are_half_as_many_again_as_clusters(self):
+        assert [n_vectors_for(k) for k in (1, 2, 4, 10)] == [3, 4, 6, 15]
+        assert settle(n_clusters=10).n_vectors == 15
+        assert settle(n_clusters=10, n_components=7).n_vectors == 7
+
+    def test_views_that_no_sample_has_are_left_out_of_what_has_one_entry_a_view(self):
+        params = LMVSC(2, scaling=["unit", "energy"], view_weights=[1, 3], random_state=0)
+        settings = resolve(params.get_params(), VIEWS, VIEWS.select(["gist"]))
+        assert settings.scaling == ("energy",)
+        assert settings.view_weights == (3.0,)
+        assert settings.fusion == "late"
+
+
+class TestPublished:
+    @pytest.mark.parametrize("variant", ["paper", "released"])
+    def test_is_the_paper(self, variant):
+        settings = resolve(published_parameters(7, 50, 0.1, variant), VIEWS)
+        assert (settings.n_clusters, settings.n_anchors, settings.alpha) == (7, (50,), (0.1,))
+        assert (settings.locality, settings.scaling) == (0.0, (None, None))
+        assert (settings.fusion, settings.n_repeats, settings.view_weights) == ("late", 1, "equal")
+        assert (settings.n_components, settings.anchor_method) == (7, "kmeans-all")
+        assert not settings.row_norm
+        assert not settings.is_alpha_relative
+        assert settings.degree_norm == (variant == "paper")
+
+    def test_an_unknown_variant_is_refused(self):
+        with pytest.raises(ValueError, match="variant must be one of 'paper', 'released'"):
+            published_parameters(7, 50, 0.1, "code")
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("params", "error", "message"),
+        [
+            ({"n_clusters": 0}, ValueError, "n_clusters must be an integer of at least 1; got 0"),
+            ({"n_clusters": -3}, ValueError, "n_clusters must be an integer of at least 1; got -3"),
+            (
+                {"n_clusters": 2.5},
+                TypeError,
+                "n_clusters must be an integer of at least 1; got 2.5",
+            ),
+            (
+                {"n_clusters": True},
+                TypeError,
+                "n_clusters must be an integer of at least 1; got True",
+            ),
+            (
+                {"n_clusters": None},
+                TypeError,
+                "n_clusters must be an integer of at least 1; got None",
+            ),
+            ({"n_clusters": 101}, ValueError, "n_samples=100 should be >= n_clusters=101"),
+            ({"n_anchors": 101}, ValueError, "n_samples=100 should be >= n_anchors=101"),
+            ({"n_anchors": [5, 101]}, ValueError, "n_samples=100 should be >= n_anchors=101"),
+            ({"n_anchors": 0}, ValueError, "n_anchors must be an integer of at least 1; got 0"),
+            ({"n_anchors": "many"}, ValueError, "n_anchors must be a number.*'auto'; got 'many'"),
+            ({"n_anchors": []}, ValueError, "n_anchors must not be empty"),
+            ({"n_anchors": 5.5}, TypeError, "n_anchors must be an integer of at least 1; got 5.5"),
+            (
+                {"n_anchors": None},
+                TypeError,
+                "n_anchors must be an integer of at least 1; got None",
+            ),
+            ({"alpha": -1}, ValueError, "alpha must be a number of at least 0; got -1"),
+            ({"alpha": [0.1, -1]}, ValueError, "alpha must be a number of at least 0; got -1"),
+            ({"alpha": np.nan}, ValueError, "alpha must be a number of at least 0; got nan"),
+            ({"alpha": np.inf}, ValueError, "alpha must be a number of at least 0; got inf"),
+            ({"alpha": "low"}, ValueError, "alpha must be a number.*'auto'; got 'low'"),
+            ({"alpha": None}, TypeError, "alpha must be a number of at least 0; got None"),
+            ({"alpha": []}, ValueError, "alpha must not be empty"),
+            ({"locality": -0.1}, ValueError, "locality must be a number of at least 0"),
+            (
+                {"locality": "near"},
+                TypeError,
+                "locality must be a number of at least 0; got 'near'",
+            ),
+            ({"locality": [0.1]}, TypeError, "locality must be a number"),
+            (
+                {"scaling": "minmax"},
+                ValueError,
+                "scaling must be one of .*'standard'.*got 'minmax'",
+            ),
+            ({"scaling": ["unit"]}, ValueError, "scaling has 1 entries for 2 views"),
+            ({"scaling": ["unit", "minmax"]}, ValueError, "scaling must be one of"),
+            ({"fusion": "middle"}, ValueError, "fusion must be one of .*'late'.*got 'middle'"),
+            ({"fusion": None}, ValueError, "fusion must be one of"),
+            ({"n_repeats": 0}, ValueError, "n_repeats must be an integer of at least 1"),
+            ({"n_repeats": 1.5}, TypeError, "n_repeats must be an integer of at least 1"),
+            ({"view_weights": "best"}, ValueError, "view_weights must be one of .*got 'best'"),
+            ({"view_weights": None}, ValueError, "view_weights must be one of .*got None"),
+            ({"view_weights": [1.0]}, ValueError, "view_weights has 1 entries for 2 views"),
+            ({"view_weights": [0, 0]}, ValueError, "view_weights must not all be zero"),
+            ({"view_weights": [1, -1]}, ValueError, "view_weights must be a number of at least 0"),
+            (
+                {"view_weights": [1, np.nan]},
+                ValueError,
+                "view_weights must be a number of at least 0",
+            ),
+            ({"n_components": 0}, ValueError, "n_components must be an integer of at least 1"),
+            (
+                {"n_components": "all"},
+                TypeError,
+                "n_components must be an integer of at least 1; got 'all'",
+            ),
+            (
+                {"anchor_method": "kmedoids"},
+                ValueError,
+                "anchor_method must be one of .*'kmedoids'",
+            ),
+            ({"n_init": 0}, ValueError, "n_init must be an integer of at least 1"),
+            ({"n_init": "auto"}, TypeError, "n_init must be an integer of at least 1"),
+            ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
+            ({"tol": -1e-4}, ValueError, "tol must be a number of at least 0"),
+            ({"tol": "small"}, TypeError, "tol must be a number"),
+        ],
+        ids=str,
+    )
+    def test_what_makes_no_sense(self, params, error, message):
+        with pytest.raises(error, match=message):
+            settle(**params)
+
+    @pytest.mark.parametrize(
+        ("anchors", "message"),
+        [
+            ([np.zeros((9, 4))], r"one array of anchors per view .*\[4, 6\]; got \[4\]"),
+            ([np.zeros((9, 4)), np.zeros((9, 5))], r"columns \[4, 6\]; got \[4, 5\]"),
+            (np.zeros((9, 4)), r"columns \[4, 6\]; got \[4\]"),
+        ],
+    )
+    def test_anchors_that_do_not_fit_the_views(self, anchors, message):
+        with pytest.raises(ValueError, match=message):
+            settle(anchor_method=anchors)
+
+    def test_anchors_and_another_number_of_them(self):
+        anchors = [np.zeros((9, 4)), np.zeros((9, 6))]
+        with pytest.raises(ValueError, match="n_anchors=5, but anchor_method gives"):
+            settle(anchor_method=anchors, n_anchors=5)
+
+    @pytest.mark.parametrize("fusion", ["early", "both"])
+    def test_views_side_by_side_need_as_many_anchors_each(self, fusion):
+        anchors = [np.zeros((9, 4)), np.zeros((8, 6))]
+        with pytest.raises(ValueError, match=r"anchors must be as many in each view; got \[9, 8\]"):
+            settle(anchor_method=anchors, fusion=fusion)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_anchors_that_are_no_numbers(self, value):
+        views = Views(np.random.default_rng(0).normal(size=(50, 3)))
+        with pytest.raises(ValueError, match=r"(NaN|infinity)"):
+            LMVSC(2, anchor_method=np.full((5, 3), value)).fit(views)
