@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Cell, Line, Store
+from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.made import WORDS_FROM
 from manyview.reproduce.plan import (
     MADE,
@@ -45,8 +45,6 @@ PROTOCOLS = {
 
 _TIMED = (*methods.BASELINES, methods.KMEANS, methods.KMEANS_STANDARDISED)
 _NO_PARTNER = "LMVSC was not timed on these rows on the same machine"
-NEAR_ZERO = 0.02
-"""NMI below this is what the paper prints as "-"."""
 
 
 def describe_table(table: Table, store: Store) -> Facts:
@@ -110,12 +108,7 @@ def _describe_row(row: Row, problem: Problem, store: Store) -> Facts:
         "paper": None if printed is None else _printed(printed),
         "status": "done" if done else lines[0]["status"] if lines else "not run yet",
         "reason": "; ".join(reasons) if reasons else None,
-        "settings": settings if done else None,
         "how": "; ".join(how),
-        "is_tuned": is_tuned,
-        "n_tried": n_tried,
-        "n_tuning_rows": row.tuning_data.n_rows,
-        "best_fit": _best_fit(tried),
         "budget": row.budget.describe(problem.info.n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
@@ -182,20 +175,6 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
         how += f" on {row.tuning_data.n_rows} rows"
         how += ", or its defaults" if row.has_defaults else ""
     return how
-
-
-def _best_fit(lines: Sequence[Line]) -> Facts | None:
-    """The luckiest of all fits that settings were chosen from, and how many there were."""
-    if not lines:
-        return None
-    best = max(lines, key=lambda line: float(line["scores"]["accuracy"]))
-    return {
-        **{name: best["scores"][name] for name in ("accuracy", "nmi")},
-        "settings": methods.describe(best["settings"]),
-        "seed": best["seed"],
-        "n_fits": len(lines),
-        "lines": [best["id"]],
-    }
 
 
 def _largest_class(problem: Problem, store: Store) -> float | None:
