@@ -45,7 +45,7 @@ def test_a_figure_is_reached_in_the_mean_by_luck_or_not(facts, accuracies, verdi
     assert found["verdict"] == verdict
     assert f"Handwritten: {words}." in found["measured"][0]
     n_above = sum(a >= 0.9165 for a in accuracies)
-    assert f"(paper 0.9165; {n_above} of 2 seeds reach it)" in found["measured"][0]
+    assert f"[paper 0.9165; {n_above} of 2 seeds reach it]" in found["measured"][0]
 
 
 def test_one_seed_must_reach_accuracy_and_nmi(facts):
@@ -245,7 +245,7 @@ def test_rows_that_differ_are_not_compared_but_measured_again(facts):
     row["scores"] = {name: {**s, "mean": 1.0} for name, s in row["scores"].items()}
     texts = find(facts, "All views together against every single view")["measured"]
     text = next(text for text in texts if text.startswith("MNIST, Gaussian"))
-    assert "all views, and" in text and "moved accuracy" in text and "on 123 of 70000 rows" in text
+    assert "all views, and" in text and "moved: accuracy" in text and "on 123 of 70000 rows" in text
 
 
 def test_ratios_say_rows_and_settings_and_made_data(facts):

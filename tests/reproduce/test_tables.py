@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyview.reproduce import curves, paper
+from manyview.reproduce import figures, paper
 from manyview.reproduce.cells import Store
-from manyview.reproduce.curves import fit_slope
 from manyview.reproduce.facts import build_facts
+from manyview.reproduce.figures import fit_slope
 from manyview.reproduce.page import render_page
 from manyview.reproduce.plan import TUNED, Options, describe_cells, plan_table
 from manyview.reproduce.problems import PROBLEMS
@@ -86,7 +86,7 @@ def test_methods_without_a_time_are_kept_with_the_reason(made_up):
     assert [(r["label"], r["reason"]) for r in facts["untimed"]] == [
         ("MLRSSC", "stopped after 5 s")
     ]
-    growth = curves.describe_growth(options, store)["curves"]
+    growth = figures.describe_growth(options, store)["curves"]
     stopped = next(curve for curve in growth if curve["title"] == "MLRSSC")
     assert (stopped["points"], stopped["stopped"]) == ([], "stopped after 5 s")
 
@@ -202,7 +202,7 @@ def test_the_slope_of_a_power_law_is_its_power(power, factor, sizes):
 def test_grids_hold_the_mean_of_every_point(made_up):
     options, store = made_up
     lines = lines_by_id(store)
-    grids = curves.describe_sensitivity(options, store)
+    grids = figures.describe_sensitivity(options, store)
     assert [(g["data"], g["is_ours"]) for g in grids][:3] == [
         ("Handwritten", False),
         ("Handwritten", False),

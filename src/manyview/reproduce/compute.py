@@ -192,10 +192,6 @@ def _describe(views: Views, cell: Cell) -> Line:
         "n_rows": views.n_rows,
         "n_clusters": int((counts > 0).sum()),
         "views": [[name, int(X.shape[1])] for name, X in views.items()],
-        "density": [
-            float(X.nnz / (X.shape[0] * X.shape[1])) if sparse.issparse(X) else 1.0
-            for X in views.arrays
-        ],
         "largest_class": float(counts.max() / views.n_rows),
     }
 

@@ -127,11 +127,11 @@ def describe(row: Facts, table: Facts, *names: str, printed: dict[str, float] | 
         text = f"{_WORDS[name]} {figure(row['scores'][name])}"
         if printed is not None:
             n_above = sum(each[name] >= printed[name] for each in row["each"])
-            text += f" (paper {printed[name]:.4f}; {n_above} of {len(row['each'])} seeds reach it)"
+            text += f" [paper {printed[name]:.4f}; {n_above} of {len(row['each'])} seeds reach it]"
         texts.append(text)
     note = f" ({row['note']})" if row["note"] else ""
     cut = "" if is_whole(table, row) else f"; on {row['n_rows']} of {table['n_rows']} rows"
-    return f"{row['label']}{note} {', '.join(texts)} ({row['how']}{cut})"
+    return f"{row['label']}{note}: {', '.join(texts)} ({row['how']}{cut})"
 
 
 def beside(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from manyview.reproduce import curves, findings, methods
+from manyview.reproduce import figures, findings, methods
 from manyview.reproduce.budget import RUN_SECONDS
 from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.plan import Options, plan_table
@@ -31,21 +31,14 @@ def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts
         "descriptions": describe_data(store) if "datasets" in targets else [],
         "tables": tables,
         "distributions": _distributions(tables),
-        "figures": {name: _FIGURES[name](options, store) for name in FIGURES if name in targets},
+        "figures": {
+            name: figures.FIGURES[name][1](options, store) for name in FIGURES if name in targets
+        },
         "runs": runs,
         "lines": lines,
     }
     facts["findings"] = findings.find_all(facts) if tables else []
     return facts
-
-
-_FIGURES: dict[str, Callable[[Options, Store], object]] = {
-    "tsne": curves.describe_panels,
-    "digits": lambda options, store: curves.describe_digits(store),
-    "sensitivity": curves.describe_sensitivity,
-    "time-rows": curves.describe_growth,
-    "time-terms": curves.describe_terms,
-}
 
 
 def _distributions(tables: Sequence[Facts]) -> list[Facts]:

@@ -37,20 +37,10 @@ VARIANTS = ("paper", "released")
 
 @dataclass(frozen=True)
 class GridFit:
-    """One setting of the grid and what it gave.
+    """One setting of the grid, its labels and its cost.
 
-    Attributes
-    ----------
-    alpha, variant
-        The setting.
-    labels : ndarray of shape (n,)
-        Clusters.
-    stage_seconds : dict
-        Of a whole fit with this setting: shared work counts in full.
-    spent_seconds : float
-        What this setting cost beyond work that was already done for others.
-    cpu_seconds : float
-        Of all threads, for a whole fit with this setting.
+    ``stage_seconds`` and ``cpu_seconds`` (of all threads) are those of a whole fit, shared work in
+    full; ``spent_seconds`` is what it cost beyond work that was already done for others.
     """
 
     alpha: float
@@ -73,20 +63,8 @@ def fit_grid(
 ) -> Iterator[GridFit]:
     """Fit the published method with one number of anchors and every alpha and variant.
 
-    Parameters
-    ----------
-    views : Views
-        The data.
-    n_clusters, n_anchors : int
-        k and m.
-    alphas : sequence of float
-        Values of alpha to try.
-    variants : sequence of {"paper", "released"}
-        With and without the degree scaling.
-    seed : int
-        As ``random_state`` of the estimator.
-    n_jobs : int or None
-        Threads; None is all cores.
+    "paper" is with and "released" without the degree scaling; ``seed`` is as ``random_state`` of the
+    estimator, and ``n_jobs`` None is all cores.
 
     Examples
     --------

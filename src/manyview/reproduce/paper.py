@@ -63,10 +63,15 @@ VIEWS: dict[str, tuple[str, ...]] = {
 the text only."""
 
 
+def read_table(name: str) -> list[dict[str, str]]:
+    """The lines of one of this package's CSV files."""
+    text = (files("manyview.reproduce") / name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
 def _read_rows() -> dict[str, list[PaperRow]]:
     rows: dict[str, list[PaperRow]] = {}
-    text = (files("manyview.reproduce") / "paper.csv").read_text(encoding="utf-8")
-    for data, method, view, *scores, seconds in list(csv.reader(text.splitlines()))[1:]:
+    for data, method, view, *scores, seconds in (r.values() for r in read_table("paper.csv")):
         accuracy, nmi, purity = (float(score) if score else None for score in scores)
         row = PaperRow(method, int(view) if view else None, accuracy, nmi, purity, float(seconds))
         rows.setdefault(data, []).append(row)
