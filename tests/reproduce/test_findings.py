@@ -4,7 +4,7 @@ import pytest
 
 from manyview.reproduce import paper
 from manyview.reproduce.cells import Store
-from manyview.reproduce.evidence import NO, PARTLY, SHOWN, UNKNOWN, YES
+from manyview.reproduce.evidence import CLOSE, CUT, NO, PARTLY, SHOWN, UNKNOWN, YES, compare
 from manyview.reproduce.facts import build_facts
 from manyview.reproduce.findings import RULES, find_all
 from manyview.reproduce.plan import MANY, Options, plan_table
@@ -44,6 +44,8 @@ def test_a_figure_is_reached_in_the_mean_by_luck_or_not(facts, accuracies, verdi
     found = find(facts, TITLE)
     assert found["verdict"] == verdict
     assert f"Handwritten: {words}." in found["measured"][0]
+    told = {YES: "The claim holds.", PARTLY: "It holds in part.", NO: "It does not hold."}
+    assert found["measured"][0].endswith(told[verdict])
     n_above = sum(a >= 0.9165 for a in accuracies)
     assert f"[paper 0.9165; {n_above} of 2 seeds reach it]" in found["measured"][0]
 
@@ -71,7 +73,7 @@ def test_many_seeds_show_how_rare_a_figure_is(some_data):
         published["scores"]["accuracy"]["mean"] = 0.5
         published["each"] = [each for each in published["each"] if each["seed"] >= 10]
     found = find(facts, TITLE)
-    assert found["verdict"] == PARTLY and "3 of its seeds are within 0.03" in found["measured"][0]
+    assert found["verdict"] == PARTLY and "3 of 100 seeds are within 0.03" in found["measured"][0]
     assert {cell.id for cell in cells} <= set(found["lines"])
 
 
@@ -133,6 +135,17 @@ def test_gain_is_that_of_lmvsc_over_its_best_baseline(facts):
     found = find(facts, title)
     assert (found["verdict"], found["scope"]) == (NO, "holds on 0 of 1 data set judged")
     assert "1 of 5 data sets" in found["measured"][-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "outcome"),
+    [((0.9, 0.01), (0.8, 0.02), 1.0), ((0.8, 0.02), (0.9, 0.01), 0.0),
+     ((0.81, 0.05), (0.8, 0.01), CLOSE), ((0.9, 0.01), (0.8, None), CLOSE)],
+)  # fmt: skip
+def test_a_difference_within_the_spread_is_no_outcome(one, other, outcome):
+    both = [dict(zip(("mean", "sd"), values, strict=True)) for values in (one, other)]
+    assert compare(*both) == outcome
+    assert compare(*both, is_whole=False) == CUT
 
 
 def test_the_quick_form_judges_nothing(facts):

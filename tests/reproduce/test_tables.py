@@ -12,7 +12,7 @@ from manyview.reproduce.figures import fit_slope
 from manyview.reproduce.page import render_page
 from manyview.reproduce.plan import TUNED, Options, describe_cells, plan_table
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.tables import SCORES, describe_data, describe_table
+from manyview.reproduce.tables import SCORES, describe_data, describe_table, summarise
 
 from .conftest import fill, make_up
 
@@ -197,6 +197,11 @@ def test_the_slope_of_a_power_law_is_its_power(power, factor, sizes):
     times = [factor * size**power for size in sizes]
     if min(times) > 1e-8:
         assert fit_slope(sizes, times) == pytest.approx(power, abs=1e-6)
+
+
+def test_one_point_has_no_slope_and_one_seed_no_spread():
+    assert fit_slope([1], [2]) is None
+    assert summarise([0.5])["sd"] is None and summarise([]) is None
 
 
 def test_grids_hold_the_mean_of_every_point(made_up):

@@ -21,8 +21,7 @@ SEEDS = {"quick": 2, "full": 10, "unlimited": 10}
 MANY_SEEDS = {"quick": 0, "full": 100, "unlimited": 100}
 """Seeds of one setting on a small data set, to see how rare the paper's figure is."""
 
-_ROWS_A_CLASS = 4
-"""A sample has at least so many rows for each class."""
+_ROWS_A_CLASS = 4  # that a sample has at least
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,7 @@ _BUDGETS = _read_budgets()
 
 
 def find_budget(form: str, problem: Problem, method: str) -> Budget:
-    """What a method may spend on a data set.
-
-    Examples
-    --------
-    >>> from manyview.reproduce.problems import PROBLEMS
-    >>> find_budget("unlimited", PROBLEMS["handwritten"], "E3SC")
-    Budget(rows=None, tuning_rows=None, grid='full', seeds=None, seconds=None)
-    """
+    """What a method may spend on a data set."""
     if form == "unlimited":
         return Budget()
     if method == methods.KMEANS_STANDARDISED:

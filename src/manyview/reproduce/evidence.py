@@ -27,7 +27,7 @@ class Results:
     """Rows of the tables, by data set, label and protocol; only those that were measured."""
 
     def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+        self.facts, self.is_quick = facts, facts["form"] == "quick"
         self.tables = [table for table in facts["tables"] if table["is_present"]]
 
     def rows(self, table: Facts, protocol: str) -> list[Facts]:
@@ -52,7 +52,7 @@ class Results:
         """Verdict and scope, from the outcomes of data sets; the quick form is not judged."""
         if not outcomes:
             return SHOWN, ""
-        if self.facts["form"] == "quick":
+        if self.is_quick:
             return SHOWN, "shown, not judged: quick form"
         judged = [outcome for outcome in outcomes if not isinstance(outcome, str)]
         verdict, parts = SHOWN, []
@@ -63,6 +63,16 @@ class Results:
         reasons = Counter(outcome for outcome in outcomes if isinstance(outcome, str))
         parts += [f"{n} of {len(outcomes)} {reason}" for reason, n in sorted(reasons.items())]
         return verdict, "; ".join(parts)
+
+    def in_words(self, outcome: float | str | None) -> str:
+        """The outcome of one data set, to follow its sentence."""
+        if outcome is None or self.is_quick:
+            return ""
+        if isinstance(outcome, str):
+            return f" Not judged: {outcome}."
+        return {1.0: " The claim holds.", 0.0: " It does not hold."}.get(
+            outcome, " It holds in part."
+        )
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,6 @@ def compare(one: Facts, other: Facts, *, is_whole: bool = True) -> float | str:
     """1 if the first mean is larger by more than the larger spread, 0 if smaller; or why neither.
 
     One seed has no spread, so nothing is said of it; nor is anything judged on a part of the rows.
-
-    Examples
-    --------
-    >>> compare({"mean": 0.9, "sd": 0.01}, {"mean": 0.8, "sd": 0.02})
-    1.0
-    >>> compare({"mean": 0.81, "sd": 0.05}, {"mean": 0.8, "sd": 0.01})
-    'within the spread over seeds, or of one seed'
     """
     if not is_whole:
         return CUT
@@ -140,11 +143,10 @@ def beside(
     *names: str,
     printed: dict[str, float] | None = None,
     before: str = "",
-    after: str = "",
     outcome: float | str | None = None,
 ) -> Measured:
     """The sentence that most findings are made of: rows of a table beside each other."""
     shown = [row for row in rows if row is not None]
     texts = "; ".join(describe(row, table, *names, printed=printed) for row in shown)
     lines = [line for row in shown for line in row["lines"]]
-    return Measured(f"{table['title']}: {before}{texts}{after}.", lines, outcome)
+    return Measured(f"{table['title']}: {before}{texts}.", lines, outcome)

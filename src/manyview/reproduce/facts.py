@@ -24,10 +24,8 @@ def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts
     facts: Facts = {
         "form": options.form,
         "run_seconds": RUN_SECONDS[options.form],
-        "n_seeds": options.n_seeds,
         "n_unreached": count_unreached(targets, options, store),
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "targets": list(targets),
         "descriptions": describe_data(store) if "datasets" in targets else [],
         "tables": tables,
         "distributions": _distributions(tables),
@@ -102,13 +100,7 @@ def _method(line: Line) -> str:
 
 
 def describe_data_key(line: Line) -> str:
-    """The data of a line as text.
-
-    Examples
-    --------
-    >>> describe_data_key({"data": {"problem": "nus", "rows": 500, "made": True}})
-    'nus, made, 500 rows'
-    """
+    """The data of a line as text."""
     data = line["data"]
     if "shape" in data:
         n, d, v, k = data["shape"]

@@ -12,7 +12,7 @@ import numpy as np
 from manyview.datasets import PAPER_NOISE_LEVELS
 from manyview.reproduce import methods, paper
 from manyview.reproduce.cells import Cell, Line, Store
-from manyview.reproduce.plan import TIMED_SETTINGS, VARIANTS, Options, plan_table
+from manyview.reproduce.plan import OURS, TIMED_SETTINGS, VARIANTS, Options, plan_table
 from manyview.reproduce.problems import PROBLEMS, Data, Problem
 from manyview.reproduce.tables import Facts, summarise
 
@@ -69,7 +69,7 @@ def plan_panels(options: Options) -> list[Part]:
         shown = [(f"raw: {name}", {"of": "raw"}, v) for v, name in enumerate(_view_titles(problem))]
         released = {"of": "released", "n_anchors": m, "alpha": 0.01}
         shown.append((f"LMVSC released, m = {m}, alpha = 0.01", released, None))
-        shown.append(("LMVSC, our defaults", {"of": "default"}, None))
+        shown.append((OURS, {"of": "default"}, None))
         for title, settings, view in shown:
             cell = Cell(data, "t-SNE", {**settings, "points": _POINTS[options.form]}, 0, view)
             panels.append(Part("t-SNE", title, [cell], _SECONDS[options.form]))
@@ -201,7 +201,7 @@ def plan_growth(options: Options) -> list[Part]:
     rows = [Data(name, n, made=not is_real) for n in sizes if n <= PROBLEMS[name].info.n_samples]
     shown: list[tuple[str, str, methods.Settings, int | None]] = [
         (TIMED_CURVE, methods.PUBLISHED, TIMED_SETTINGS, None),
-        ("LMVSC, our defaults", methods.DEFAULT, {}, None),
+        (OURS, methods.DEFAULT, {}, None),
         (methods.title(methods.KMEANS), methods.KMEANS, {}, None),
     ]
     for method in methods.BASELINES:
@@ -299,15 +299,7 @@ def _seconds_of(stage: str, line: Line) -> float:
 
 
 def fit_slope(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """The power p of the best fit of y by c x^p, by least squares on logarithms.
-
-    Examples
-    --------
-    >>> round(fit_slope([1, 2, 4], [3, 12, 48]), 6)
-    2.0
-    >>> fit_slope([1], [2]) is None
-    True
-    """
+    """The power p of the best fit of y by c x^p, by least squares on logarithms; None of one point."""
     if len(x) < 2:
         return None
     from scipy.stats import linregress

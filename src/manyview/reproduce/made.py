@@ -43,12 +43,6 @@ def make_sparse_subspaces(
 
     Each class has five directions in each view, each with a fifth of ``n_nonzero`` words less the
     stray ones; a row is a mixture of its class's directions with positive weights.
-
-    Examples
-    --------
-    >>> views = make_sparse_subspaces([30, 20], [400, 300], 50)
-    >>> views.n_rows, bool(40 < views.arrays[0].nnz / 50 <= 50)
-    (50, True)
     """
     rng = np.random.default_rng(seed)
     target = rng.permutation(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))

@@ -36,13 +36,7 @@ ALPHAS = (0.001, 0.01, 0.1, 1.0, 10.0)
 
 
 def anchor_numbers(n_clusters: int) -> tuple[int, ...]:
-    """The numbers of anchors that the paper tries: k, 50 and 100.
-
-    Examples
-    --------
-    >>> anchor_numbers(10)
-    (10, 50, 100)
-    """
+    """The numbers of anchors that the paper tries: k, 50 and 100."""
     return tuple(sorted({n_clusters, 50, 100}))
 
 
@@ -83,13 +77,7 @@ ROWS = _read_rows()
 
 
 def find_row(data: str, method: str, view: int | None = None) -> PaperRow | None:
-    """The printed row of a method, or None where the paper has none.
-
-    Examples
-    --------
-    >>> find_row("handwritten", "LMVSC").accuracy
-    0.9165
-    """
+    """The printed row of a method, or None where the paper has none."""
     rows = ROWS.get(data, ())
     return next((row for row in rows if (row.method, row.view) == (method, view)), None)
 

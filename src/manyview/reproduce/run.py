@@ -40,13 +40,7 @@ class Job:
 
 
 def targets(wanted: Sequence[str]) -> list[str]:
-    """Names of the tables and figures that were asked for; "all" is all of them.
-
-    Examples
-    --------
-    >>> targets(["tsne", "nus"])
-    ['nus', 'tsne']
-    """
+    """Names of the tables and figures that were asked for; "all" is all of them."""
     known = [*TABLES, *FIGURES]
     unknown = [name for name in wanted if name not in (*known, "all")]
     if unknown:

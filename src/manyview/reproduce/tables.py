@@ -132,13 +132,7 @@ def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
 
 
 def summarise(values: Sequence[float]) -> Facts | None:
-    """Mean, spread (sample standard deviation; None for one value) and best.
-
-    Examples
-    --------
-    >>> summarise([0.5, 0.7])["mean"], summarise([0.5])["sd"], summarise([]) is None
-    (0.6, None, True)
-    """
+    """Mean, spread (sample standard deviation; None for one value) and best; None of nothing."""
     if not values:
         return None
     return {

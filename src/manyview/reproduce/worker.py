@@ -13,8 +13,6 @@ from typing import Any
 from manyview.reproduce.cells import Cell, Line
 
 _START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
-
-
 _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"}
 """Threads that wait sleep: spinning, on a machine with other work, takes ten times as long."""
 
