@@ -18,10 +18,6 @@ CUT = "shown on a part of the rows"
 CLOSE = "within the spread over seeds, or of one seed"
 """Why a data set is not judged."""
 
-_WORDS = {
-    "accuracy": "accuracy", "nmi": "NMI", "purity": "purity", "inverse_purity": "inverse purity"
-}  # fmt: skip
-
 
 class Results:
     """Rows of the tables, by data set, label and protocol; only those that were measured."""
@@ -90,8 +86,7 @@ class Measured:
 
 def accuracy(row: Facts) -> float:
     """Mean accuracy of a row."""
-    value: float = row["scores"]["accuracy"]["mean"]
-    return value
+    return float(row["scores"]["accuracy"]["mean"])
 
 
 def compare(one: Facts, other: Facts, *, is_whole: bool = True) -> float | str:
@@ -127,7 +122,8 @@ def describe(row: Facts, table: Facts, *names: str, printed: dict[str, float] | 
     """
     texts = []
     for name in printed or names or ["accuracy"]:
-        text = f"{_WORDS[name]} {figure(row['scores'][name])}"
+        word = "NMI" if name == "nmi" else name.replace("_", " ")
+        text = f"{word} {figure(row['scores'][name])}"
         if printed is not None:
             n_above = sum(each[name] >= printed[name] for each in row["each"])
             text += f" [paper {printed[name]:.4f}; {n_above} of {len(row['each'])} seeds reach it]"

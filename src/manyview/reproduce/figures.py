@@ -141,17 +141,12 @@ def plan_sensitivity(options: Options) -> list[Part]:
             for row in published
         ]
         grid = published[0].tuning_cells
-        numbers, alphas, seeds = (
-            sorted(values)
-            for values in (
-                {cell.settings["n_anchors"] for cell in grid} | set(_MORE_ANCHORS),
-                {cell.settings["alpha"] for cell in grid},
-                {cell.seed for cell in grid},
-            )
-        )
+        numbers = {cell.settings["n_anchors"] for cell in grid} | set(_MORE_ANCHORS)
+        alphas = {cell.settings["alpha"] for cell in grid}
+        seeds = sorted({cell.seed for cell in grid})[: 1 if options.form == "quick" else 3]
         ours = [
             Cell(grid[0].data, methods.DEFAULT, {"n_anchors": m, "alpha": a, "n_repeats": 1}, seed)
-            for m, a, seed in product(numbers, alphas, seeds[: 1 if options.form == "quick" else 3])
+            for m, a, seed in product(sorted(numbers), sorted(alphas), seeds)
         ]
         title = "LMVSC, ours: normalised, scaled, one anchor seed"
         found.append(Part(f"{job}, ours", title, ours, seconds))

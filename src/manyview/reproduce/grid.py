@@ -22,10 +22,9 @@ from sklearn.utils import check_random_state
 from manyview.engines import Memory
 from manyview.engines.base import Run, one_thread_per_product
 from manyview.engines.progress import SilentProgress
-from manyview.machine import Stopwatch
+from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline.settings import published_parameters, resolve
-from manyview.reproduce.provenance import n_cores
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import AnchorGraph, GraphTile, side_by_side_graphs
@@ -76,7 +75,7 @@ def fit_grid(
     settings = resolve(published_parameters(n_clusters, n_anchors, alphas, "paper"), views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     *rngs, _ = _spawn(first)
-    run = Run(n_jobs or n_cores(), SilentProgress())
+    run = Run(count_jobs(n_jobs), SilentProgress())
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():

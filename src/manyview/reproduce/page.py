@@ -58,7 +58,6 @@ def _helpers() -> dict[str, Any]:
         "best": lambda summary: (
             "–" if not summary or summary["n"] < 2 else f"{summary['best']:.3f}"
         ),
-        "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }

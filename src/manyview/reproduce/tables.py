@@ -259,15 +259,12 @@ def describe_data(store: Store) -> list[Facts]:
             ours |= {"n_classes": line["n_clusters"], "lines": [line["id"]]}
         elif line is not None and problem.is_present():
             why_absent = str(line.get("reason", line["status"]))
+        printed = {"n_classes": problem.info.n_clusters, "n_rows": problem.info.n_samples}
         found.append(
             {
                 "title": problem.title,
                 "is_single": len(views) == 1,
-                "paper": {
-                    "views": views,
-                    "n_classes": problem.info.n_clusters,
-                    "n_rows": problem.info.n_samples,
-                },
+                "paper": {"views": views, **printed},
                 "ours": ours,
                 "why_absent": why_absent,
             }
