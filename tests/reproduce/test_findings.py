@@ -246,6 +246,14 @@ def test_small_alphas_are_compared_with_all_larger_ones(facts, by_alpha, verdict
     assert find(facts, "Small alpha")["verdict"] == verdict
 
 
+def test_our_grid_alone_is_shown_and_not_judged(facts):
+    facts["form"] = "full"
+    grids = facts["figures"]["sensitivity"]
+    facts["figures"]["sensitivity"] = [grid for grid in grids if grid["is_ours"]]
+    found = find(facts, "Small alpha")
+    assert found["measured"] and (found["verdict"], found["scope"]) == (SHOWN, "")
+
+
 def test_rows_that_differ_are_not_compared_but_measured_again(facts):
     """MNIST's single views saw fewer rows: LMVSC of all views is taken on those too."""
     table = next(t for t in facts["tables"] if t["name"] == "mnist-gaussian")

@@ -34,7 +34,6 @@ MULTI_VIEW = ("caltech7", "caltech20", "handwritten", "reuters", "nus")
 _NEAR = 0.03  # so far below the paper's figure still counts as reaching it
 _NEAR_ZERO = 0.02  # NMI below this is what the paper prints as "-"
 _LINEAR = 1.15  # fitted powers of n up to this count as linear
-_CLAIMED = "handwritten"  # the data set that the paper's claim about anchors is of
 _LARGE_ALPHA = 0.1  # the middle of the paper's grid, and what is above it
 
 Measurements = Iterator[Measured]
@@ -42,22 +41,19 @@ Measurements = Iterator[Measured]
 
 def find_all(facts: Facts) -> list[Facts]:
     """Every finding, those that could not be measured too."""
-    results = Results(facts)
-    found = []
+    results, found = Results(facts), []
     for measure in RULES:
-        sentences = list(measure(results))
-        outcomes = [s.outcome for s in sentences if s.outcome is not None]
-        verdict, scope = results.judge(outcomes)
-        finding = {
-            **CLAIMS[measure.__name__],
-            "measured": [
-                sentence.text + results.in_words(sentence.outcome) for sentence in sentences
-            ],
-            "lines": [line for sentence in sentences for line in sentence.lines],
-            "verdict": verdict if sentences else UNKNOWN,
-            "scope": scope,
-        }
-        found.append(finding)
+        given = list(measure(results))
+        verdict, scope = results.judge([one.outcome for one in given if one.outcome is not None])
+        found.append(
+            {
+                **CLAIMS[measure.__name__],
+                "measured": [one.text + results.in_words(one.outcome) for one in given],
+                "lines": [line for one in given for line in one.lines],
+                "verdict": verdict if given else UNKNOWN,
+                "scope": scope,
+            }
+        )
     return found
 
 
@@ -262,17 +258,13 @@ def _by_setting(results: Results, compared: str, *, over: str) -> Measurements:
             value: _summary([max(same, key=_accuracy)] if is_m else same)
             for value, same in groups.items()
         }
-        small = [min(found)] if is_m else [value for value in found if value < _LARGE_ALPHA]
-        parts = [
-            [found[v] for v in found if (v in small) == is_small] for is_small in (True, False)
-        ]
+        large_from = sorted(found)[1] if is_m else _LARGE_ALPHA
+        small = [found[value] for value in found if value < large_from]
+        large = [found[value] for value in found if value >= large_from]
         outcome = None
-        if (
-            all(parts)
-            and _stands_for_paper(grid, results)
-            and (grid["name"] == _CLAIMED or not is_m)
-        ):
-            one, other = (max(part, key=_mean) for part in parts)
+        is_claimed = not is_m or grid["name"] == "handwritten"
+        if small and large and is_claimed and _stands_for_paper(grid, results):
+            one, other = (max(part, key=_mean) for part in (small, large))
             outcome = compare(one, other, is_whole=grid["n_rows"] == grid["n_all_rows"])
         listed = ", ".join(f"{value:g}: {figure(summary)}" for value, summary in found.items())
         tried = ", ".join(f"{value:g}" for value in _values(points, over))
@@ -316,7 +308,7 @@ def _stands_for_paper(grid: Facts, results: Results) -> bool:
         return max(_accuracy(point) for point in one["points"] if point["n"] == one["n_seeds"])
 
     same = [g for g in results.facts["figures"]["sensitivity"] if g["name"] == grid["name"]]
-    return grid is max((g for g in same if not g["is_ours"]), key=top)
+    return grid is max((g for g in same if not g["is_ours"]), key=top, default=None)
 
 
 def memory(results: Results) -> Measurements:

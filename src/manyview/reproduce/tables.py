@@ -198,7 +198,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
     """Seconds of each baseline over those of the published method on the same rows, and the paper's."""
     own = next(row for row in table.rows if row.label == RELEASED)
     partners = {cell.data: cell for cell in table.partners(store, [RELEASED])}
-    printed_own = paper.find_row(table.problem.name, "LMVSC")
+    printed_own = next(r for r in paper.ROWS[table.problem.name] if r.method == "LMVSC")
     found = []
     for row in table.rows:
         if row.method not in _TIMED or row.protocol == TUNED:
@@ -214,9 +214,6 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
-        paper_ratio = None
-        if printed is not None and printed_own is not None:
-            paper_ratio = printed.seconds / printed_own.seconds
         found.append(
             {
                 "label": row.label,
@@ -227,7 +224,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "seconds": whole,
                 "ratio": baseline / whole,
                 "ratio_without_anchors": baseline / timed,
-                "paper_ratio": paper_ratio,
+                "paper_ratio": printed and printed.seconds / printed_own.seconds,
                 "lines": [line["id"] for line in (*lines, *ours)],
             }
         )
@@ -263,7 +260,6 @@ def describe_data(store: Store) -> list[Facts]:
         found.append(
             {
                 "title": problem.title,
-                "is_single": len(views) == 1,
                 "paper": {"views": views, **printed},
                 "ours": ours,
                 "why_absent": why_absent,
