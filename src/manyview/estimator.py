@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.engines import choose_engine
 from manyview.engines.base import Engine, Run
-from manyview.engines.packing import digest
 from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
 from manyview.errors import ModelFileError, RankWarning
 from manyview.explain.explanation import Explanation, explain_rows
@@ -37,6 +36,7 @@ from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.parameters import count_block_rows, resolve
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.stream import Intake, StreamResult
+from manyview.sources.packing import digest
 from manyview.stages.n_clusters import Suggestion
 from manyview.views import frames
 from manyview.views.columns import as_wide, count_columns, find_columns

@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from manyview.engines.base import TreeSum
 from manyview.engines.files import FileOutput, TileFile, check_rows, damaged, write_whole, writing
-from manyview.engines.packing import digest, from_bytes, to_bytes
 from manyview.engines.tiles import Call, Log
 from manyview.errors import CheckpointError
 from manyview.sources import is_source
+from manyview.sources.packing import digest, from_bytes, to_bytes
 
 _FORMAT = 1
 _SAVE_SECONDS = 1.0  # so much work is lost at most,

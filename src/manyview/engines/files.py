@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.packing import from_bytes, to_bytes
 from manyview.errors import CheckpointError, ReadError, WriteError
 from manyview.machine import sync, whole_file
+from manyview.sources.packing import from_bytes, to_bytes
 from manyview.wording import bytes_in_words
 
 
