@@ -150,7 +150,7 @@ def take_inputs(options: dict[str, Any]) -> Inputs:
 
 def memory_for_views() -> int:
     """Give how many bytes of views are loaded; beyond that they are read from disk by blocks."""
-    from manyview.engines.budget import memory_limit
+    from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
 
