@@ -150,7 +150,7 @@ def _left_on_the_way(top: Path, path: str, files: tuple[str, str, str]) -> list[
 
 
 def _number_after(name: str, path: Path) -> int | None:
-    """Give the number on the line of a file that starts with a name."""
+    """The number on the line of a file that starts with a name."""
     for line in _read(path).splitlines():
         words = line.split()
         if words[:1] == [name]:

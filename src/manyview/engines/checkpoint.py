@@ -13,7 +13,7 @@ import json
 import platform
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,7 +28,7 @@ from manyview.machine import whole_file
 from manyview.sources import is_source
 from manyview.sources.packing import digest, from_bytes, to_bytes
 
-_FORMAT = 1
+_FORMAT = 2
 _SAVE_SECONDS = 1.0  # so much work is lost at most,
 _SAVE_SHARE = 0.05  # unless saving took more than this share of the time
 
@@ -66,20 +66,15 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
 class Checkpoint(Log):
     """A folder with the results of finished calls and the progress of the one under way.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    description : dict
-        What decides the result; a folder that was made with another one is refused.
-    small : int
-        Mapped rows that take no more bytes than this are loaded into memory.
+    A folder that was made with another description of what decides the result is refused. Mapped rows
+    that take at most ``small`` bytes are loaded into memory.
     """
 
     is_kept = True
+    _call: StoredCall
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
-        self.folder, self._small = folder, small
+        self.folder, self.small = folder, small
         with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
@@ -123,40 +118,13 @@ class Checkpoint(Log):
         """The next call, as far as it came in an earlier run."""
         if threading.get_ident() != self._thread:
             raise RuntimeError("Calls are numbered, so one thread must make them, in its order.")
-        call = StoredCall(self, self._n_calls, stage)
+        self._call = StoredCall(self, self._n_calls, stage)
         self._n_calls += 1
-        return call
+        return self._call
 
-    def recall(self, stage: str, compute: Callable[[], Any]) -> Any:
-        """What ``compute`` returned in an earlier run, or returns now."""
-        call = self.open_call(stage)
-        if not call.is_done:
-            call.result = compute()
-            call.finish(call.result)
-        return call.result
-
-    def output_of_call(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], stage: str
-    ) -> FileOutput:
+    def new_output(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> FileOutput:
         """The file that the rows of the call that was opened last go to."""
-        return self.new_output(self.rows_path(self._n_calls - 1, stage), shape, dtype)
-
-    def rows_path(self, number: int, stage: str) -> Path:
-        """The file with the mapped rows of a call."""
-        return self.folder / f"{number:04}-{stage}.npy"
-
-    def new_output(
-        self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], *, resume: bool = False
-    ) -> FileOutput:
-        """The file that mapped rows go to, or go on to."""
-        load = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize <= self._small
-        return FileOutput(path, shape, dtype, for_checkpoint=True, resume=resume, load=load)
-
-    def read_rows(self, path: Path) -> npt.NDArray[Any]:
-        """Mapped rows of an earlier run."""
-        _check_rows(path)
-        rows: npt.NDArray[Any] = np.load(path, mmap_mode="r")
-        return np.load(path) if rows.nbytes <= self._small else rows
+        return self._call.new_output(shape, dtype)
 
     def new_tile_file(self, n_tiles: int) -> TileFile:
         """The file of the next derived rows, with the tiles that it holds already."""
@@ -208,21 +176,29 @@ class StoredCall(Call):
         self._log, self._stage = log, stage
         self._done = log.folder / f"{number:04}.done"
         self._part = log.folder / f"{number:04}.part"
-        self._rows = log.rows_path(number, stage)
+        self._rows = log.folder / f"{number:04}-{stage}.npy"
         if self._rows.exists():  # it gets this name when it is whole
-            self.is_done, self.result = True, log.read_rows(self._rows)
+            rows = _map_rows(self._rows)
+            self.is_done, self.result = True, rows if rows.nbytes > log.small else np.array(rows)
         elif self._done.exists():
             self.result = self._read(self._done)
             self.is_done = True
         elif self._part.exists():
             self._resume(self._read(self._part))
 
+    def new_output(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], *, resume: bool = False
+    ) -> FileOutput:
+        """The file that mapped rows go to, or go on to."""
+        load = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize <= self._log.small
+        return FileOutput(self._rows, shape, dtype, for_checkpoint=True, resume=resume, load=load)
+
     def _resume(self, progress: Any) -> None:
         n_done, parts, shape, kind = progress
         if shape is not None:
             shape, dtype = tuple(shape), np.dtype(kind)
-            _check_rows(self._rows.with_name(f"{self._rows.name}.part"), shape, dtype)
-            self.output = self._log.new_output(self._rows, shape, dtype, resume=True)
+            _map_rows(self._rows.with_name(f"{self._rows.name}.part"), shape, dtype)
+            self.output = self.new_output(shape, dtype, resume=True)
         else:
             self.total = TreeSum(in_place=True)
             for level, number, part in parts:
@@ -307,20 +283,18 @@ def _write(path: Path, content: list[bytes | memoryview]) -> None:
             file.write(piece)
 
 
-def _check_rows(
+def _map_rows(
     path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
-) -> None:
-    """Refuse a file that does not hold all the rows that it should, or says it does."""
+) -> npt.NDArray[Any]:
+    """Rows of a file, which must hold all the rows that it should, or says it does."""
     try:
-        with path.open("rb") as file:
-            np.lib.format.read_magic(file)
-            found, _, kind = np.lib.format.read_array_header_1_0(file)
-            size = file.tell() + int(np.prod(found, dtype=np.int64)) * kind.itemsize
-        if (found, kind) != (shape or found, dtype or kind):
-            raise ValueError(f"it holds {kind} of shape {found}, not {dtype} of shape {shape}")
-        if path.stat().st_size != size:
-            raise ValueError(f"it has {path.stat().st_size} bytes, not {size}")
-    except (OSError, ValueError, EOFError) as error:
+        rows = np.load(path, mmap_mode="r")
+        if (rows.shape, rows.dtype) != (shape or rows.shape, dtype or rows.dtype):
+            raise ValueError(f"it holds {rows.dtype} of shape {rows.shape}, not {dtype} of {shape}")
+        if path.stat().st_size != rows.offset + rows.nbytes:
+            raise ValueError(f"it has more than {rows.nbytes} bytes of rows")
+        return rows  # type: ignore[no-any-return]
+    except (OSError, ValueError, EOFError, AttributeError) as error:
         raise _damaged(path, error) from error
 
 

@@ -17,17 +17,8 @@ import numpy.typing as npt
 
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
 from manyview.engines.checkpoint import Checkpoint, describe
-from manyview.engines.files import FileOutput, TileFile, writing
-from manyview.engines.memory import (
-    ArrayOutput,
-    DerivedRows,
-    Loaded,
-    Log,
-    MemoryRows,
-    Output,
-    TiledRows,
-    refuse_foreign,
-)
+from manyview.engines.files import ArrayOutput, FileOutput, Output, TileFile, writing
+from manyview.engines.memory import DerivedRows, Loaded, Log, MemoryRows, TiledRows, refuse_foreign
 from manyview.machine import free_memory
 from manyview.sources import as_source, is_source
 from manyview.wording import bytes_in_words
@@ -40,8 +31,6 @@ _SAMPLE = 1 / 4  # the sample
 _DERIVED = 1 / 8  # derived rows that are kept
 _RESULT = 1 / 8  # a result in memory
 
-_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
-_BINARY = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 _FALLBACK = 4 << 30  # where the system does not tell what is free
 _LEAST = 64 << 20  # what counts as free in any case
 
@@ -105,10 +94,7 @@ class Disk:
         return DiskRows(columns, run, session, is_result=is_result)
 
     def __repr__(self) -> str:
-        settings = {
-            "memory_limit": self.memory_limit, "checkpoint": self.checkpoint, "folder": self.folder,
-        }  # fmt: skip
-        given = ", ".join(f"{k}={v!r}" for k, v in settings.items() if v is not None)
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)
         return f"Disk({given})"
 
 
@@ -125,9 +111,10 @@ def memory_limit(value: float | str | None) -> int:
         return max(_FALLBACK if free is None else free, _LEAST) // 4
     number: Any = value
     if isinstance(value, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgt]?i?)b?\s*", value.lower())
-        unit = None if found is None else {**_UNITS, **_BINARY}.get(found[2])
-        number = None if found is None or unit is None else float(found[1]) * unit
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(?:([kmgt])(i?))?b?\s*", value.lower())
+        if found is not None:
+            power = "kmgt".index(found[2]) + 1 if found[2] else 0
+            number = float(found[1]) * (1024 if found[3] else 1000) ** power
     is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
     if not is_number or not 0 < number < float("inf"):
         raise ValueError(
@@ -155,7 +142,7 @@ class Session:
         if folder is not None and not folder.is_dir():
             raise ValueError(f"Disk(folder={str(folder)!r}): there is no such folder.")
         self.limit, self._folder = memory_limit(engine.memory_limit), folder
-        self._tiles_folder: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._tile_files: list[TileFile] = []
         self._is_told = False
         self._checkpoint: Checkpoint | None = None
@@ -168,7 +155,7 @@ class Session:
         """What takes the rows of a result that are like these: a file, if they are many."""
         shape, dtype = (n_rows, *like.shape[1:]), like.dtype
         if self._checkpoint is not None:
-            return self._checkpoint.output_of_call(shape, dtype, stage)
+            return self._checkpoint.new_output(shape, dtype)
         if like[:1].nbytes * n_rows <= self.limit * _RESULT:
             return ArrayOutput(n_rows, like)
         if self._folder is not None:
@@ -181,15 +168,15 @@ class Session:
         if self._checkpoint is not None:
             return self._checkpoint.new_tile_file(n_tiles)
         number = len(self._tile_files)
-        self._tile_files.append(TileFile(lambda: self._temporary() / f"{number}", n_tiles))
+        self._tile_files.append(TileFile(lambda: self._make_temporary() / f"{number}", n_tiles))
         return self._tile_files[-1]
 
-    def _temporary(self) -> Path:
-        if self._tiles_folder is None:
-            self._tiles_folder = tempfile.TemporaryDirectory(
+    def _make_temporary(self) -> Path:
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(
                 prefix=".manyview-", dir=self._folder, ignore_cleanup_errors=True
             )
-        return Path(self._tiles_folder.name)
+        return Path(self._temporary.name)
 
     def say_not_stored(self, error: Exception) -> None:
         """Log once that derived rows are computed again, because they could not be written."""
@@ -201,8 +188,8 @@ class Session:
         """End: nothing temporary is left but, after a failure, what a checkpoint goes on from."""
         for file in self._tile_files:
             file.close()
-        if self._tiles_folder is not None:
-            self._tiles_folder.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
         if self._checkpoint is not None:
             self._checkpoint.close(is_complete=kind is None)
 
@@ -362,10 +349,6 @@ class DerivedDiskRows(DerivedRows):
                 self._is_writing = False
             self._seconds_writing += time.perf_counter() - made
         return tile
-
-    def derive(self, function: TileFunction[Tile]) -> DerivedDiskRows:
-        """Rows made from these."""
-        return DerivedDiskRows(self, function)
 
 
 def _fitting(wanted: int, size: float, room: float) -> int:

@@ -1,4 +1,4 @@
-"""Files that the disk engine writes: results as ``.npy``, and tiles that it may need again."""
+"""Where results go: an array, or a ``.npy`` file; and files of tiles that may be needed again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,38 +35,38 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
             if for_checkpoint
             else "Make room there, or give another folder: Disk(folder=...)."
         )
+        free = ""
+        with suppress(OSError):
+            free = f"{bytes_in_words(shutil.disk_usage(path.parent).free)} are free there. "
         raise WriteError(
-            f"Could not write {what} to {str(path)!r}: {error.strerror or error}. "
-            f"{_free_space(path)}{advice}"
+            f"Could not write {what} to {str(path)!r}: {error.strerror or error}. {free}{advice}"
         ) from error
 
 
-def _free_space(path: Path) -> str:
-    try:
-        return f"{bytes_in_words(shutil.disk_usage(path.parent).free)} are free there. "
-    except OSError:
-        return ""
+class ArrayOutput:
+    """A result in memory."""
+
+    def __init__(self, n_rows: int, like: npt.NDArray[Any]) -> None:
+        self._array = np.empty((n_rows, *like.shape[1:]), like.dtype)
+
+    def write(self, start: int, rows: npt.NDArray[Any]) -> None:
+        """Put rows where they belong; called by several threads."""
+        self._array[start : start + len(rows)] = rows
+
+    def close(self) -> npt.NDArray[Any]:
+        """The whole array."""
+        return self._array
+
+    def abandon(self) -> None:
+        """Do nothing: memory is freed by itself."""
 
 
 class FileOutput:
-    """A result with one row per row, written to ``PATH.part`` and renamed when it is whole.
+    """A result as a ``.npy`` file, written to ``PATH.part`` and renamed when it is whole.
 
-    Parameters
-    ----------
-    path : Path
-        The ``.npy`` file.
-    shape : tuple of int
-        Of the whole array.
-    dtype : dtype
-        Of its values.
-    for_checkpoint : bool
-        Leave the ``.part`` file where it is if the work fails: a checkpoint goes on from it.
-    resume : bool
-        Go on with the ``.part`` file that is there.
-    load : bool
-        Return the array in memory, not as a memory map.
-    owns_folder : bool
-        Remove the folder when the array is not used any more, or the work fails.
+    A checkpoint goes on from the ``.part`` file of work that failed (``for_checkpoint``, ``resume``);
+    others leave none. The whole array is a memory map, unless it is small enough to ``load``. A
+    temporary folder (``owns_folder``) is removed when its array is not used any more.
     """
 
     def __init__(
@@ -145,6 +145,9 @@ class FileOutput:
             shutil.rmtree(self.path.parent, ignore_errors=True)
 
 
+Output = ArrayOutput | FileOutput
+
+
 def _write_all(file: Any, content: memoryview) -> None:
     done = 0
     while done < len(content):
@@ -157,14 +160,8 @@ def _write_all(file: Any, content: memoryview) -> None:
 class TileFile:
     """Tiles in one file: written once each, in any order, and read by number.
 
-    Parameters
-    ----------
-    find_path : callable
-        Returns the path of the file, when the first tile is written.
-    n_tiles : int
-        Most tiles.
-    places : ndarray of shape (n_tiles, 2), optional
-        Offset and size of the tiles that the file holds already; offset -1 for those it does not.
+    The path is asked for when the first tile is written. ``places`` has the offsets and sizes of the
+    tiles that the file holds already, -1 for those it does not.
     """
 
     def __init__(

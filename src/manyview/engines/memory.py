@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, TreeSum, n_tiles
+from manyview.engines.files import ArrayOutput, Output
 from manyview.sources import is_source
 from manyview.views.presence import PartialView
 
@@ -65,37 +66,6 @@ def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
             )
 
 
-class Output(Protocol):
-    """Where the rows of a result go."""
-
-    def write(self, start: int, rows: npt.NDArray[Any]) -> None:
-        """Put rows where they belong; called by several threads."""
-
-    def close(self) -> npt.NDArray[Any]:
-        """The whole array."""
-
-    def abandon(self) -> None:
-        """Leave nothing behind that looks like a result."""
-
-
-class ArrayOutput:
-    """A result in memory."""
-
-    def __init__(self, n_rows: int, like: npt.NDArray[Any]) -> None:
-        self._array = np.empty((n_rows, *like.shape[1:]), like.dtype)
-
-    def write(self, start: int, rows: npt.NDArray[Any]) -> None:
-        """Put rows where they belong."""
-        self._array[start : start + len(rows)] = rows
-
-    def close(self) -> npt.NDArray[Any]:
-        """The whole array."""
-        return self._array
-
-    def abandon(self) -> None:
-        """Do nothing: memory is freed by itself."""
-
-
 class Call:
     """How far one call over all tiles has come. This one starts at the first tile, and forgets."""
 
@@ -123,7 +93,11 @@ class Log:
 
     def recall(self, stage: str, compute: Callable[[], Any]) -> Any:
         """What ``compute`` returned in an earlier run, or returns now."""
-        return compute()
+        call = self.open_call(stage)
+        if not call.is_done:
+            call.result = compute()
+            call.finish(call.result)
+        return call.result
 
 
 class TiledRows:
@@ -318,7 +292,7 @@ class DerivedRows(TiledRows):
 
     def derive(self, function: TileFunction[Tile]) -> DerivedRows:
         """Rows made from these."""
-        return DerivedRows(self, function)
+        return type(self)(self, function)
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Refuse: sample the rows these were derived from."""

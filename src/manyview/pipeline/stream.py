@@ -31,7 +31,7 @@ from manyview.engines.base import (
     one_thread_per_product,
     thread_pool,
 )
-from manyview.engines.dask_layers import is_dask
+from manyview.engines.dask_graphs import is_dask
 from manyview.engines.memory import Memory
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline.graphs import choose_graphs
