@@ -252,7 +252,7 @@ class TestDamaged:
         rng = np.random.default_rng(0)
         refused = 0
         # Anywhere, and all over the table of contents at the end, where parsers stumble.
-        places = [*rng.integers(0, len(content), 100), *range(len(content) - 300, len(content))]
+        places = [*rng.integers(0, len(content), 50), *range(len(content) - 300, len(content), 2)]
         for place in places:
             damaged = bytearray(content)
             damaged[place] ^= 1 << int(rng.integers(8))
@@ -261,7 +261,7 @@ class TestDamaged:
                 assert np.array_equal(load(saved).predict(views), expected)
             except ModelFileError:
                 refused += 1
-        assert refused > 80
+        assert refused > 40
 
     @pytest.mark.parametrize(
         "content", [b"", b"not a model", bytes(range(256)) * 100, b"PK\x03\x04" + b"\0" * 50]

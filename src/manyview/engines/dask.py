@@ -164,7 +164,7 @@ class DaskRows:
         from distributed import as_completed
 
         layers = [take(array, rows) for array in self.arrays if is_dask(array)]
-        futures = [_futures(array) for array in self._client.persist(layers)]
+        futures = [_futures(array) for array in self._client.persist(layers)] if layers else []
         each = [future for of_array in futures for future in of_array]
         self._run.progress.start("sample", len(each))
         try:
