@@ -14,6 +14,7 @@ import platform
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,11 +41,8 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
             "A checkpoint needs a random_state: without one, a fit that is called again is another "
             "fit. Set random_state to a number."
         )
-    from importlib.metadata import version
-
     from manyview import __version__
 
-    libraries = ("numpy", "scipy", "scikit-learn", "numba")
     data = [
         column.fingerprint()
         if is_source(column)
@@ -56,7 +54,7 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
         "versions": {
             "manyview": __version__,
             "machine": platform.machine(),
-            **{name: version(name) for name in libraries},
+            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
         },
         "data": {f"view {number}": item for number, item in enumerate(data)},
         "settings": dict(identity),
@@ -181,8 +179,7 @@ class StoredCall(Call):
             rows = _map_rows(self._rows)
             self.is_done, self.result = True, rows if rows.nbytes > log.small else np.array(rows)
         elif self._done.exists():
-            self.result = self._read(self._done)
-            self.is_done = True
+            self.result, self.is_done = self._read(self._done), True
         elif self._part.exists():
             self._resume(self._read(self._part))
 
@@ -227,8 +224,7 @@ class StoredCall(Call):
             shape, kind = list(self.output.shape), self.output.dtype.str
         elif self.total is not None:
             parts = [[level, number, part] for (level, number), part in self.total.parts().items()]
-        progress = [self.n_done, parts, shape, kind]
-        _write(self._part, to_bytes([self._stage, progress]))
+        _write(self._part, to_bytes([self._stage, [self.n_done, parts, shape, kind]]))
 
     def finish(self, result: Any) -> None:
         """All tiles are done."""
@@ -267,9 +263,9 @@ class StoredTiles(TileFile):
         finally:
             self.close()
         if is_complete:
-            for path in (self._index, self._path):
-                if path is not None:
-                    path.unlink(missing_ok=True)
+            self._index.unlink(missing_ok=True)
+            if self._path is not None:
+                self._path.unlink(missing_ok=True)
 
 
 def _write(path: Path, content: list[bytes | memoryview]) -> None:

@@ -132,10 +132,7 @@ def _find_client(client: Any) -> Any:
 
 
 class DaskRows:
-    """Rows of arrays side by side, in blocks of whole tiles; a tile has one part per array.
-
-    Every stage is a layer of tasks over the blocks.
-    """
+    """Rows of arrays side by side, in blocks of whole tiles; a tile has one part per array."""
 
     def __init__(self, arrays: Sequence[Any], client: Any, run: Run) -> None:
         self.arrays = list(arrays)

@@ -144,7 +144,7 @@ class Session:
         self.limit, self._folder = memory_limit(engine.memory_limit), folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._tile_files: list[TileFile] = []
-        self._is_told = False
+        self.has_warned = False
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None and run.identity is not None:
             description = describe(columns, run.identity)
@@ -177,12 +177,6 @@ class Session:
                 prefix=".manyview-", dir=self._folder, ignore_cleanup_errors=True
             )
         return Path(self._temporary.name)
-
-    def say_not_stored(self, error: Exception) -> None:
-        """Log once that derived rows are computed again, because they could not be written."""
-        if not self._is_told:
-            self._is_told = True
-            logger.warning("rows are computed again when needed, not stored: %s", error)
 
     def close(self, kind: Any, error: Any, traceback: Any) -> None:
         """End: nothing temporary is left but, after a failure, what a checkpoint goes on from."""
@@ -345,8 +339,9 @@ class DerivedDiskRows(DerivedRows):
             try:
                 self._file.write(number, tile)
             except (OSError, TypeError) as error:  # no room, or nothing that can be written
-                self._session.say_not_stored(error)
-                self._is_writing = False
+                if not self._session.has_warned:
+                    logger.warning("rows are computed again when needed, not stored: %s", error)
+                self._session.has_warned, self._is_writing = True, False
             self._seconds_writing += time.perf_counter() - made
         return tile
 

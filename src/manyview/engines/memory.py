@@ -92,7 +92,7 @@ class Log:
         return Call()
 
     def recall(self, stage: str, compute: Callable[[], Any]) -> Any:
-        """What ``compute`` returned in an earlier run, or returns now."""
+        """What ``compute`` returned in an earlier run, or else returns now."""
         call = self.open_call(stage)
         if not call.is_done:
             call.result = compute()
