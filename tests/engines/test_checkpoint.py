@@ -187,6 +187,14 @@ class TestFolder:
         left = {file.name for file in (path.parent / "checkpoint").iterdir()}
         assert left == {"fit.json", "lock", "0000.done"}
 
+    def test_a_folder_of_another_format_is_refused(self, path):
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        description = path.parent / "checkpoint" / "fit.json"
+        description.write_text(description.read_text().replace('"format": 2', '"format": 1'))
+        with pytest.raises(CheckpointError, match="other version of the checkpoint's format"):
+            Session(path)
+
     def test_calls_in_another_order_are_refused(self, path):
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
