@@ -91,9 +91,9 @@ def make_model(k: int, m: int) -> LMVSC:
 
 def measure_fits(sizes: list[dict[str, int]]) -> list[dict[str, Any]]:
     """Give every fit's sizes and CPU seconds by stage. For a process of its own."""
-    from manyview.pipeline import fit as pipeline
+    from manyview import machine
 
-    pipeline.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
+    machine.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
     results = []
     for size in [sizes[0], *sizes]:  # the first only loads the code
         n, d, m, v, k = (size[name] for name in "ndmvk")
@@ -189,7 +189,7 @@ def measure_tasks(client: Any, *, n_blocks: int) -> Costs:
 
     array = client.persist(da.zeros((n_blocks * TILE_ROWS, 1), chunks=(TILE_ROWS, 1), dtype="u1"))
     wait(array)
-    rows = Dask(client).open([array], Run(1, TILE_ROWS, SilentProgress()))
+    rows = Dask(client).open([array], Run(1, SilentProgress()))
     rows.map_reduce(_one, stage="warm-up")
     before = client.run_on_scheduler(_scheduler_state)
     driver, repeats = time.process_time(), 5

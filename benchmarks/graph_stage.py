@@ -19,8 +19,9 @@ from benchmarks.problems import Array, find, find_anchors, shuffled, standardise
 from benchmarks.record import Report, Target
 from manyview import LMVSC, Views
 from manyview.simplex import pilot_rows
-from manyview.stages.graph import AnchorGraph, GraphBuilder, method_for
-from manyview.stages.scaling import ScaledRows
+from manyview.stages.graph import AnchorGraph, GraphRows, method_for
+from manyview.stages.rows import ScaledRows
+from manyview.stages.scaling import Scaler
 
 CASES = (("covtype", 50), ("covtype", 100), ("mnist", 300))
 SETTINGS = ((0.01, 0.1), (0.01, 0.0), (1.0, 0.0), (10.0, 0.0), (10.0, 0.1))  # alpha, locality
@@ -72,7 +73,8 @@ def measure_stage(
     """Add the time of the stage over that of the product, both on one thread."""
     graph = AnchorGraph((0,), (1.0,), A, setting.alpha, setting.locality)
     graph = replace(graph, method=method_for(graph, ScaledRows(X[pilot_rows(len(X))])))
-    builder = GraphBuilder((graph,), (X.shape[1],))
+    d = X.shape[1]
+    builder = GraphRows((Scaler("X", None, np.zeros(d), np.ones(d)),), (graph,))
     transposed, out = np.ascontiguousarray(A.T), np.zeros((len(X), len(A)))
     calls: dict[str, Callable[[], Any]] = {
         "stage": lambda: build(builder, X),
@@ -91,11 +93,11 @@ def measure_stage(
     )  # fmt: skip
 
 
-def build(builder: GraphBuilder, X: Array) -> int:
+def build(builder: GraphRows, X: Array) -> int:
     """Make all graph rows tile by tile, as the engine does; give the number of entries."""
     nnz = 0
     for start in range(0, len(X), _TILE_ROWS):
-        tile = builder([ScaledRows(X[start : start + _TILE_ROWS])])
+        tile = builder.of_scaled([ScaledRows(X[start : start + _TILE_ROWS])])
         nnz += sum(Z.nnz for Z in tile.parts)
     return nnz
 

@@ -77,5 +77,5 @@ def judge(train: Views, test: Views, settings: dict[str, Any]) -> tuple[float, f
         warnings.simplefilter("ignore")
         model = LMVSC(k, n_repeats=1, random_state=0, **settings).fit(train)
         labels = model.predict(test)
-        cut = excess_cut(model._model, test, labels, k)
+        cut = excess_cut(model.model_, test, labels, k)
         return label_free_score(model, test), cut, metrics.nmi(test.target, labels)

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from manyview import LMVSC, Views, baselines
 from manyview.reproduce import paper
 from manyview.reproduce.grid import fit_grid
+from manyview.stages.rows import side_by_side as join_scaled
 from manyview.stages.scaling import fit_scaler
-from manyview.stages.scaling import side_by_side as join_scaled
 from manyview.views.container import with_short_indices
 
 USUAL_SCALINGS = ("standard", "energy", "unit")

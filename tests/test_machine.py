@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,23 +111,44 @@ def test_seconds_are_those_spent_inside():
     assert 0.05 <= watch.seconds["wait"] <= time.perf_counter() - started
 
 
-@linux_only
-def test_memory_let_go_of_before_the_end_is_seen():
-    watch = Stopwatch()
-    before = resident_bytes()
+def test_memory_let_go_of_before_the_end_is_seen(monkeypatch):
+    held, is_seen = [100], threading.Event()
+
+    def look():
+        if held[0] == 900:
+            is_seen.set()
+        return held[0]
+
+    monkeypatch.setattr(module, "resident_bytes", look)
+    monkeypatch.setattr(module, "_STATM", Path(__file__))  # anything that exists
+    watch = Stopwatch(track_memory=True)
     with watch.stage("large"):
-        large = np.ones(25_000_000)
-        time.sleep(0.2)
-        del large
+        held[0] = 900
+        assert is_seen.wait(timeout=60)
+        held[0] = 100
     with watch.stage("small"):
         pass
-    assert watch.peak_bytes["large"] - before > 0.9 * 200e6
-    assert watch.peak_bytes["small"] < watch.peak_bytes["large"] - 0.9 * 200e6
+    assert watch.peak_bytes == {"large": 900, "small": 100}
+
+
+@linux_only
+def test_memory_that_an_array_takes_is_counted():
+    before = resident_bytes()
+    large = np.ones(25_000_000)
+    assert resident_bytes() - before > 0.9 * large.nbytes
+
+
+def test_nobody_watches_unless_asked(monkeypatch):
+    monkeypatch.setattr(module, "resident_bytes", lambda: pytest.fail("looked"))
+    watch = Stopwatch()
+    with watch.stage("quiet"):
+        assert "manyview-memory" not in {thread.name for thread in threading.enumerate()}
+    assert watch.peak_bytes == {}
 
 
 @linux_only
 def test_a_failing_stage_leaves_no_watcher_behind():
-    watch = Stopwatch()
+    watch = Stopwatch(track_memory=True)
     with pytest.raises(ZeroDivisionError), watch.stage("failing"):
         raise ZeroDivisionError
     assert "manyview-memory" not in {thread.name for thread in threading.enumerate()}

@@ -1,11 +1,17 @@
-"""Settings compared without labels, and a suggested number of clusters."""
+"""Settings compared and models scored without labels, and a suggested number of clusters."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from manyview import LMVSC, datasets, metrics, select
+from manyview import LMVSC, Views, datasets, metrics, select
+from manyview.baselines import KMeans
+from manyview.select import excess_cut, label_free_score, sampled_silhouette
 
 PLAIN = {"n_repeats": 1, "n_anchors": 30}
 
@@ -17,7 +23,7 @@ def views():
 
 @pytest.fixture(scope="module")
 def found(views):
-    settings = [{**PLAIN, "alpha": 100.0, "scaling": None}, PLAIN, {**PLAIN, "locality": 0.1}]
+    settings = [{**PLAIN, "alpha": 2.0, "scaling": None}, PLAIN, {**PLAIN, "locality": 0.1}]
     return select.compare(views, 3, settings, n_jobs=1)
 
 
@@ -46,7 +52,7 @@ def test_labels_cannot_cut_less_than_the_bound(found):
 def test_a_collapsed_clustering_comes_last():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(195, 4)), 1e4 + rng.normal(size=(5, 4))])
-    raw = {"scaling": None, "alpha": 1e-3, "n_components": 2, "row_norm": False, **PLAIN}
+    raw = {"scaling": None, "alpha": 1e-3, "n_components": 2, **PLAIN}
     found = select.compare(X, 2, [raw, {"scaling": "normal-scores", **PLAIN}])
     assert found.trials[-1].has_collapsed
     assert found.best["scaling"] == "normal-scores"
@@ -81,3 +87,85 @@ def test_suggested_number_has_its_evidence(views):
     assert suggestion.n_clusters == 3
     assert len(suggestion.candidates) == len(suggestion.silhouette) == len(suggestion.modularity)
     assert "silhouette" in suggestion.why()
+
+
+@pytest.fixture(scope="module")
+def groups(blobs):
+    """Clear groups in two views, to score models by."""
+    return Views(blobs(n=150, k=3, widths=(4, 6)))
+
+
+def fit(X, n_clusters=3, **settings):
+    return LMVSC(n_clusters, **{"n_repeats": 1, "random_state": 0, "n_jobs": 1, **settings}).fit(X)
+
+
+def test_clear_groups_score_above_their_mixtures(groups):
+    rng = np.random.default_rng(0)
+    mixed = Views([rng.permuted(X, axis=0) for X in groups.arrays])
+    assert label_free_score(fit(groups), groups) > 2 * label_free_score(fit(mixed), mixed)
+
+
+def test_the_right_number_of_clusters_is_found(groups):
+    search = GridSearchCV(
+        LMVSC(n_repeats=1, random_state=0), {"n_clusters": [2, 3, 4, 6]}, scoring=label_free_score,
+        cv=2,
+    ).fit(groups)  # fmt: skip
+    assert search.best_params_ == {"n_clusters": 3}
+
+
+def test_a_graph_that_holds_nothing_scores_nothing(groups):
+    nothing = label_free_score(fit(groups, alpha=1e6), groups)
+    assert nothing < 0.1 * label_free_score(fit(groups), groups)
+
+
+def test_one_cluster_scores_zero(groups):
+    assert label_free_score(fit(groups, n_clusters=1), groups) == 0.0
+
+
+def test_scores_of_held_out_rows(groups):
+    scores = cross_val_score(
+        LMVSC(3, n_repeats=1, random_state=0), groups, scoring=label_free_score, cv=3
+    )
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_the_end_of_a_pipeline_is_scored_by_what_it_sees(groups):
+    doubled = make_pipeline(
+        FunctionTransformer(lambda X: X * 2), LMVSC(3, n_repeats=1, random_state=0)
+    )
+    X = groups.arrays[0]
+    expected = label_free_score(fit(2 * X), 2 * X)
+    assert label_free_score(doubled.fit(X), X) == pytest.approx(expected)
+    assert label_free_score(make_pipeline(fit(X)), X) == label_free_score(fit(X), X)
+
+
+def test_other_estimators_are_refused(groups):
+    with pytest.raises(TypeError, match="needs an LMVSC"):
+        label_free_score(KMeans(3).fit(groups), groups)
+
+
+def test_no_labels_cut_less_than_the_bound(groups):
+    model = fit(groups)
+    best = excess_cut(model.model_, groups, model.labels_, 3)
+    rng = np.random.default_rng(0)
+    worse = excess_cut(model.model_, groups, rng.permutation(model.labels_), 3)
+    assert -1e-9 < best < worse
+
+
+def test_the_silhouette_of_one_cluster_is_zero():
+    assert sampled_silhouette(np.zeros((5, 2)), np.zeros(5, np.int32)) == 0.0
+
+
+def test_a_model_that_is_not_fitted_is_refused(groups):
+    with pytest.raises(NotFittedError):
+        label_free_score(LMVSC(3), groups)
+
+
+def test_a_stream_is_scored(groups):
+    stream = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).partial_fit(groups)
+    assert label_free_score(stream, groups) > 0
+
+
+def test_rows_with_other_columns_are_refused(groups):
+    with pytest.raises(ValueError, match="X has 3 features"):
+        label_free_score(fit(groups), [groups.arrays[0][:, :3], groups.arrays[1]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -18,24 +17,24 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.checks import check_option
 from manyview.engines import choose_engine
 from manyview.engines.base import Engine, Run
 from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
-from manyview.errors import ModelFileError, RankWarning
+from manyview.errors import ModelFileError
 from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
-from manyview.pipeline.choices import describe_solver
+from manyview.pipeline.choices import describe_solver, warn_of_doubts
 from manyview.pipeline.choices import explain as explain_choices
-from manyview.pipeline.parameters import count_block_rows, resolve
-from manyview.pipeline.settings import Settings
-from manyview.pipeline.stream import Intake, StreamResult
+from manyview.pipeline.model import FittedModel
+from manyview.pipeline.settings import published_parameters, resolve
+from manyview.pipeline.stream import StreamStart
 from manyview.sources.packing import digest
 from manyview.stages.n_clusters import Suggestion
 from manyview.views import frames
@@ -52,6 +51,12 @@ from manyview.views.matching import (
 )
 
 logger = logging.getLogger("manyview")
+
+_OF_A_STREAM = (
+    "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
+    "singular_values_", "_n_features_out",
+)  # fmt: skip
+_REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
 class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -77,11 +82,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         views. "auto" is 300, up to 600 where samples lack views, but at most a third of the rows and
         at least ``n_clusters``; in text (over 90 % zeros) a tenth, and two a cluster.
     alpha : float, sequence of float or "auto", default="auto"
-        Ridge on the graph weights, relative to the view's mean squared norm unless ``scaling`` is
-        None; more spreads each row over more anchors. "auto" is 0.01.
+        Ridge on the graph weights, relative to the view's energy: the mean squared norm of its centred
+        rows. More spreads each row over more anchors. "auto" is 0.01.
     locality : float or "auto", default="auto"
-        Penalty on the squared distances of a row to the anchors it uses, in the same unit; 0 in the
-        paper. "auto" is 0.03, or 0 where ``scaling`` is None.
+        Penalty on the squared distances of a row to the anchors it uses, relative to how well they
+        represent it; 0 in the paper. "auto" is 0.03.
     scaling : {"auto", "standard", "normal-scores", "hellinger", "unit", "energy", None}, or one per \
 view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
@@ -103,16 +108,9 @@ view, default="auto"
         Singular vectors kept. "auto" keeps half as many again as clusters, leaves out those that sit
         on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
         number keeps that many of the leading ones as they are.
-    degree_norm : bool, default=True
-        Scale the anchors' columns by the inverse square root of their sums, as the paper's text does
-        and its released script does not.
-    row_norm : bool, default=True
-        Scale the embedding's rows to unit length.
     anchor_method : {"kmeans", "kmeans-all", "random"} or sequence of arrays, default="kmeans"
         Anchors by k-means on a bounded sample (256 rows an anchor), by k-means on all rows as
         published, random rows, or given: one array (m, d) per view.
-    impute : {None, "mean"}, default=None
-        Refuse missing values, or replace them by their column's mean.
     n_init : int, default=10
         Starts of the final k-means; the best inertia is kept.
     max_iter : int, default=100
@@ -120,14 +118,12 @@ view, default="auto"
     tol : float, default=1e-4
         Relative tolerance of the final k-means.
     random_state : int, RandomState or None, default=None
-        Seed. The same seed gives the same labels whatever ``n_jobs``, ``block_rows`` or ``engine``.
+        Seed. The same seed gives the same labels whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
         Threads; None or -1 is all cores that this process may use.
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
         is in a file, else "memory".
-    block_rows : int or "auto", default="auto"
-        Rows handed to a thread at a time; rounded up to whole tiles of 4096.
     verbose : int, default=0
         Show progress on a terminal.
 
@@ -161,6 +157,8 @@ view, default="auto"
         With ``n_clusters="auto"``, the curves it was decided from and the runners-up.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
+    model_ : FittedModel
+        The arrays that predicting needs, and what they make of rows.
     feature_names_per_view_ : list of (list of str, or None)
         Names of each view's columns, where it has them; those of new rows are brought into this order.
     ids_ : ndarray of shape (n,), or None
@@ -170,8 +168,9 @@ view, default="auto"
     stage_seconds_ : dict
         Seconds spent in each stage.
     stage_memory_ : dict
-        Most bytes that this process held during each stage, its input included; empty where the
-        system does not tell. Workers of a cluster are not counted.
+        Most bytes that this process held during each stage, its input included. Empty unless the engine
+        was asked to watch, as by ``engine=Memory(track_memory=True)``, and the system tells. Workers of
+        a cluster are not counted.
     solver_report_ : dict
         Rows solved, mean number of anchors a row uses in each graph, rows not solved to tolerance.
 
@@ -204,17 +203,13 @@ view, default="auto"
         n_repeats: int | str = "auto",
         view_weights: Any = "auto",
         n_components: int | str = "auto",
-        degree_norm: bool = True,
-        row_norm: bool = True,
         anchor_method: Any = "kmeans",
-        impute: str | None = None,
         n_init: int = 10,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
         n_jobs: int | None = None,
         engine: Any = "auto",
-        block_rows: int | str = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -227,17 +222,13 @@ view, default="auto"
         self.n_repeats = n_repeats
         self.view_weights = view_weights
         self.n_components = n_components
-        self.degree_norm = degree_norm
-        self.row_norm = row_norm
         self.anchor_method = anchor_method
-        self.impute = impute
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.engine = engine
-        self.block_rows = block_rows
         self.verbose = verbose
 
     @classmethod
@@ -250,7 +241,7 @@ view, default="auto"
         variant: str = "paper",
         random_state: Any = None,
         n_jobs: int | None = None,
-    ) -> LMVSC:
+    ) -> PublishedLMVSC:
         """Exactly the published method: raw features, absolute alpha, k-means on all rows.
 
         Parameters
@@ -264,29 +255,25 @@ view, default="auto"
         random_state, n_jobs
             As in the constructor.
 
+        Returns
+        -------
+        PublishedLMVSC
+            An estimator with these parameters and no others.
+
         Examples
         --------
-        >>> LMVSC.as_published(7, 50, 0.1, variant="released").degree_norm
-        False
+        >>> LMVSC.as_published(7, 50, 0.1, variant="released").get_params()["variant"]
+        'released'
         """
-        if variant not in ("paper", "released"):
-            raise ValueError(f"variant must be 'paper' or 'released'; got {variant!r}.")
-        return cls(
-            n_clusters,
-            n_anchors=n_anchors,
-            alpha=alpha,
-            locality=0.0,
-            scaling=None,
-            fusion="late",
-            n_repeats=1,
-            view_weights="equal",
-            n_components=n_clusters,
-            degree_norm=variant == "paper",
-            row_norm=False,
-            anchor_method="kmeans-all",
-            random_state=random_state,
-            n_jobs=n_jobs,
+        check_option("variant", variant, ("paper", "released"))
+        return PublishedLMVSC(
+            n_clusters, n_anchors, alpha, variant=variant, random_state=random_state, n_jobs=n_jobs
         )
+
+    def _parameters(self) -> dict[str, Any]:
+        """All that decides a fit, by name."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        return params
 
     def fit(self, X: Any, y: Any = None) -> LMVSC:
         """Cluster the rows of ``X``.
@@ -308,15 +295,15 @@ view, default="auto"
         columns = self._find_columns(X)
         given = split_views(X, columns)
         views = described_views(given)
-        settings = resolve(self, given, views)
+        settings = resolve(self._parameters(), given, views)
         engine = choose_engine(self.engine, views.arrays)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = self._draw_seed()
         identity: dict[str, str | None] = {
             "random_state": None if self.random_state is None else str(seed),
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
-        run = self._run(views.n_rows, identity)
+        run = self._run(identity)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
             result = pipeline.fit(
@@ -328,11 +315,17 @@ view, default="auto"
                 rng=np.random.default_rng(seed),
             )
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_intake", "n_samples_seen_", "view_columns_"):
+        for name in ("_stream", "n_samples_seen_", "view_columns_"):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
-        self._set_fitted(views, settings, result)
-        self.choices_ = explain_choices(self.get_params(deep=False), views.names, settings, result)
+        self._set_model(result)
+        self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
+        self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
+        self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
+        self.solver_report_ = describe_solver(views, result)
+        self.choices_ = explain_choices(self._parameters(), views.names, result)
+        warn_of_silent_views(views, self.view_weights_)
+        warn_of_doubts(result)
         for choice in self.choices_:
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
@@ -340,12 +333,12 @@ view, default="auto"
     def partial_fit(self, X: Any, y: Any = None) -> LMVSC:
         """Add a batch of rows of a stream; memory does not grow with the number of batches.
 
-        Scaling and anchors come from the first rows: 256 for each anchor, 10 000 at least, or what
-        there is when the model is first asked for anything. Later rows are added to sums, and some
-        of them kept in a reservoir of bounded size, on which centres are found. ``predict`` and
-        ``transform`` work at any time, bring the fitted attributes up to date, and warn as ``fit``
-        does; there are no ``labels_`` and no ``embedding_``, because rows are not kept. ``fit`` starts
-        anew, and so does ``partial_fit`` of a model that was loaded from a file: sums are not saved.
+        Scaling and anchors come from the first rows: 256 for each anchor, 10 000 at least. Later rows
+        are added to sums, and some of them kept in a reservoir of bounded size, on which centres are
+        found. The model may be used at any time, also before there are so many; it is that of the rows
+        seen so far, worked out when it is first asked for. There are no ``labels_`` and no
+        ``embedding_``, because rows are not kept. ``fit`` starts anew, and so does ``partial_fit`` of a
+        model that was loaded from a file: sums are not saved.
 
         Parameters
         ----------
@@ -369,43 +362,32 @@ view, default="auto"
         >>> model.n_samples_seen_, model.predict(views).shape
         (900, (900,))
         """
-        is_first = "_intake" not in self.__dict__
-        if is_first:
+        params, stream = self._parameters(), self.__dict__.get("_stream")
+        if stream is not None:
+            stream.add(self.read_rows(X)[:], params)
+        else:
             columns = self._find_columns(X)
             views = split_views(X, columns)
-            intake = Intake(self, views)
-        else:
-            views, intake = self._read_rows(X), self._stream_intake()
-        intake.add(self, views[:])
-        if is_first:
-            self._forget_fitted()
+            stream = StreamStart(params, views, run=self._run(), seed=self._draw_seed())
+            stream.add(views[:], params)
+            kept = ("n_features_in_", "feature_names_in_")
+            for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
+                delattr(self, name)
             self._record_columns(X, views, columns)
-            self.n_views_, self.view_names_ = views.n_views, list(views.names)
-            self.n_features_per_view_ = list(views.n_features)
-        self._intake = intake
-        self.n_samples_seen_ = intake.n_seen
+        self._stream = stream
+        self.n_samples_seen_ = stream.n_seen
         return self
 
-    def _stream_intake(self) -> Intake:
-        intake: Intake = self.__dict__["_intake"]
-        return intake
+    def __getattr__(self, name: str) -> Any:
+        """Fitted attributes of a stream: of the rows seen so far, whenever they are asked for."""
+        stream: StreamStart | None = self.__dict__.get("_stream")
+        if stream is None or name not in _OF_A_STREAM:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return _attributes_of(stream.outcome())[name]
 
-    def _forget_fitted(self) -> None:
-        kept = ("n_features_in_", "feature_names_in_")
-        for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
-            delattr(self, name)
-
-    def _settle(self) -> None:
-        """Bring the fitted attributes of a stream up to date."""
-        if "_intake" not in self.__dict__ or self._stream_intake().is_settled:
-            return
-        result = self._stream_intake().settle(self)
-        self._model = result.model
-        self.view_weights_, self.inertia_ = result.view_weights, result.inertia
-        self.n_clusters_ = len(result.model.centers)
-        self.singular_values_ = result.bases[0].singular_values
-        self._set_from_model()
-        _warn_of_doubts(result, result.settings.n_components or self.n_clusters_)
+    def _set_model(self, outcome: pipeline.Outcome) -> None:
+        for name, value in _attributes_of(outcome).items():
+            setattr(self, name, value)
 
     def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
         """Places of each view's columns, if one wide array is to be split."""
@@ -427,6 +409,8 @@ view, default="auto"
     def _record_columns(self, X: Any, views: Views, columns: dict[str, list[int]] | None) -> None:
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self.n_views_, self.view_names_ = views.n_views, list(views.names)
+        self.n_features_per_view_ = list(views.n_features)
         self.n_features_in_ = sum(views.n_features)
         self.feature_names_per_view_ = [
             None if names is None else list(names) for names in views.feature_names
@@ -441,41 +425,12 @@ view, default="auto"
         if is_single(X, views) or is_split:  # scikit-learn's own checks and messages
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
 
-    def _set_fitted(self, views: Views, settings: Settings, result: pipeline.Result) -> None:
-        self._model = result.model
-        self.labels_, self.ids_ = result.labels, views.ids
-        self.embedding_ = result.embedding
-        self.n_clusters_ = result.n_clusters
-        self.suggestion_ = result.suggestion
-        self.inertia_ = result.inertia
-        self.n_iter_ = result.n_iter
-        self.view_weights_ = result.view_weights
-        self.singular_values_ = result.bases[0].singular_values
-        self.stage_seconds_ = result.stage_seconds
-        self.stage_memory_ = result.stage_memory
-        self.solver_report_ = describe_solver(views, result)
-        self._set_from_model()
-        warn_of_silent_views(views, self.view_weights_)
-        _warn_of_doubts(result, settings.n_components or result.n_clusters)
-
-    def _set_from_model(self) -> None:
-        model = self._model
-        self._n_features_out = model.centers.shape[1]  # for get_feature_names_out
-        self.cluster_centers_ = model.centers
-        self.anchors_ = [model.anchors_in_units(graph) for graph in model.graphs]
-        self.n_views_ = len(model.scalers)
-        self.scaling_ = [scaler.kind for scaler in model.scalers]
-        self.view_names_ = [scaler.name for scaler in model.scalers]
-        self.n_features_per_view_ = [len(scaler.shift) for scaler in model.scalers]
-        if not hasattr(self, "n_features_in_"):
-            self.n_features_in_ = sum(self.n_features_per_view_)
-
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and give the embedding of the rows, shape (n, c)."""
+        """Fit; the embedding of the rows, shape (n, c)."""
         return self._as_output(self.fit(X).embedding_, self.ids_)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
-        """Give the cluster of each row of ``X``, which has the views that were fitted.
+        """The cluster of each row of ``X``, which has the views that were fitted.
 
         A sample may lack some of them: a row of NaN, ``Views(..., present=...)``, or a dict without a
         view that no sample has.
@@ -488,23 +443,23 @@ view, default="auto"
         views, engine, run = self._prepare_new(X)
         with run.resources:
             labels: npt.NDArray[np.int32] = pipeline.predict(
-                self._model, views.arrays, engine=engine, run=run
+                self.model_, views.arrays, engine=engine, run=run
             )
         return labels
 
     def transform(self, X: Any) -> Any:
-        """Give the embedding of each row of ``X``, shape (n, c)."""
+        """The embedding of each row of ``X``, shape (n, c)."""
         views, engine, run = self._prepare_new(X)
         with run.resources:
-            rows = pipeline.embed(self._model, views.arrays, engine=engine, run=run)
+            rows = pipeline.embed(self.model_, views.arrays, engine=engine, run=run)
         return self._as_output(rows, views.ids)
 
     def _as_output(self, rows: Any, ids: Any) -> Any:
-        """Give rows their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
+        """Rows with their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
         return frames.with_ids(rows, ids, _get_output_config("transform", self)["dense"])
 
     def labels_series(self, X: Any = None) -> Any:
-        """Give the cluster of each row as a pandas Series whose index are the rows' ids.
+        """The cluster of each row as a pandas Series whose index are the rows' ids.
 
         Parameters
         ----------
@@ -524,7 +479,7 @@ view, default="auto"
         return frames.make_series(labels, ids, "cluster")
 
     def labels_frame(self, X: Any = None, *, kind: str = "pandas") -> Any:
-        """Give ids and clusters as two columns of a data frame.
+        """Ids and clusters as two columns of a data frame.
 
         Parameters
         ----------
@@ -543,7 +498,7 @@ view, default="auto"
             if not hasattr(self, "labels_"):
                 raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
             return np.asarray(self.labels_), self.ids_
-        views = self._read_rows(X)
+        views = self.read_rows(X)
         return np.asarray(self.predict(views)), views.ids
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -553,9 +508,10 @@ view, default="auto"
         not (``transform`` gives it again).
         """
         check_is_fitted(self)
-        self._settle()
-        params = {**self.get_params(), "views": getattr(self, "view_columns_", None)}
-        persistence.write_model(Path(path), self._model, params=params, fitted=self._small())
+        params = self.get_params()
+        if "views" in params:
+            params["views"] = getattr(self, "view_columns_", None)
+        persistence.write_model(Path(path), self.model_, params=params, fitted=self._small())
 
     def report(
         self,
@@ -596,7 +552,7 @@ view, default="auto"
         return write_report(summary, path, static=static, force=force)
 
     def explain(self, X: Any = None, *, n_listed: int = 5, max_rows: int = 20_000) -> Explanation:
-        """Give reasons: what sets clusters apart, what carries them, and which view says so.
+        """Reasons: what sets clusters apart, what carries them, and which view says so.
 
         Parameters
         ----------
@@ -622,10 +578,9 @@ view, default="auto"
         True
         """
         check_is_fitted(self)
-        self._settle()
         return explain_rows(
-            self._model,
-            None if X is None else self._read_rows(X),
+            self.model_,
+            None if X is None else self.read_rows(X),
             n_listed=n_listed,
             max_rows=max_rows,
         )
@@ -664,14 +619,20 @@ view, default="auto"
 
     def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
         check_is_fitted(self)
-        self._settle()
-        views = self._read_rows(X)
+        views = self.read_rows(X)
         warn_of_silent_views(views, self.view_weights_)
-        run = self._run(views.n_rows, is_lazy=True)
+        run = self._run(is_lazy=True)
         return views, choose_engine(self.engine, views.arrays), run
 
-    def _read_rows(self, X: Any) -> Views:
-        """Give rows as views and columns in the order that was fitted; refuse others."""
+    def read_rows(self, X: Any) -> Views:
+        """Rows as the views and columns that were fitted, in their order; others are refused.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+        """
+        check_is_fitted(self)
         names, widths = self.view_names_, self.n_features_per_view_
         views = split_views(X, self._known_columns(X))
         views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
@@ -681,43 +642,78 @@ view, default="auto"
         refuse_other_columns(views, names, widths)
         return views
 
-    def _run(
-        self,
-        n_rows: int,
-        identity: dict[str, str | None] | None = None,
-        *,
-        is_lazy: bool = False,
-    ) -> Run:
+    def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
         progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
-        block_rows = count_block_rows(self.block_rows, n_rows)
-        return Run(
-            count_jobs(self.n_jobs), block_rows, progress, identity=identity, is_lazy=is_lazy
-        )
+        return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.impute is not None
         return tags
 
 
-def _warn_of_doubts(result: pipeline.Result | StreamResult, n_wanted: int) -> None:
-    """Warn of graph rows that were not solved, and of fewer singular vectors than asked for."""
-    if result.n_failed:
-        warnings.warn(
-            f"{result.n_failed} graph rows were not solved to tolerance; a larger alpha makes "
-            "the problems better conditioned.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    if result.rank < n_wanted:
-        warnings.warn(
-            f"The fused graph has only {result.rank} useful singular vectors of the "
-            f"{n_wanted} asked for (few distinct rows or anchors); those are used. "
-            "More anchors or fewer clusters would help.",
-            RankWarning,
-            stacklevel=4,
-        )
+class PublishedLMVSC(LMVSC):
+    """The method exactly as published; see :meth:`LMVSC.as_published`.
+
+    Parameters
+    ----------
+    n_clusters, n_anchors, alpha
+        As in the paper; ``alpha`` is absolute.
+    variant : {"paper", "released"}, default="paper"
+        What the paper's text does, or what the authors' script does: it leaves out the degree scaling.
+    random_state, n_jobs
+        As in :class:`LMVSC`.
+    """
+
+    # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
+    views = None
+    engine = "auto"
+    verbose = 0
+    partial_fit = property()
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        n_anchors: int = 50,
+        alpha: float = 1.0,
+        *,
+        variant: str = "paper",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_anchors = n_anchors
+        self.alpha = alpha
+        self.variant = variant
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _parameters(self) -> dict[str, Any]:
+        return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
+
+
+def _attributes_of(outcome: pipeline.Outcome) -> dict[str, Any]:
+    """Fitted attributes that come from a model, by name."""
+    return {
+        **_attributes_of_model(outcome.model),
+        "view_weights_": outcome.view_weights,
+        "inertia_": outcome.inertia,
+        "singular_values_": outcome.bases[0].singular_values,
+    }
+
+
+def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
+    return {
+        "model_": model,
+        "n_clusters_": len(model.centers),
+        "cluster_centers_": model.centers,
+        "anchors_": [model.anchors_in_units(graph) for graph in model.graphs],
+        "scaling_": [scaler.kind for scaler in model.scalers],
+        "_n_features_out": model.centers.shape[1],  # for get_feature_names_out
+    }
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:
@@ -729,18 +725,33 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         If the file is damaged, was not written by manyview, or by a newer version of it.
     """
     params, model, fitted = persistence.read_model(Path(path))
+    params.pop(
+        "block_rows", None
+    )  # of files that were written before these parameters were removed
+    for name, usual in _REMOVED.items():
+        if params.pop(name, usual) != usual:
+            raise ModelFileError(
+                f"{str(path)!r} holds a model that an earlier version fitted with another {name} than "
+                f"{usual}. LMVSC has no such parameter any more: fit the model again."
+            )
     try:
-        estimator = LMVSC(**params)
+        estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
     except TypeError as error:
         raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
-    estimator._model = model
-    suggestion = fitted.pop("suggestion_", None)
+    suggestion, ids = fitted.pop("suggestion_", None), fitted.pop("ids_", None)
     estimator.suggestion_ = None if suggestion is None else Suggestion(**suggestion)
-    ids = fitted.pop("ids_", None)
     estimator.ids_ = None if ids is None else np.asarray(ids)
-    for name, value in fitted.items():
+    widths = [len(scaler.shift) for scaler in model.scalers]
+    attributes = {
+        "n_views_": len(model.scalers),
+        "view_names_": [scaler.name for scaler in model.scalers],
+        "n_features_per_view_": widths,
+        "n_features_in_": sum(widths),
+        **_attributes_of_model(model),
+        **fitted,
+    }
+    for name, value in attributes.items():
         setattr(estimator, name, value)
-    estimator._set_from_model()
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
     return estimator

@@ -166,10 +166,14 @@ def _read(path: Path) -> str:
 
 
 class Stopwatch:
-    """Times stages, and watches how much memory the process holds meanwhile.
+    """Times stages; on request, watches how much memory the process holds meanwhile.
 
-    ``peak_bytes`` is the most that was seen resident during each stage, looked at fifty times a
-    second; it stays empty where the system does not tell (it is read from Linux's /proc).
+    Parameters
+    ----------
+    track_memory : bool, default=False
+        Whether to note in ``peak_bytes`` the most that was seen resident during each stage, looked at
+        fifty times a second. It stays empty where the system does not tell (it is read from Linux's
+        /proc).
 
     Examples
     --------
@@ -180,7 +184,8 @@ class Stopwatch:
     ['sum']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, track_memory: bool = False) -> None:
+        self._tracks_memory = track_memory and _STATM.exists()
         self.seconds: dict[str, float] = {}
         self.peak_bytes: dict[str, int] = {}
 
@@ -194,7 +199,7 @@ class Stopwatch:
 
     @contextmanager
     def _watching(self, name: str) -> Iterator[None]:
-        if not _STATM.exists():
+        if not self._tracks_memory:
             yield
             return
         ended = threading.Event()

@@ -18,13 +18,12 @@ import numpy.typing as npt
 from scipy import linalg
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from manyview.estimator import LMVSC
-from manyview.pipeline.graphs import spread_evenly
 from manyview.pipeline.model import FittedModel
 from manyview.stages.labels import label_rows
 from manyview.stages.n_clusters import Suggestion, kept_inside, modularity, silhouette
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views, as_views
 
 __all__ = ["Selection", "Trial", "compare", "excess_cut", "label_free_score", "suggest_n_clusters"]
@@ -107,7 +106,7 @@ class Selection:
         return self.trials[0].settings
 
     def table(self) -> list[dict[str, Any]]:
-        """Give one row a trial, as plain numbers; ``pandas.DataFrame(...)`` takes it as it is."""
+        """One row a trial, as plain numbers; ``pandas.DataFrame(...)`` takes it as it is."""
         names = ("excess_cut", "silhouette", "stability", "largest_share", "seconds")
         return [
             {"settings": t.settings, **{name: getattr(t, name) for name in names}}
@@ -236,7 +235,7 @@ def _try(
     labels = model.labels_
     return Trial(
         settings,
-        excess_cut(model._model, views, labels, n_clusters),
+        excess_cut(model.model_, views, labels, n_clusters),
         sampled_silhouette(model.embedding_, labels),
         float(adjusted_rand_score(labels, again.labels_)),
         float(np.bincount(labels).max() / len(labels)),
@@ -276,28 +275,26 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
     {'alpha': 0.01}
     """
     model, rows = _model_and_rows(estimator, X)
-    embedding = model._model.embed(list(rows.arrays), 0)
-    labels = label_rows(embedding, model._model.centers)
-    inside = [modularity(graph, labels) for graph in model._model.fused_graphs(rows.arrays)]
+    embedding = model.embed(list(rows.arrays), 0)
+    labels = label_rows(embedding, model.centers)
+    inside = [modularity(graph, labels) for graph in model.fused_graphs(rows.arrays)]
     return max(sampled_silhouette(embedding, labels), 0.0) * max(float(np.mean(inside)), 0.0)
 
 
-def _model_and_rows(estimator: Any, X: Any) -> tuple[Any, Views]:
-    """Give the LMVSC at the end of a pipeline, and the rows as it sees them."""
+def _model_and_rows(estimator: Any, X: Any) -> tuple[FittedModel, Views]:
+    """The model of the LMVSC at the end of a pipeline, and the rows as it sees them."""
     if isinstance(estimator, Pipeline):
         if len(estimator) > 1:
             X = estimator[:-1].transform(X)
         estimator = estimator[-1]
-    if not hasattr(estimator, "_read_rows"):
+    if not isinstance(estimator, LMVSC):
         raise TypeError(
             f"This scorer needs an LMVSC, or a pipeline that ends with one; got "
             f"{type(estimator).__name__}."
         )
-    check_is_fitted(estimator)
-    estimator._settle()
-    views = estimator._read_rows(X)
+    views = estimator.read_rows(X)
     rows: Views = views[spread_evenly(views.n_rows, _SCORED_ROWS)].load()
-    return estimator, rows
+    return estimator.model_, rows
 
 
 def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int) -> float:

@@ -23,7 +23,7 @@ second = "shape.parquet"
 [parameters]
 n_anchors = [10, 20]
 alpha = 0.05
-row_norm = false
+fusion = "late"
 """
 
 
@@ -49,7 +49,7 @@ def test_a_run_file_says_everything(run_file, run):
     assert facts["seed"] == 4
     parameters = facts["parameters"]
     assert (parameters["n_anchors"], parameters["alpha"]) == ([10, 20], 0.05)
-    assert parameters["row_norm"] is False
+    assert parameters["fusion"] == "late"
     assert facts["scores"]["accuracy"] == 1.0
     assert not (run_file.parent / "from-file" / "report.html").exists()
 
@@ -57,14 +57,14 @@ def test_a_run_file_says_everything(run_file, run):
 def test_flags_override_it(run_file, run):
     result = run(
         "fit", "own=deep/colour.csv", "--config", run_file, "-k", "2", "-o", "own", "--alpha", "0.5",
-        "--seed", "9", "--row-norm",
+        "--seed", "9", "--fusion", "both",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     facts = facts_of(run_file.parent.parent / "own")
     assert [view["name"] for view in facts["views"]] == ["own"]
     assert (facts["n_clusters"], facts["seed"]) == (2, 9)
     assert facts["parameters"]["alpha"] == 0.5
-    assert facts["parameters"]["row_norm"] is True
+    assert facts["parameters"]["fusion"] == "both"
     assert facts["parameters"]["n_anchors"] == [10, 20]
 
 
@@ -99,7 +99,7 @@ def test_columns_and_lists_of_files(files, run):
         ("parameters = {n_anchors = [20.5]}", "[20.5] is not a whole number"),
         ("parameters = {n_anchors = [[2]]}", "[[2]] is not a whole number"),
         ("parameters = {n_init = 1.5}", "n_init must be a whole number; got 1.5"),
-        ("parameters = {row_norm = 5}", "row_norm must be true or false; got 5"),
+        ("parameters = {row_norm = 5}", "unknown key 'row_norm'"),
     ],
 )
 def test_mistakes_in_it_are_one_line(files, run, text, message):

@@ -103,14 +103,13 @@ def test_parameters_reach_the_model(files, run):
     result = run(
         *FIT, "-o", "out", "--no-report", "--json", "-q",
         "--n-anchors", "10,20", "--alpha", "0.1", "--scaling", "standard,unit,none",
-        "--fusion", "late", "--view-weights", "1,2,1", "--no-row-norm", "--n-init", "3",
+        "--fusion", "late", "--view-weights", "1,2,1", "--n-init", "3",
         "--tol", "1e-3", "--anchor-method", "random", "--n-jobs", "1",
     )  # fmt: skip
     parameters = json.loads(result.stdout)["parameters"]
     assert parameters["n_anchors"] == [10, 20]
     assert parameters["scaling"] == ["standard", "unit", None]
     assert parameters["view_weights"] == [1, 2, 1]
-    assert (parameters["row_norm"], parameters["degree_norm"]) == (False, True)
     model = load(files / "out" / "model.mv")
     assert model.scaling_ == ["standard", "unit", None]
     assert (model.alpha, model.n_init, model.tol) == (0.1, 3, 1e-3)
@@ -149,7 +148,7 @@ def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")
     assert result.exit_code == 2
-    assert "holes" in result.stderr and "fit with --impute mean" in result.stderr
+    assert "holes" in result.stderr and "row 0, column 0" in result.stderr
     assert list((files / "out").iterdir()) == []
 
 

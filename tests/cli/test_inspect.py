@@ -44,7 +44,7 @@ def test_what_fit_would_refuse_is_said(files, run):
     np.save("holes.npy", np.where(np.eye(20, 3) > 0, np.nan, 1.5))
     result = run("inspect", "holes.npy", "-k", "3")
     assert result.exit_code == 0
-    assert "3 missing values: fit refuses them unless you say --impute mean" in result.stdout
+    assert "3 missing values: fit refuses them, so fill them in first" in result.stdout
     assert "fit would refuse" in result.stdout
     assert "fit would refuse: n_samples=20" in run("inspect", "holes.npy", "-k", "30").stdout
 

@@ -37,14 +37,14 @@ def one_in_a_file(views, folder):
 ENGINES = {
     "memory": (Memory, {}, as_they_are),
     "memory, two threads": (Memory, {"n_jobs": 2}, as_they_are),
-    "memory, odd blocks": (Memory, {"n_jobs": 2, "block_rows": 5001}, as_they_are),
-    "memory, large blocks": (Memory, {"n_jobs": 2, "block_rows": 2 * TILE_ROWS}, as_they_are),
+    "memory, odd blocks": (partial(Memory, 5001), {"n_jobs": 2}, as_they_are),
+    "memory, large blocks": (partial(Memory, 2 * TILE_ROWS), {"n_jobs": 2}, as_they_are),
     "memory, files": (Memory, {}, in_files),
     "disk": (Disk, {}, in_files),
     "disk, arrays": (Disk, {"n_jobs": 2}, as_they_are),
-    "disk, mixed": (Disk, {"n_jobs": 2, "block_rows": 5001}, one_in_a_file),
+    "disk, mixed": (Disk, {"n_jobs": 2}, one_in_a_file),
     "disk, little memory": (partial(Disk, "9 MB"), {"n_jobs": 1}, in_files),
-    "disk, two threads": (partial(Disk, "10 MB"), {"n_jobs": 2, "block_rows": 99_999}, in_files),
+    "disk, two threads": (partial(Disk, "10 MB"), {"n_jobs": 2}, in_files),
     "dask": (Dask, {}, as_they_are),
 }
 N_ROWS = 2 * TILE_ROWS + 701
@@ -151,7 +151,7 @@ class TestRows:
     @pytest.fixture
     def rows(self, engine, views):
         kind, options, place = engine
-        run = Run(options.get("n_jobs", 1), options.get("block_rows", TILE_ROWS), SilentProgress())
+        run = Run(options.get("n_jobs", 1), SilentProgress())
         with run.resources:
             yield kind.open(Views(place(views)).arrays, run)
 

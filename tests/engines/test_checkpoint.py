@@ -44,7 +44,7 @@ class Session:
     """Calls on rows with a checkpoint, as one fit makes them; counts the tiles worked on."""
 
     def __init__(self, path, n_jobs=1, **options):
-        self.run = Run(n_jobs, TILE_ROWS, SilentProgress(), {"random_state": "0"})
+        self.run = Run(n_jobs, SilentProgress(), {"random_state": "0"})
         folder = path.parent / "checkpoint"
         self.rows = Disk("100 MB", checkpoint=folder, **options).open([path], self.run)
         self.tiles = []
@@ -84,7 +84,7 @@ class TestCalls:
             result = second.rows.map_reduce(second.counting(sums), stage="sums")
         with Session(path.with_name("x.npy"), n_jobs) as third:
             again = third.rows.map_reduce(third.counting(sums), stage="sums")
-        expected = Disk().open([path], Run(1, TILE_ROWS, SilentProgress()))
+        expected = Disk().open([path], Run(1, SilentProgress()))
         assert np.array_equal(result, expected.map_reduce(sums, stage="sums"))
         assert np.array_equal(result, again)
         assert sorted(second.tiles) == list(range(7, N_TILES))
@@ -240,7 +240,7 @@ class TestFit:
 
     def test_again_gives_the_same_at_once(self, fit, path):
         first = fit()
-        again = fit(n_jobs=1, block_rows=3 * TILE_ROWS)  # these change no result
+        again = fit(n_jobs=1)  # which changes no result
         memory = make_model(engine="memory").fit(path)
         assert np.array_equal(first.labels_, memory.labels_)
         assert np.array_equal(again.labels_, memory.labels_)

@@ -40,8 +40,14 @@ def path(tmp_path, X):
     return tmp_path / "x.npy"
 
 
-def a_run(n_jobs=2, block_rows=TILE_ROWS):
-    return Run(n_jobs, block_rows, SilentProgress())
+def a_run(n_jobs=2):
+    return Run(n_jobs, SilentProgress())
+
+
+@pytest.fixture
+def large_blocks(monkeypatch):
+    """Blocks of eight tiles, where memory allows: as of many more rows than these."""
+    monkeypatch.setattr("manyview.engines.memory.n_block_tiles", lambda n_rows: 8)
 
 
 def open_rows(path, memory_limit="50 MB", run=None, **options):
@@ -106,10 +112,11 @@ class TestLimit:
         gc.collect()
         assert source.n_alive == 0
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_blocks_are_smaller_where_memory_is_less(self, path):
         sizes = {}
         for limit in ("3 MB", "4 MB", "1 GB"):
-            rows = open_rows(path, limit, a_run(1, 8 * TILE_ROWS))
+            rows = open_rows(path, limit, a_run(1))
             sizes[limit] = rows._block_tiles()
         assert sizes == {"3 MB": 3, "4 MB": 5, "1 GB": 8}
 
@@ -129,8 +136,9 @@ class TestLimit:
         with pytest.raises(ValueError, match=r"a sample of 30000 rows takes .* at least 3.9 MB"):
             rows.sample_rows(np.arange(30_000))
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_a_large_result_is_not_refused_after_the_work(self, path, X, caplog):
-        run = a_run(2, 4 * TILE_ROWS)
+        run = a_run(2)
         engine = Disk("1.1 MB")
         with run.resources:
             rows = engine.open([path], run)
@@ -157,7 +165,7 @@ class TestLimit:
             "from manyview.engines import Disk\n"
             "from manyview.engines.base import Run\n"
             "from manyview.engines.progress import SilentProgress\n"
-            "run = Run(2, 4096, SilentProgress())\n"
+            "run = Run(2, SilentProgress())\n"
             "rows = Disk('20 MB').open([__import__('pathlib').Path(sys.argv[1])], run)\n"
             "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
             "rows.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage='sums')\n"
@@ -187,8 +195,9 @@ class TestDerived:
         assert set(calls.values()) == {1}
         assert len(set(sums)) == 1
 
+    @pytest.mark.usefixtures("large_blocks")
     def test_stored_tiles_that_are_read_count(self, path):
-        run = a_run(1, 8 * TILE_ROWS)
+        run = a_run(1)
         with run.resources:
             derived = open_rows(path, "4 MB", run).derive(
                 lambda tile, first: (time.sleep(0.01), np.tile(tile[0], 2))[1]
@@ -398,7 +407,7 @@ class TestEstimator:
                 "words": str(tmp_path / "words.npz"),
                 "again": dense[0],
             }
-            lazy = LMVSC(3, n_anchors=12, random_state=0, block_rows=1).fit(views)
+            lazy = LMVSC(3, n_anchors=12, random_state=0).fit(views)
             assert np.array_equal(lazy.predict(views), lazy.labels_)
         arrays = dict(zip(views, [*dense, words, dense[0]], strict=True))
         memory = LMVSC(3, n_anchors=12, random_state=0).fit(arrays)
@@ -411,7 +420,7 @@ class TestEstimator:
         [
             {"anchor_method": "kmeans-all", "scaling": None, "alpha": 1.0, "max_iter": 20},
             {"anchor_method": "random", "n_repeats": 2, "view_weights": "agreement"},
-            {"scaling": "normal-scores", "fusion": "early", "n_anchors": [8, 12], "impute": "mean"},
+            {"scaling": "normal-scores", "fusion": "early", "n_anchors": [8, 12]},
         ],
         ids=lambda params: next(iter(params.values())),
     )

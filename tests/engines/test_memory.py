@@ -16,12 +16,8 @@ from manyview.engines.progress import SilentProgress
 N_ROWS = 5 * TILE_ROWS + 77
 
 
-def a_run(n_jobs=1, block_rows=TILE_ROWS, progress=None):
-    return Run(n_jobs, block_rows, progress or SilentProgress())
-
-
-def open_rows(arrays, **options):
-    return Memory().open(arrays, a_run(**options))
+def open_rows(arrays, n_jobs=1, block_rows=TILE_ROWS, progress=None):
+    return Memory(block_rows).open(arrays, Run(n_jobs, progress or SilentProgress()))
 
 
 @pytest.fixture(scope="module")

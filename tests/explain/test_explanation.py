@@ -11,7 +11,7 @@ import pytest
 from manyview import LMVSC, Views
 from manyview.explain.explanation import TOGETHER
 from manyview.explain.votes import cast_votes
-from manyview.pipeline.model import GraphRows
+from manyview.stages.graph import GraphRows
 
 
 def groups_seen_by(first, second, n=120, seed=0):
@@ -41,15 +41,24 @@ def fitted():
     [
         {},
         {"fusion": "late", "n_repeats": 1},
-        {"row_norm": False},
         {"fusion": "early"},
         {"n_anchors": [5, 20], "view_weights": [1, 3]},
     ],
 )
 def test_votes_sum_to_how_much_nearer_the_own_centre_is(settings):
     _, X = groups_seen_by((0, 1), (1, 2))
-    model = LMVSC(3, random_state=0, n_jobs=1, **settings).fit(X)
-    votes = cast_votes(model._model, GraphRows(model._model.scalers, model._model.graphs)(X, 0))
+    model = LMVSC(3, random_state=0, n_jobs=1, **settings)
+    assert_votes_sum_to_margins(model, X)
+
+
+def test_votes_of_the_published_method_sum_to_how_much_nearer_the_own_centre_is():
+    _, X = groups_seen_by((0, 1), (1, 2))
+    assert_votes_sum_to_margins(LMVSC.as_published(3, 20, 0.1, random_state=0), X)
+
+
+def assert_votes_sum_to_margins(model, X):
+    model.fit(X)
+    votes = cast_votes(model.model_, GraphRows(model.model_.scalers, model.model_.graphs)(X, 0))
     squares = ((model.embedding_[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
     squares.sort(axis=1)
     assert np.array_equal(votes.labels, model.labels_)
@@ -102,15 +111,15 @@ class TestTables:
     def test_anchors_that_carry_a_cluster_are_used_by_its_rows(self, fitted):
         model, views = fitted
         anchors = model.explain(views, n_listed=3).anchors
-        graph = GraphRows(model._model.scalers, model._model.graphs)(list(views.arrays), 0)
+        graph = GraphRows(model.model_.scalers, model.model_.graphs)(list(views.arrays), 0)
         assert anchors["cluster"] == sorted(anchors["cluster"])
         for cluster, g, anchor, share in zip(
             *(anchors[c] for c in ("cluster", "graph", "anchor", "share")), strict=True
         ):
-            chosen = model._model.graphs[g]
+            chosen = model.model_.graphs[g]
             before = sum(
                 len(other.anchors)
-                for other in model._model.graphs[:g]
+                for other in model.model_.graphs[:g]
                 if other.repeat == chosen.repeat
             )
             Z = graph.parts[chosen.repeat][:, before : before + len(chosen.anchors)].toarray()

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from manyview import LMVSC, load
+from manyview.engines import Memory
 
 OPEN = {
     "scaling", "view_weights", "fusion", "n_anchors", "alpha", "locality", "n_repeats",
@@ -118,7 +119,7 @@ class TestNumberOfClusters:
 
     def test_does_not_depend_on_threads_or_blocks(self, views):
         one, two = (
-            LMVSC("auto", random_state=0, n_jobs=jobs, block_rows=rows).fit(views)
+            LMVSC("auto", random_state=0, n_jobs=jobs, engine=Memory(rows)).fit(views)
             for jobs, rows in ((1, "auto"), (2, 1))
         )
         assert one.suggestion_ == two.suggestion_

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from manyview import LMVSC
-from manyview.engines.base import TILE_ROWS
+from manyview import LMVSC, Views
+from manyview.engines import Memory
+from manyview.engines.base import TILE_ROWS, Run
+from manyview.engines.progress import SilentProgress
+from manyview.pipeline import fit as pipeline
+from manyview.pipeline.settings import resolve
 from manyview.simplex import solve_simplex_qp
 
 ALPHA, N_VECTORS = 0.5, 4
@@ -38,21 +44,36 @@ def leading(graph):
     return values[::-1][: N_VECTORS + 1], vectors[:, ::-1][:, :N_VECTORS]
 
 
-def assert_spans(model, graph):
+def assert_spans(result, graph):
     """Check that the embedding is a basis of the graph's leading eigenvectors, with their values."""
-    Q = model.embedding_
+    Q = result.embedding
     values, vectors = leading(graph)
     # An error e in the graph turns the leading space by at most 2 e / gap (Davis and Kahan); weights
     # are exact to about 1e-9 where alpha is a few hundredths of the energy.
     tolerance = 2e-8 / (values[N_VECTORS - 1] - values[N_VECTORS])
     assert np.allclose(Q.T @ Q, np.eye(N_VECTORS), rtol=0, atol=tolerance)
     assert np.allclose(Q @ Q.T, vectors @ vectors.T, rtol=0, atol=tolerance)
-    assert np.allclose(model.singular_values_**2, values[:N_VECTORS], rtol=0, atol=1e-8)
+    assert np.allclose(result.bases[0].singular_values ** 2, values[:N_VECTORS], rtol=0, atol=1e-8)
 
 
-def fit(views, **options):
-    settings = {"alpha": ALPHA, "scaling": None, "row_norm": False, "n_components": N_VECTORS}
-    return LMVSC(4, random_state=0, n_jobs=1, **settings, **options).fit(views)
+def fit(views, *, degree_norm=True, row_norm=False, **options):
+    """Fit the pipeline with an absolute alpha to raw views."""
+    views = Views(views)
+    params = {
+        "alpha": ALPHA,
+        "locality": 0.0,
+        "scaling": None,
+        "n_components": N_VECTORS,
+        **options,
+    }
+    settings = replace(
+        resolve(LMVSC(4, **params).get_params(), views),
+        degree_norm=degree_norm,
+        row_norm=row_norm,
+        is_alpha_relative=False,
+    )
+    run, rng = Run(1, SilentProgress()), np.random.default_rng(0)
+    return pipeline.fit(views.arrays, views.names, settings, engine=Memory(), run=run, rng=rng)
 
 
 class TestProposition1:
@@ -62,14 +83,14 @@ class TestProposition1:
     @pytest.mark.parametrize("n_views", [1, 2, 3])
     def test_embedding_spans_the_averaged_graph(self, views, n_views, degree_norm):
         views = views[:n_views]
-        model = fit(views, anchor_method=anchors_of(views), degree_norm=degree_norm)
+        result = fit(views, anchor_method=anchors_of(views), degree_norm=degree_norm)
         graphs = [graph_of(X, X[::7], degree_norm=degree_norm) for X in views]
-        assert_spans(model, sum(graphs) / n_views)
+        assert_spans(result, sum(graphs) / n_views)
 
     @pytest.mark.parametrize("degree_norm", [True, False])
     @pytest.mark.parametrize("weights", [(1.0, 2.0, 5.0), (0.0, 0.5, 0.5)])
     def test_embedding_spans_the_weighted_graph(self, views, weights, degree_norm):
-        model = fit(
+        result = fit(
             views,
             anchor_method=anchors_of(views),
             view_weights=weights,
@@ -77,50 +98,45 @@ class TestProposition1:
         )
         graphs = [graph_of(X, X[::7], degree_norm=degree_norm) for X in views]
         shares = np.array(weights) / sum(weights)
-        assert_spans(model, sum(w * S for w, S in zip(shares, graphs, strict=True)))
-        assert np.allclose(model.view_weights_, shares)
+        assert_spans(result, sum(w * S for w, S in zip(shares, graphs, strict=True)))
+        assert np.allclose(result.view_weights, shares)
 
     def test_early_fusion_is_the_graph_of_views_side_by_side(self, views):
-        model = fit(views, anchor_method=anchors_of(views), fusion="early")
+        result = fit(views, anchor_method=anchors_of(views), fusion="early")
         joined = np.hstack(views) / np.sqrt(3.0)
-        assert_spans(model, graph_of(joined, joined[::7], degree_norm=True))
+        assert_spans(result, graph_of(joined, joined[::7], degree_norm=True))
 
     def test_both_fusions_give_half_the_weight_each(self, views):
-        model = fit(views, anchor_method=anchors_of(views), fusion="both")
+        result = fit(views, anchor_method=anchors_of(views), fusion="both")
         joined = np.hstack(views) / np.sqrt(3.0)
         late = sum(graph_of(X, X[::7], degree_norm=True) for X in views) / 3.0
-        assert_spans(model, 0.5 * late + 0.5 * graph_of(joined, joined[::7], degree_norm=True))
+        assert_spans(result, 0.5 * late + 0.5 * graph_of(joined, joined[::7], degree_norm=True))
 
     def test_several_alphas_are_averaged_like_views(self, views):
-        model = LMVSC(
-            4,
-            alpha=[ALPHA, 4 * ALPHA],
-            scaling=None,
-            row_norm=False,
-            n_components=N_VECTORS,
-            anchor_method=anchors_of(views),
-            random_state=0,
-        ).fit(views)
+        alphas = [ALPHA, 4 * ALPHA]
+        result = fit(views, anchor_method=anchors_of(views), alpha=alphas)
         graphs = []
         for X in views:
-            for alpha in (ALPHA, 4 * ALPHA):
+            for alpha in alphas:
                 Z = solve_simplex_qp(X, X[::7], alpha=alpha).toarray()
                 graphs.append((Z / Z.sum(axis=0)) @ Z.T)
-        assert_spans(model, sum(graphs) / 6.0)
+        assert_spans(result, sum(graphs) / 6.0)
 
     def test_sparse_views_span_the_same_graph(self, views):
-        model = fit(
+        result = fit(
             [views[0], sparse.csr_array(views[1]), views[2]], anchor_method=anchors_of(views)
         )
         graphs = [graph_of(X, X[::7], degree_norm=True) for X in views]
-        assert_spans(model, sum(graphs) / 3.0)
+        assert_spans(result, sum(graphs) / 3.0)
 
     def test_rows_of_unit_length_are_those_of_the_embedding_divided_by_their_length(self, views):
-        plain = fit(views, anchor_method=anchors_of(views)).embedding_
-        settings = {"alpha": ALPHA, "scaling": None, "n_components": N_VECTORS}
-        model = LMVSC(4, random_state=0, anchor_method=anchors_of(views), **settings).fit(views)
+        plain, result = (
+            fit(views, anchor_method=anchors_of(views), row_norm=row_norm)
+            for row_norm in (False, True)
+        )
+        plain = plain.embedding
         lengths = np.linalg.norm(plain, axis=1)[:, None]
-        assert np.allclose(model.embedding_, plain / lengths, rtol=1e-10, atol=1e-12)
+        assert np.allclose(result.embedding, plain / lengths, rtol=1e-10, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +150,7 @@ def many():
     return {"dense": X, "sparse": Y}
 
 
-OPTIONS = {"n_anchors": 25, "random_state": 0, "fusion": "both"}
+OPTIONS = {"n_anchors": 25, "random_state": 0, "fusion": "both", "n_repeats": 2}
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +163,7 @@ class TestSameLabels:
     @pytest.mark.parametrize("n_jobs", [1, 2])
     @pytest.mark.parametrize("block_rows", [1, 5001, 2 * TILE_ROWS, 10**6])
     def test_for_any_threads_and_blocks(self, many, expected, n_jobs, block_rows):
-        model = LMVSC(5, n_jobs=n_jobs, block_rows=block_rows, **OPTIONS).fit(many)
+        model = LMVSC(5, n_jobs=n_jobs, engine=Memory(block_rows), **OPTIONS).fit(many)
         assert np.array_equal(model.labels_, expected.labels_)
         assert np.array_equal(model.embedding_, expected.embedding_)
         assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
@@ -174,7 +190,7 @@ class TestSameLabels:
 
     def test_predict_gives_them_for_any_threads_and_blocks(self, many, expected):
         model = LMVSC(5, n_jobs=1, **OPTIONS).fit(many)
-        for options in ({"n_jobs": 2}, {"n_jobs": 2, "block_rows": 9999}):
+        for options in ({"n_jobs": 2}, {"n_jobs": 2, "engine": Memory(9999)}):
             assert np.array_equal(model.set_params(**options).predict(many), expected.labels_)
 
     @pytest.mark.parametrize("rows", [slice(0, 100), slice(5000, 9001), slice(14_990, None)])

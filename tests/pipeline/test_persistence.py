@@ -76,7 +76,6 @@ class TestRoundTrip:
             {"alpha": [0.01, 0.1], "n_anchors": [8, 12]},
             {"view_weights": [0.2, 0.8]},
             {"view_weights": "amgl", "locality": 0.1},
-            {"row_norm": False, "degree_norm": False},
             {"engine": Memory()},
             pytest.param({"random_state": np.random.RandomState(0)}, id="a generator as seed"),
             {"n_components": 5},
@@ -93,8 +92,8 @@ class TestRoundTrip:
         assert np.array_equal(again.predict(X), model.labels_)
         assert np.array_equal(again.transform(new), model.transform(new))
 
-    def test_missing_values_are_filled_as_before(self, views, tmp_path):
-        model = fit(views, impute="mean")
+    def test_missing_views_are_missing_as_before(self, views, tmp_path):
+        model = fit(views)
         model.save(tmp_path / "m.mv")
         views[0][:5] = np.nan
         assert np.array_equal(load(tmp_path / "m.mv").predict(views), model.predict(views))
@@ -342,6 +341,37 @@ class TestDamaged:
     def test_a_parameter_that_this_version_does_not_know(self, saved):
         change_json(saved, lambda document: document["params"].update(colour="red"))
         with pytest.raises(ModelFileError):
+            load(saved)
+
+
+REMOVED = {"degree_norm": True, "row_norm": True, "impute": None, "block_rows": 4096}
+
+
+class TestEarlierVersions:
+    """Files that were written when LMVSC had 22 parameters."""
+
+    def age(self, path, **params):
+        def edit(document):
+            document["params"].update({**REMOVED, **params})
+            for scaler in document["model"]["scalers"]:
+                del scaler["energy"]
+                scaler["fill"] = None
+
+        change_json(path, edit)
+
+    def test_are_read(self, saved, views):
+        expected = load(saved).predict(views)
+        self.age(saved)
+        again = load(saved)
+        assert np.array_equal(again.predict(views), expected)
+        assert not REMOVED.keys() & again.get_params().keys()
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("degree_norm", False), ("row_norm", False), ("impute", "mean")]
+    )
+    def test_are_refused_if_made_with_what_was_removed(self, saved, name, value):
+        self.age(saved, **{name: value})
+        with pytest.raises(ModelFileError, match=f"with another {name} than .*fit the model again"):
             load(saved)
 
 

@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as npst
 from scipy import sparse
 
 from manyview.sources.packing import digest, from_bytes, to_bytes
-from manyview.stages.graph import GraphTile, Moments
+from manyview.stages.fusion import Moments
+from manyview.stages.graph import GraphTile
 from manyview.stages.kmeans import Assignment
 
 

@@ -11,43 +11,17 @@ from scipy import sparse
 from manyview.stages.anchors import (
     anchors_of_few,
     best_start,
-    choose_rows,
     n_first_rows,
     refine_anchors,
 )
 from manyview.stages.kmeans import assign
-from manyview.stages.scaling import ScaledRows
-
-
-class TestChosenRows:
-    @pytest.mark.parametrize("n_wanted", [1, 10, 99])
-    def test_are_distinct_and_ascend(self, n_wanted):
-        rows = choose_rows(100, n_wanted, np.random.default_rng(0))
-        assert len(rows) == n_wanted
-        assert (np.diff(rows) > 0).all()
-        assert rows[0] >= 0 and rows[-1] < 100
-
-    @pytest.mark.parametrize("n_wanted", [100, 101, 10**9])
-    def test_are_all_rows_where_that_many_are_wanted(self, n_wanted):
-        rows = choose_rows(100, n_wanted, np.random.default_rng(0))
-        assert np.array_equal(rows, np.arange(100))
-
-    def test_depend_on_the_generator_alone(self):
-        first, second = (choose_rows(1000, 50, np.random.default_rng(3)) for _ in range(2))
-        assert np.array_equal(first, second)
-        assert not np.array_equal(first, choose_rows(1000, 50, np.random.default_rng(4)))
-
-    def test_are_spread_over_all_rows(self):
-        # 2000 of 10 000 rows: each tenth holds 200 on average, with standard deviation below 13.
-        rows = choose_rows(10_000, 2000, np.random.default_rng(0))
-        per_tenth = np.bincount(rows // 1000, minlength=10)
-        assert np.abs(per_tenth - 200).max() < 6 * 13
-
-    def test_first_sweeps_see_fewer_rows_than_the_last(self):
-        assert 0 < n_first_rows(50) < 50 * 256
+from manyview.stages.rows import ScaledRows
 
 
 class TestRefinedAnchors:
+    def test_first_sweeps_see_fewer_rows_than_the_last(self):
+        assert 0 < n_first_rows(50) < 50 * 256
+
     @pytest.fixture
     def rows(self, blobs):
         return blobs(n=600, k=6, widths=(5,))[0]

@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 
 from manyview.simplex import METHODS, solve_simplex_qp
-from manyview.stages.graph import AnchorGraph, GraphBuilder, graph_moments, method_for
-from manyview.stages.scaling import ScaledRows
+from manyview.stages.fusion import graph_moments
+from manyview.stages.graph import AnchorGraph, GraphRows, method_for
+from manyview.stages.rows import ScaledRows
+from manyview.stages.scaling import Scaler, fit_scaler
 
 # Weights are unique with these alphas; see the solver's tests.
 ATOL = 1e-6
@@ -25,8 +27,9 @@ def of_view(v, X, *, m=20, **options):
 
 
 def build(graphs, rows):
-    widths = tuple(block.matrix.shape[1] for block in rows)
-    return GraphBuilder(tuple(graphs), widths)(rows)
+    widths = [block.matrix.shape[1] for block in rows]
+    scalers = tuple(Scaler("a view", None, np.zeros(d), np.ones(d)) for d in widths)
+    return GraphRows(scalers, tuple(graphs)).of_scaled(rows)
 
 
 def dense_rows(views):
@@ -79,6 +82,16 @@ class TestRows:
         ]
         expected = build(graphs, dense).parts[0].toarray()
         assert np.allclose(build(graphs, mixed).parts[0].toarray(), expected, rtol=0, atol=ATOL)
+
+    def test_raw_rows_are_scaled_first(self, views):
+        scalers = tuple(fit_scaler(X, name="a view", kind="standard") for X in views)
+        anchors = scalers[1].apply(views[1][:7]).dense()
+        graph = AnchorGraph((1,), (1.0,), anchors, 0.02, 0.1)
+        tile = GraphRows(scalers, (graph,))(views, 0)
+        scaled = scalers[1].apply(views[1]).dense()
+        expected = solve_simplex_qp(scaled, anchors, alpha=0.02, locality=0.1)
+        assert np.allclose(tile.parts[0].toarray(), expected.toarray(), rtol=0, atol=ATOL)
+        assert len(tile) == 300
 
     def test_size_in_bytes_counts_all_parts(self, views):
         tile = build([of_view(0, views[0])], dense_rows(views))

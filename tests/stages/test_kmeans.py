@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from manyview.stages.kmeans import assign, lloyd, nearest_centers
-from manyview.stages.scaling import ScaledRows
+from manyview.stages.rows import ScaledRows
 
 
 @pytest.fixture

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.stages.kmeans import assign
-from manyview.stages.labels import label_rows, refine_centers, start_centers
-from manyview.stages.scaling import ScaledRows
+from manyview.stages.labels import label_rows, start_centers
+from manyview.stages.rows import ScaledRows
 
 SETTINGS = {"n_init": 5, "max_iter": 50, "tol": 1e-4}
 
@@ -42,16 +41,6 @@ def test_more_starts_are_never_worse(rows):
         for n in (1, 10)
     )
     assert ten <= one
-
-
-def test_refining_lowers_the_inertia(rows):
-    start = rows[:5]
-    centers, reached, n_iter = refine_centers(
-        partial(assign, ScaledRows(rows)), start, max_iter=100, tol=1e-4
-    )
-    assert reached < inertia(rows, start)
-    assert reached == pytest.approx(inertia(rows, centers))
-    assert 1 <= n_iter <= 100
 
 
 def test_labels_are_the_nearest_centres(rows):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, special, stats
 from sklearn.preprocessing import normalize
 
-from manyview.stages.scaling import KINDS, ScaledRows, choose_kind, fit_scaler, side_by_side
+from manyview.stages.scaling import KINDS, choose_kind, fit_scaler
 
 SCALING_KINDS = [kind for kind in KINDS if kind is not None]
 
@@ -249,106 +249,6 @@ class TestEveryKind:
         assert not fit_scaler(counts(), name="a", kind=kind).is_linear
 
 
-class TestScaledRows:
-    @pytest.fixture
-    def pair(self):
-        """Give the same rows, dense and sparse with an offset."""
-        X, offset = counts(n=30), np.linspace(-1, 1, 6)
-        return ScaledRows(X - offset), ScaledRows(sparse.csr_array(X), offset)
-
-    def test_products_agree(self, pair):
-        W = np.random.default_rng(0).normal(size=(6, 4))
-        assert np.allclose(pair[0].products(W), pair[1].products(W), rtol=RTOL, atol=1e-13)
-
-    def test_square_norms_agree(self, pair):
-        assert np.allclose(pair[0].square_norms(), pair[1].square_norms(), rtol=RTOL, atol=1e-13)
-
-    def test_dense_rows_agree(self, pair):
-        assert np.array_equal(pair[0].dense(), pair[1].dense())
-
-    def test_selected_rows_agree(self, pair):
-        rows = np.array([3, 1, 7])
-        assert np.array_equal(pair[0][rows].dense(), pair[1][rows].dense())
-        assert len(pair[1][2:9]) == 7
-
-    def test_single_precision(self, pair):
-        for rows in pair:
-            assert rows.single().matrix.dtype == np.float32
-            assert np.allclose(rows.single().dense(), rows.dense(), rtol=1e-6, atol=1e-6)
-
-    def test_size_in_bytes_counts_all_parts(self, pair):
-        X = pair[1].matrix
-        assert pair[0].nbytes == 30 * 6 * 8
-        assert pair[1].nbytes == X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-
-
-class TestSideBySide:
-    def test_dense_views(self):
-        X, Y = counts(d=3), counts(d=2, seed=1)
-        joined = side_by_side([ScaledRows(X), ScaledRows(Y)], [0.5, 2.0])
-        assert np.array_equal(joined.dense(), np.column_stack([0.5 * X, 2.0 * Y]))
-
-    @pytest.mark.parametrize("which", [(0,), (1,), (0, 1)])
-    def test_sparse_views_stay_sparse(self, which):
-        X, Y = counts(d=3), counts(d=2, seed=1)
-        dense = [ScaledRows(X - 0.3), ScaledRows(Y + 0.2)]
-        csr = [
-            ScaledRows(sparse.csr_array(X), np.full(3, 0.3)),
-            ScaledRows(sparse.csr_array(Y), np.full(2, -0.2)),
-        ]
-        mixed = [csr[v] if v in which else dense[v] for v in (0, 1)]
-        joined = side_by_side(mixed, [0.5, 2.0])
-        assert sparse.issparse(joined.matrix)
-        expected = side_by_side(dense, [0.5, 2.0]).dense()
-        assert np.allclose(joined.dense(), expected, rtol=0, atol=1e-14)
-
-    def test_one_view_is_itself(self):
-        rows = ScaledRows(counts())
-        assert side_by_side([rows], [1.0]) is rows
-
-    def test_a_view_without_weight_becomes_zeros(self):
-        joined = side_by_side([ScaledRows(counts(d=2)), ScaledRows(counts(d=3))], [0.0, 1.0])
-        assert np.array_equal(joined.dense()[:, :2], np.zeros((200, 2)))
-
-
-class TestMissing:
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_missing_values_take_the_mean_of_those_present(self, kind):
-        X = counts()
-        holes = X.copy()
-        holes[3, 1] = holes[9, 1] = holes[5, 4] = np.nan
-        filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)
-        assert np.allclose(scaled(holes, kind, impute="mean"), scaled(filled, kind), atol=1e-12)
-
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_missing_values_of_sparse_rows(self, kind):
-        holes = counts()
-        holes[3, 1] = holes[9, 1] = holes[5, 4] = np.nan
-        dense = scaled(holes, kind, impute="mean")
-        assert np.allclose(scaled(sparse.csr_array(holes), kind, impute="mean"), dense, atol=1e-12)
-
-    def test_new_rows_take_the_means_of_the_sample(self):
-        sample = np.array([[0.0, 1.0], [2.0, 3.0], [np.nan, 5.0]])
-        scaler = fit_scaler(sample, name="a", kind=None, impute="mean")
-        rows = scaler.apply(np.array([[np.nan, np.nan]])).matrix
-        assert np.allclose(rows, [[0.0, 0.0]])
-
-    def test_a_column_without_any_value_is_refused(self):
-        with pytest.raises(ValueError, match=r"View 'hog' has no value at all in column 1"):
-            fit_scaler(np.array([[1.0, np.nan]] * 3), name="hog", kind=None, impute="mean")
-
-    def test_infinity_is_not_a_missing_value(self):
-        X = counts()
-        X[3, 1] = np.inf
-        with pytest.raises(ValueError, match=r"View 'hog' contains infinity"):
-            fit_scaler(X, name="hog", kind="standard", impute="mean")
-
-    def test_whole_numbers_have_none(self):
-        X = counts().astype(int)
-        expected = scaled(X, "standard")
-        assert np.array_equal(scaled(X, "standard", impute="mean"), expected)
-
-
 class TestRefused:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
@@ -366,7 +266,9 @@ class TestRefused:
     def test_a_sample_with_such_a_value_names_view_and_column(self, convert):
         X = counts()
         X[13, 4] = np.nan
-        with pytest.raises(ValueError, match=r"View 'hog' contains NaN at .*column 4.*impute"):
+        with pytest.raises(
+            ValueError, match=r"View 'hog' contains NaN at .*column 4.*SimpleImputer"
+        ):
             fit_scaler(convert(X), name="hog", kind="standard")
 
     @pytest.mark.filterwarnings("ignore:overflow")

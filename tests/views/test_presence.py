@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import adjusted_rand_score
 
 from manyview import LMVSC, Views, load, select
+from manyview.compose import per_view
 from manyview.datasets import make_views
 from manyview.engines import Disk
 from manyview.simplex import solve_simplex_qp
@@ -218,14 +220,14 @@ class TestFit:
     def test_every_sample_counts_by_the_share_of_the_views_it_has(self, views, present):
         some = Views(views, present=present)
         fitted = model().fit(some)
-        for B in fitted._model.fused_graphs(some.arrays):
+        for B in fitted.model_.fused_graphs(some.arrays):
             totals = B @ (B.T @ np.ones(len(views)))
             assert np.allclose(totals, present @ fitted.view_weights_, rtol=0, atol=1e-12)
 
     def test_the_place_of_a_sample_is_the_average_over_what_it_has(self, views):
         """A sample with one view twice is where a sample with it once is."""
         double = {"a": views.arrays[0], "b": views.arrays[0], "c": views.arrays[1]}
-        params = {"fusion": "late", "row_norm": False, "anchor_method": "random", "n_repeats": 1}
+        params = {"fusion": "late", "anchor_method": "random", "n_repeats": 1}
         fitted = model(**params, n_anchors=len(views)).fit(double)
         once, twice = ({name: double[name] for name in names} for names in ("a", "ab"))
         assert np.allclose(fitted.transform(once), fitted.transform(twice), rtol=0, atol=1e-8)
@@ -233,7 +235,7 @@ class TestFit:
     def test_rows_of_the_graph_are_what_they_are_defined_to_be(self, views, present):
         """Against the definition, worked out row by row."""
         some = Views(views, present=present)
-        fitted = model(n_repeats=1, scaling="energy").fit(some)._model
+        fitted = model(n_repeats=1, scaling="energy").fit(some).model_
         n = len(views)
         scaled = [s.apply(X).dense() for s, X in zip(fitted.scalers, views.arrays, strict=True)]
         expected = []
@@ -408,7 +410,7 @@ class TestRefused:
     def test_single_missing_values_are_counted(self, views):
         X = views.arrays[0].copy()
         X[[4, 9], 2] = np.nan
-        with pytest.raises(ValueError, match=r"row 4, column 2 \(2 such values.*impute='mean'"):
+        with pytest.raises(ValueError, match=r"row 4, column 2 \(2 such values.*SimpleImputer"):
             model().fit([X, views.arrays[1]])
 
     def test_the_number_of_the_row_is_that_of_the_sample(self, views, present):
@@ -418,10 +420,10 @@ class TestRefused:
         with pytest.raises(ValueError, match=f"row {row}, column 1"):
             model().fit(Views([X, *views.arrays[1:]], present=present))
 
-    def test_single_missing_values_are_filled_on_request(self, views, present):
+    def test_single_missing_values_are_filled_by_a_transformer(self, views, present):
         filled = with_nan(views, present)
         filled["view_0"][np.flatnonzero(present[:, 0])[:40], 2] = np.nan
-        fitted = model(impute="mean").fit(filled)
+        fitted = model().fit(per_view(SimpleImputer()).fit_transform(filled))
         assert adjusted_rand_score(views.target, fitted.labels_) > 0.9
         assert fitted.solver_report_["graphs"][0]["n_rows"] == present[:, 0].sum()
 

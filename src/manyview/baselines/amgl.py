@@ -24,6 +24,7 @@ from manyview.baselines.steps.neighbours import neighbour_weights, normalised_gr
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.errors import find_stacklevel
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views.container import Block, Views
@@ -193,7 +194,7 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"AMGL stopped at max_iter={self.max_iter} while its objective still fell by "
                 f"{fall:.1e} of itself a sweep (tol={self.tol:g}). Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=find_stacklevel(),
             )
 
     def __sklearn_tags__(self) -> Any:

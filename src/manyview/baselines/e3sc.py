@@ -39,6 +39,7 @@ from manyview.baselines.steps.self_expression import (
     solve_proximal,
 )
 from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.errors import find_stacklevel
 from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)
@@ -295,7 +296,7 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"E3SC(solver={self.solver!r}) stopped at max_iter={max_iter} with a residual of "
                 f"{residual:.2g}, above tol={tol:g}. Raise max_iter or tol{easier}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=find_stacklevel(),
             )
         return sparse.csr_array(sparse.vstack([found.C for found in solutions], format="csr"))
 

@@ -16,6 +16,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from manyview.baselines.base import check_fit_input, is_sparse, log_progress, single_view
 from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.errors import find_stacklevel
 from manyview.views.container import Block, with_short_indices
 
 logger = logging.getLogger(__name__)
@@ -142,7 +143,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"k-means stopped at max_iter={self.max_iter} before its centres settled to "
                 f"tol={self.tol:g}. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=find_stacklevel(),
             )
         widths = [array.shape[1] for array in arrays]
         self.labels_ = best.labels_.astype(np.int32)

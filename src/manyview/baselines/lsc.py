@@ -19,8 +19,8 @@ from manyview.baselines.steps.landmarks import (
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.checks import as_generator, check_count, check_option
 from manyview.stages.embedding import embed_rows, spectral_basis
-from manyview.stages.fusion import column_scales, fused_gram
-from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs
+from manyview.stages.fusion import column_scales, fused_gram, graph_moments
+from manyview.stages.graph import GraphTile, side_by_side_graphs
 from manyview.stages.labels import label_rows, start_centers
 
 logger = logging.getLogger(__name__)

@@ -24,6 +24,7 @@ from manyview.baselines.steps.low_rank_sparse import (
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
 from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.errors import find_stacklevel
 from manyview.views.container import Block
 
 logger = logging.getLogger(__name__)
@@ -271,7 +272,7 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"(tol={self.tol:g}). Raise max_iter, tol or penalty"
                 + ("." if self.noise else ", or set noise=True: there may be no exact solution."),
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=find_stacklevel(),
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -24,6 +24,7 @@ from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_spac
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
 from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.errors import find_stacklevel
 from manyview.views.container import Block, Views
 
 logger = logging.getLogger(__name__)
@@ -259,7 +260,7 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"still fell by {fall:.1e} a sweep for each row of each view (tol={self.tol:g}). "
                 "Raise max_iter or tol, or lower n_components.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=find_stacklevel(),
             )
         return space
 

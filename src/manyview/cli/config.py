@@ -34,7 +34,7 @@ _KEYS = {
 _KINDS = {
     "text": ("output", "labels", "id_column", "label_column", "join", "engine"),
     "a whole number": ("seed", "n_init", "max_iter", "n_jobs"),
-    "true or false": ("report", "degree_norm", "row_norm"),
+    "true or false": ("report",),
     "text, or a list of texts": ("drop", "transpose"),
     "a table": ("columns", "parameters"),
 }

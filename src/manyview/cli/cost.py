@@ -8,9 +8,8 @@ from typing import Any
 
 from manyview import LMVSC, Views
 from manyview.engines.base import TILE_ROWS
-from manyview.pipeline.fit import count_sample_rows
-from manyview.pipeline.parameters import resolve
-from manyview.pipeline.settings import Settings
+from manyview.pipeline.settings import Settings, resolve
+from manyview.stages.sampling import count_sample_rows
 
 _ENTRY_BYTES = 12  # a value and a column number of a sparse row
 _KEPT_BYTES = 256 << 20  # graph rows that are always kept
@@ -21,7 +20,7 @@ _COMPILING_ROWS = 512
 
 def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
     """Give the settings that a fit would use, as JSON."""
-    settings = resolve(LMVSC(n_clusters), views)
+    settings = resolve(LMVSC(n_clusters).get_params(), views)
     return {
         "n_clusters": n_clusters,
         "n_anchors": list(settings.n_anchors),
@@ -42,7 +41,7 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     n_rows = min(views.n_rows, _MOST_PROBED, TILE_ROWS * max(2, 2 * _cores()))
     # Rows from the whole file, in whole stretches: a file is often sorted.
     part = _stretches(views, n_rows)
-    settings = resolve(LMVSC(n_clusters), views)
+    settings = resolve(LMVSC(n_clusters).get_params(), views)
     model = LMVSC(n_clusters, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -85,7 +84,7 @@ def _stretches(views: Views, n_rows: int) -> Views:
 def _scale(
     measured: dict[str, float], n_rows: int, n_probed: int, settings: Settings
 ) -> dict[str, float]:
-    sampled = min(n_rows, count_sample_rows(settings)) / n_probed
+    sampled = min(n_rows, count_sample_rows(max(settings.n_anchors))) / n_probed
     grown = {"anchors": sampled, "sample": sampled}
     fixed = ("spectrum", "number of clusters")  # of the anchors, and of a small sample
     return {
@@ -106,7 +105,7 @@ def _count_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     width = model.cluster_centers_.shape[1]
     embedding = n * (8 * width + 4)
     graph_rows = min(n * support * _ENTRY_BYTES, max(_KEPT_BYTES, stored / 4))
-    sample = min(n, count_sample_rows(settings))
+    sample = min(n, count_sample_rows(max(settings.n_anchors)))
     sampled = sample * sum(views.n_features) * 12  # scaled once, in single precision, and raw
     gram = 3 * 8 * anchors**2
     data = stored if views.is_in_memory else 0

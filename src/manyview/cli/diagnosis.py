@@ -130,9 +130,7 @@ def _find_problems(
         found.append(f"{n_lacking} of {n_looked_at} sampled rows lack this view")
     names = list(columns) if columns else [str(i) for i in range(facts["n_columns"])]
     if facts["missing"]:
-        found.append(
-            f"{facts['missing']} missing values: fit refuses them unless you say --impute mean"
-        )
+        found.append(f"{facts['missing']} missing values: fit refuses them, so fill them in first")
     if facts["infinite"]:
         found.append(f"{facts['infinite']} infinite values: fit refuses them")
     if len(constant):

@@ -82,6 +82,8 @@ class Watched:
         Told what starts and how far it is.
     """
 
+    track_memory = True
+
     def __init__(self, engine: Any, bars: StageBars) -> None:
         self._engine, self._bars = engine, bars
 

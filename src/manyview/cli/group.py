@@ -32,7 +32,6 @@ COMMANDS = {
 """Where each command is; its module imports nothing slow before the command runs."""
 
 _OPTIONS = {
-    "pass impute='mean'": "fit with --impute mean",
     "Disk(memory_limit=...)": "--memory-limit",
     "or n_jobs to": "or --n-jobs to",
     "Disk(checkpoint=...)": "-o FOLDER",

@@ -46,28 +46,18 @@ _OPTIONS: dict[str, tuple[Any, str, str]] = {
         "KIND",
         "kmeans (on a sample), kmeans-all (as published) or random.",
     ),
-    "impute": (click.Choice(["mean"]), "mean", "Replace missing values by their column's mean."),
     "n_init": (click.IntRange(min=1), "N", "Starts of the final k-means."),
     "max_iter": (click.IntRange(min=1), "N", "Most iterations of the final k-means."),
     "tol": (Numbers(float), "T", "Tolerance of the final k-means."),
     "n_jobs": (click.INT, "N", "Threads; all cores by default."),
-    "block_rows": (Numbers(int, words=["auto"]), "N", "Rows handed to a thread at a time."),
-}
-_SWITCHES = {
-    "degree_norm": "Scale anchors by how much they are used.",
-    "row_norm": "Scale embedding rows to unit length.",
 }
 
-NAMES = (*_OPTIONS, *_SWITCHES)
+NAMES = tuple(_OPTIONS)
 """All parameters that are options."""
 
 
 def parameter_options(command: F) -> F:
     """Add LMVSC's parameters to a command; those that are not given keep the library's default."""
-    for name, words in reversed(_SWITCHES.items()):
-        flag = name.replace("_", "-")
-        option = click.option(f"--{flag}/--no-{flag}", name, default=None, help=words)
-        command = option(command)
     for name, (kind, metavar, words) in reversed(_OPTIONS.items()):
         option = click.option(
             f"--{name.replace('_', '-')}", name, type=kind, metavar=metavar, help=words

@@ -21,7 +21,7 @@ from scipy import sparse
 from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.matlab import RawData
-from manyview.errors import DatasetNotFoundError
+from manyview.errors import DatasetNotFoundError, find_stacklevel
 from manyview.views.container import Views
 
 __all__ = ["cache_folder", "download"]
@@ -82,7 +82,11 @@ def download(info: DatasetInfo) -> Views:
             failures.append(f"{source.address} ({source.status}): {e}")
             continue
         if source.note:
-            warnings.warn(f"Data set {info.name!r} is {source.note}.", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"Data set {info.name!r} is {source.note}.",
+                UserWarning,
+                stacklevel=find_stacklevel(),
+            )
         _keep(views, info)
         return views
     raise DatasetNotFoundError("; ".join(failures) or "no address for downloading it is known")

@@ -65,9 +65,18 @@ class SampledRows(Rows, Protocol):
 
 
 class Engine(Protocol):
-    """A way to hold and compute on rows."""
+    """A way to hold and compute on rows.
+
+    Attributes
+    ----------
+    name : str
+        What it is called by.
+    track_memory : bool
+        Whether a fit is to watch how much memory this process holds.
+    """
 
     name: str
+    track_memory: bool
 
     def open(self, arrays: Sequence[Any], run: Run) -> Rows:
         """Rows of arrays that describe the same samples, side by side."""
@@ -81,8 +90,6 @@ class Run:
     ----------
     n_jobs : int
         Threads.
-    block_rows : int
-        Rows handed to a thread at a time; whole tiles.
     progress : Progress
         Told about every stage.
     identity : mapping of str to (str or None), optional
@@ -97,7 +104,6 @@ class Run:
     """
 
     n_jobs: int
-    block_rows: int
     progress: Progress
     identity: Mapping[str, str | None] | None = None
     resources: ExitStack = field(default_factory=ExitStack, compare=False)
@@ -159,6 +165,11 @@ class TreeSum:
 def n_tiles(n_rows: int) -> int:
     """Number of tiles that hold ``n_rows`` rows."""
     return -(-n_rows // TILE_ROWS)
+
+
+def n_block_tiles(n_rows: int) -> int:
+    """Number of tiles handed to a thread at a time, where nobody has said."""
+    return 4 if n_rows > 64 * TILE_ROWS else 1
 
 
 _blas_lock = threading.Lock()

@@ -50,6 +50,9 @@ class Dask:
     ----------
     client : distributed.Client, optional
         The cluster to use; the active client by default. None is ever started here.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit; workers do not
+        count.
 
     Examples
     --------
@@ -60,8 +63,9 @@ class Dask:
 
     name = "dask"
 
-    def __init__(self, client: Any = None) -> None:
+    def __init__(self, client: Any = None, *, track_memory: bool = False) -> None:
         self.client = client
+        self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DaskRows:
         """Rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
@@ -138,7 +142,7 @@ class DaskRows:
         self.arrays = list(arrays)
         self._client, self._run = client, run
         self.n_rows = int(self.arrays[0].shape[0])
-        self._edges = tile_edges(self.arrays, run.block_rows)
+        self._edges = tile_edges(self.arrays)
         self._cut: list[Any] = []
 
     def _blocks(self) -> list[Any]:

@@ -16,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import TILE_ROWS, Tile, TileFunction, TreeSum, one_thread_per_product
+from manyview.engines.base import (
+    TILE_ROWS,
+    Tile,
+    TileFunction,
+    TreeSum,
+    n_block_tiles,
+    one_thread_per_product,
+)
 from manyview.views.presence import Mask, PartialView, restrict, stack
 
 _FAN_IN = 8  # partial sums that one task adds
@@ -185,10 +192,10 @@ def keys_of(array: Any) -> list[Any]:
     return list(flatten(array.__dask_keys__()))
 
 
-def tile_edges(arrays: Sequence[Any], block_rows: int) -> tuple[int, ...]:
+def tile_edges(arrays: Sequence[Any]) -> tuple[int, ...]:
     """Where blocks of whole tiles begin and end: as near as can be to where chunks do.
 
-    The widest Dask array decides, so that the fewest bytes move; without any, ``block_rows`` does.
+    The widest Dask array decides, so that the fewest bytes move.
     """
     n_rows = int(arrays[0].shape[0])
     chunked = [array for array in arrays if is_dask(array)]
@@ -197,6 +204,7 @@ def tile_edges(arrays: Sequence[Any], block_rows: int) -> tuple[int, ...]:
         ends = np.cumsum(widest.chunks[0])
         ends = ends[ends < n_rows]
     else:
+        block_rows = TILE_ROWS * n_block_tiles(n_rows)
         ends = np.arange(block_rows, n_rows, block_rows)
     inner = np.unique(np.rint(ends / TILE_ROWS).astype(np.int64)) * TILE_ROWS
     return (0, *inner[(inner > 0) & (inner < n_rows)].tolist(), n_rows)

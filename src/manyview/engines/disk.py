@@ -55,6 +55,8 @@ class Disk:
     folder : path, optional
         Folder for large results; it must exist. By default that of ``checkpoint``, or a temporary one
         that is removed with the result.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit.
 
     Examples
     --------
@@ -77,10 +79,13 @@ class Disk:
         memory_limit: float | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         folder: str | os.PathLike[str] | None = None,
+        *,
+        track_memory: bool = False,
     ) -> None:
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
         self.folder = folder
+        self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DiskRows:
         """Rows of sources and arrays, side by side."""
@@ -94,7 +99,7 @@ class Disk:
         return DiskRows(columns, run, session, is_result=is_result)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, False))
         return f"Disk({given})"
 
 

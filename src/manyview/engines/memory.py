@@ -17,7 +17,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, TreeSum, n_tiles
+from manyview.checks import check_count, is_auto
+from manyview.engines.base import (
+    TILE_ROWS,
+    Run,
+    Tile,
+    TileFunction,
+    TreeSum,
+    n_block_tiles,
+    n_tiles,
+)
 from manyview.engines.files import ArrayOutput, Output
 from manyview.sources import is_source
 from manyview.views.presence import PartialView
@@ -33,6 +42,13 @@ _KEEP_BYTES = 256 << 20  # what derived rows may always keep, however small the 
 class Memory:
     """The engine for arrays that fit in memory. Views in files are loaded as a whole.
 
+    Parameters
+    ----------
+    block_rows : int or "auto", default="auto"
+        Rows handed to a thread at a time; rounded up to whole tiles of 4096. It changes no result.
+    track_memory : bool, default=False
+        Note in ``stage_memory_`` how much memory this process holds during a fit.
+
     Examples
     --------
     >>> import numpy as np
@@ -45,14 +61,21 @@ class Memory:
 
     name = "memory"
 
+    def __init__(self, block_rows: int | str = "auto", *, track_memory: bool = False) -> None:
+        if not is_auto(block_rows):
+            check_count("block_rows", block_rows)
+        self.block_rows = block_rows
+        self.track_memory = track_memory
+
     def open(self, arrays: Sequence[Any], run: Run) -> MemoryRows:
         """Rows of ndarrays or CSR arrays, side by side."""
         loaded = [a.read(0, a.shape[0]) if is_source(a) else a for a in arrays]
         refuse_foreign(loaded, self.name)
-        return MemoryRows(loaded, run)
+        n_block = None if is_auto(self.block_rows) else n_tiles(int(self.block_rows))
+        return MemoryRows(loaded, run, n_block_tiles=n_block)
 
     def __repr__(self) -> str:
-        return "Memory()"
+        return "Memory()" if is_auto(self.block_rows) else f"Memory(block_rows={self.block_rows})"
 
 
 def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
@@ -119,7 +142,7 @@ class TiledRows:
         return ArrayOutput(self.n_rows, like)
 
     def _block_tiles(self) -> int:
-        return max(self._run.block_rows // TILE_ROWS, 1)
+        return n_block_tiles(self.n_rows)
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
         """Sum of what ``function`` returns for every tile."""
@@ -236,10 +259,15 @@ class MemoryRows(TiledRows):
         *,
         log: Log | None = None,
         keep_bytes: int | None = None,
+        n_block_tiles: int | None = None,
     ) -> None:
         self.arrays = list(arrays)
         self._run, self._log, self._keep_bytes = run, log or Log(), keep_bytes
+        self._n_block_tiles = n_block_tiles
         self.n_rows = int(self.arrays[0].shape[0])
+
+    def _block_tiles(self) -> int:
+        return self._n_block_tiles or super()._block_tiles()
 
     def _tile(self, number: int, loaded: Loaded) -> Tile:
         start = number * TILE_ROWS
@@ -250,7 +278,13 @@ class MemoryRows(TiledRows):
         if len(rows) == self.n_rows:
             return self
         some = [array[rows] for array in self.arrays]
-        return MemoryRows(some, self._run, log=self._log, keep_bytes=self._keep_bytes)
+        return MemoryRows(
+            some,
+            self._run,
+            log=self._log,
+            keep_bytes=self._keep_bytes,
+            n_block_tiles=self._n_block_tiles,
+        )
 
     def derive(self, function: TileFunction[Tile]) -> DerivedRows:
         """Rows made from these tile by tile, kept while the budget lasts."""
@@ -278,6 +312,9 @@ class DerivedRows(TiledRows):
         self._parent, self._function, self._budget = parent, function, keep_bytes
         self._run, self._log, self.n_rows = parent._run, parent._log, parent.n_rows
         self._kept: dict[int, Tile] = {}
+
+    def _block_tiles(self) -> int:
+        return self._parent._block_tiles()
 
     def _tile(self, number: int, loaded: Loaded) -> Tile:
         tile = self._kept.get(number)

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from manyview.explain.features import find_features
 from manyview.explain.votes import Votes, cast_votes, graph_parts
-from manyview.pipeline.graphs import spread_evenly
 from manyview.pipeline.model import FittedModel
+from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Array, unit_rows
 from manyview.views import frames
 from manyview.views.container import Views

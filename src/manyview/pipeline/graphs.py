@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,27 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import Rows, SampledRows
-from manyview.pipeline.model import GraphRows
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import (
     FEW_ROWS,
     anchors_of_few,
     best_start,
-    choose_rows,
     n_first_rows,
     refine_anchors,
 )
-from manyview.stages.fusion import EARLY_SHARE, column_scales, fused_gram, normalised
-from manyview.stages.graph import AnchorGraph, graph_moments, method_for
+from manyview.stages.fusion import (
+    EARLY_SHARE,
+    column_scales,
+    fused_gram,
+    graph_moments,
+    normalised,
+)
+from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
-from manyview.stages.patchy import PatchyRows, join_views
-from manyview.stages.scaling import Array, ScaledRows, Scaler
+from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
+from manyview.stages.sampling import choose_rows, spread_evenly
+from manyview.stages.scaling import Scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -54,15 +60,22 @@ class _Columns:
     factors: tuple[float, ...]
     single: bool = False
 
-    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | PatchyRows:
+    def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
         parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
         rows = join_views(parts, self.factors)
         return rows.single() if self.single else rows
 
     def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
-        """Give the numbers of the sampled rows that have the view; all, if there are several."""
+        """Numbers of the sampled rows that have the view; all, if there are several."""
         present = find_present(sample.arrays[self.views[0]]) if len(self.views) == 1 else None
         return np.arange(sample.n_rows) if present is None else np.flatnonzero(present)
+
+    @property
+    def energy(self) -> float:
+        """Mean squared norm of the rows, if all have all views."""
+        squares = [factor * factor for factor in self.factors]
+        energies = [self.scalers[v].energy for v in self.views]
+        return sum(s * e for s, e in zip(squares, energies, strict=True)) / sum(squares)
 
 
 def choose_graphs(
@@ -72,7 +85,7 @@ def choose_graphs(
     settings: Settings,
     rngs: Sequence[np.random.Generator],
 ) -> tuple[tuple[AnchorGraph, ...], Array]:
-    """Give the graphs, repeat by repeat (one per generator), and the views' weights.
+    """The graphs, repeat by repeat (one per generator), and the views' weights.
 
     Within a repeat come the graphs of each view ("late"), then those of all views side by side
     ("early").
@@ -129,6 +142,7 @@ def _make_graphs(
     """One graph for each pair of a number of anchors and an alpha."""
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
+    unit = columns.energy if settings.is_alpha_relative else 1.0
     graphs = []
     for wanted in settings.n_anchors:
         n_anchors = wanted
@@ -137,7 +151,12 @@ def _make_graphs(
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
         for alpha in settings.alpha:
             graph = AnchorGraph(
-                columns.views, columns.factors, anchors, alpha, settings.locality, repeat=repeat
+                views=columns.views,
+                view_scales=columns.factors,
+                anchors=anchors,
+                alpha=alpha * unit,
+                locality=settings.locality,
+                repeat=repeat,
             )
             graphs.append(replace(graph, method=method_for(graph, pilot)))
     return graphs
@@ -177,7 +196,7 @@ def _find_anchors(
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     if method == "kmeans-all":
         start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
-        if isinstance(start, PatchyRows):
+        if isinstance(start, IncompleteRows):
             few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
             anchors = columns(few.arrays, 0).dense()
         else:
@@ -203,10 +222,8 @@ def _sweep(rows: Rows) -> Sweep:
     return sweep
 
 
-def _assign(rows: ScaledRows | PatchyRows, first_row: int, *, centers: Array) -> Assignment:
-    if isinstance(rows, PatchyRows):
-        return rows.assign(centers)
-    return assign(rows, centers.astype(rows.matrix.dtype))
+def _assign(rows: ScaledRows | IncompleteRows, first_row: int, *, centers: Array) -> Assignment:
+    return assign(rows, centers.astype(rows.dtype))
 
 
 def _sharing(graphs: list[AnchorGraph], weight: float) -> list[AnchorGraph]:
@@ -222,42 +239,25 @@ def _weigh_views(
     """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
     graphs = tuple(graph for of_view in late for graph in of_view)
-    present = side_by_side(some.arrays)
-    if present is not None:
-        return _weigh_partial_views(some, scalers, late, settings, present)
-    moments = some.derive(GraphRows(scalers, graphs)).map_reduce(graph_moments, stage="weights")
+    build = GraphRows(scalers, graphs)
     sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
+    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
+    is_amgl = settings.view_weights == "amgl"
+    present = side_by_side(some.arrays)
+    if present is not None:  # from each view's graph of the samples it describes
+        Z, ends = build(some.arrays, 0).parts[0], np.cumsum([0, *sizes])
+        parts = [_stochastic(sparse.csr_array(Z[:, start:end])) for start, end in pairwise(ends)]
+        weigh = partial_anchor_view_weights if is_amgl else partial_agreement_weights
+        return weigh(parts, present, n_vectors)
+    moments = some.derive(build).map_reduce(graph_moments, stage="weights")
     counts = [len(graph.anchors) for graph in graphs]
     shares = [1.0 / len(of_view) for of_view in late for _ in of_view]
     sums = moments.column_sums[0]
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
-    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
-    if settings.view_weights == "amgl":
+    if is_amgl:
         return anchor_view_weights(gram, sizes, n_vectors)[0]
     return agreement_weights(gram, sizes, n_vectors, some.n_rows)
-
-
-def _weigh_partial_views(
-    some: SampledRows,
-    scalers: tuple[Scaler, ...],
-    late: list[list[AnchorGraph]],
-    settings: Settings,
-    present: npt.NDArray[np.bool_],
-) -> Array:
-    """Views' weights where samples lack views, from each view's graph of the samples it describes."""
-    Z = GraphRows(scalers, tuple(graph for of_view in late for graph in of_view))(
-        some.arrays, 0
-    ).parts[0]
-    ends = np.cumsum([sum(len(graph.anchors) for graph in of_view) for of_view in late])
-    parts = [
-        _stochastic(sparse.csr_array(Z[:, start:end]))
-        for start, end in zip([0, *ends[:-1]], ends, strict=True)
-    ]
-    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
-    if settings.view_weights == "amgl":
-        return partial_anchor_view_weights(parts, present, n_vectors)
-    return partial_agreement_weights(parts, present, n_vectors)
 
 
 def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:
@@ -268,13 +268,8 @@ def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:
 
 
 def _rng_of(rng: np.random.Generator, name: str) -> np.random.Generator:
-    """Give a view's own randomness: the same wherever it stands among other views."""
+    """A view's own randomness: the same wherever it stands among other views."""
     words = np.frombuffer(hashlib.blake2b(name.encode(), digest_size=16).digest(), "<u4")
     seed: Any = rng.bit_generator.seed_seq
     key = (*seed.spawn_key, *words.tolist())
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
-
-
-def spread_evenly(n_rows: int, n_wanted: int) -> npt.NDArray[np.int64]:
-    """Give row numbers at equal distances, ascending."""
-    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64))

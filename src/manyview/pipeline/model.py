@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.simplex import rows_within
 from manyview.stages.embedding import embed_rows
 from manyview.stages.fusion import repeat_scales
-from manyview.stages.graph import AnchorGraph, GraphBuilder, GraphTile, stack_tiles
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
 from manyview.stages.labels import label_rows
-from manyview.stages.scaling import Array, Scaler
-from manyview.views.presence import refuse_samples_without_views
-
-_SCALED_BYTES = 4 << 20
+from manyview.stages.rows import Array
+from manyview.stages.scaling import Scaler
 
 
 @dataclass(frozen=True)
@@ -53,19 +50,19 @@ class FittedModel:
         object.__setattr__(self, "_build", build or GraphRows(self.scalers, self.graphs))
 
     def embed(self, tile: Any, first_row: int) -> Array:
-        """Give the embedding rows of a tile of raw rows."""
+        """Embedding rows of a tile of raw rows."""
         return embed_rows(self._build(tile, first_row), self.transforms, row_norm=self.row_norm)
 
     def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
-        """Give the labels of a tile of raw rows."""
+        """Labels of a tile of raw rows."""
         return label_rows(self.embed(tile, first_row), self.centers)
 
     def graph_rows(self, arrays: Sequence[Any], first_row: int = 0) -> GraphTile:
-        """Give the graph rows of a few raw rows, the first of which is numbered for errors."""
+        """Graph rows of a few raw rows; ``first_row`` is the first one's number, for messages."""
         return self._build(list(arrays), first_row)
 
     def fused_graphs(self, arrays: Sequence[Any]) -> list[sparse.csr_array]:
-        """Give each repeat's fused graph (n, M) of a few raw rows, columns scaled by their sums."""
+        """Each repeat's fused graph (n, M) of a few raw rows, columns scaled by their sums."""
         tile = self.graph_rows(arrays)
         sums = [np.asarray(Z.sum(axis=0)).ravel() for Z in tile.parts]
         scales = repeat_scales(sums, self.graphs, degree_norm=True)
@@ -74,7 +71,7 @@ class FittedModel:
         ]
 
     def anchors_in_units(self, graph: AnchorGraph) -> Array:
-        """Give a graph's anchors in its views' own units; scaled if a scaling is not linear."""
+        """A graph's anchors in its views' own units; scaled if a scaling is not linear."""
         scalers = [self.scalers[v] for v in graph.views]
         if not all(scaler.is_linear for scaler in scalers):
             return graph.anchors
@@ -100,31 +97,3 @@ class FittedModel:
                 raise ValueError("the embedding does not fit the anchors")
         if self.centers.shape[1] != sum(transform.shape[1] for transform in self.transforms):
             raise ValueError("the centres do not fit the embedding")
-
-
-class GraphRows:
-    """Raw rows of a tile in, their graph rows out."""
-
-    def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
-        self._scalers = scalers
-        n_features = tuple(len(scaler.shift) for scaler in scalers)
-        self._builder = GraphBuilder(graphs, n_features)
-        self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
-
-    def __call__(self, tile: Any, first_row: int) -> GraphTile:
-        """Give the graph rows of a tile, a list with one block per view, some rows maybe missing.
-
-        Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
-        """
-        starts = range(0, tile[0].shape[0], self._step)
-        return stack_tiles([self._build(tile, start, first_row) for start in starts])
-
-    def _build(self, tile: Any, start: int, first_row: int) -> GraphTile:
-        rows = slice(start, start + self._step)
-        scaled = [
-            s.apply(X[rows], first_row + start) for s, X in zip(self._scalers, tile, strict=True)
-        ]
-        masks = [view.present for view in scaled if view.present is not None]
-        if len(masks) == len(scaled):
-            refuse_samples_without_views(np.stack(masks, axis=1), first_row + start)
-        return self._builder(scaled)

@@ -107,7 +107,11 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         for graph in content["graphs"]
     )
     model = FittedModel(
-        scalers, graphs, tuple(content["transforms"]), content["row_norm"], content["centers"]
+        scalers=scalers,
+        graphs=graphs,
+        transforms=tuple(content["transforms"]),
+        row_norm=content["row_norm"],
+        centers=content["centers"],
     )
     model.check()
     return model
@@ -115,6 +119,7 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
 
 def _build_scaler(content: dict[str, Any]) -> Scaler:
     quantiles = content["quantiles"]
+    content.pop("fill", None)  # of files of earlier versions, where only impute="mean" used it
     return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
 
 

@@ -1,16 +1,33 @@
-"""All that decides a result, with nothing left on "auto"."""
+"""All that decides a result, and how an estimator's parameters become it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+
+from manyview.checks import check_count, check_each, check_number, check_option, is_auto
+from manyview.stages import scaling
+from manyview.views.container import Views, as_views
+
+_FUSIONS = ("late", "early", "both")
+_ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
+_VIEW_WEIGHTS = ("equal", "agreement", "amgl")
+
+_AUTO_ANCHORS = 300
+_AUTO_ALPHA = 0.01
+_AUTO_LOCALITY = 0.03
+_REPEAT_ROWS = 6000
+_REPEAT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The estimator's parameters, resolved.
+    """An estimator's parameters; nothing is left on "auto" that can be settled before data is read.
 
     The names are the estimator's; ``n_anchors`` and ``alpha`` are tuples (one graph of each view for
     every pair of them), ``scaling`` has one kind per view ("auto" is settled by the sample),
@@ -18,6 +35,10 @@ class Settings:
     without ``n_clusters`` it is suggested by the sample; without ``n_components``, vectors that sit
     on a handful of rows are left out and the others are weighted by their strength; and with
     ``are_anchors_auto`` there are more anchors where samples lack views.
+
+    The last three are what only the published variants change: whether anchors' columns are scaled by
+    the inverse square root of their sums, whether embedding rows are scaled to unit length, and whether
+    ``alpha`` is relative to a view's energy.
     """
 
     n_clusters: int | None
@@ -29,14 +50,14 @@ class Settings:
     n_repeats: int
     view_weights: str | tuple[float, ...]
     n_components: int | None
-    degree_norm: bool
-    row_norm: bool
     anchor_method: str | tuple[npt.NDArray[np.float64], ...]
-    impute: str | None
     n_init: int
     max_iter: int
     tol: float
     are_anchors_auto: bool = False
+    degree_norm: bool = True
+    row_norm: bool = True
+    is_alpha_relative: bool = True
 
     @property
     def known_clusters(self) -> int:
@@ -47,11 +68,192 @@ class Settings:
     @property
     def n_vectors(self) -> int:
         """Number of singular vectors kept."""
-        if self.n_components is not None:
-            return self.n_components
-        return n_vectors_for(self.known_clusters)
+        return self.n_components or n_vectors_for(self.known_clusters)
 
 
 def n_vectors_for(n_clusters: int) -> int:
     """Vectors kept by default: half as many again as clusters, two more at least."""
     return n_clusters + max(2, n_clusters // 2)
+
+
+def published_parameters(
+    n_clusters: Any, n_anchors: Any, alpha: Any, variant: str
+) -> dict[str, Any]:
+    """The parameters that make LMVSC the published method, of which ``variant`` is its own.
+
+    Raw features, absolute alpha, k-means on all rows for the anchors, no locality, equal weights, k
+    vectors, and embedding rows as they are. "paper" is its text; "released" is the authors' script,
+    which leaves out the degree scaling Sigma^-1/2.
+    """
+    check_option("variant", variant, ("paper", "released"))
+    return {
+        "n_clusters": n_clusters,
+        "n_anchors": n_anchors,
+        "alpha": alpha,
+        "locality": 0.0,
+        "scaling": None,
+        "fusion": "late",
+        "n_repeats": 1,
+        "view_weights": "equal",
+        "n_components": n_clusters,
+        "anchor_method": "kmeans-all",
+        "n_init": 10,
+        "max_iter": 100,
+        "tol": 1e-4,
+        "variant": variant,
+    }
+
+
+def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None) -> Settings:
+    """The settings of a fit; raises for what makes no sense.
+
+    ``params`` are LMVSC's, or :func:`published_parameters`. They are checked against the views that were
+    ``given``; the settings are for ``views``, those of them that describe some sample, all by default.
+    """
+    views = given if views is None else views
+    kept = [given.names.index(name) for name in views.names]
+    n, v = views.n_rows, views.n_views
+    k = _settled(params, "n_clusters", check_count, auto=None)
+    if k is not None and k > n:
+        raise ValueError(
+            f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
+        )
+    anchor_method, n_anchors = _anchors(params, given, k)
+    is_given = not isinstance(anchor_method, str)
+    if is_given:
+        anchor_method = tuple(anchor_method[i] for i in kept)
+    fusion = _choice("fusion", params["fusion"], _FUSIONS, auto="late" if is_given else "both")
+    if v == 1:
+        fusion = "late"  # one view beside itself is that view
+    if is_given and fusion != "late" and len({a.shape[0] for a in anchor_method}) > 1:
+        raise ValueError(
+            f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
+            f"each view; got {[a.shape[0] for a in anchor_method]}."
+        )
+    kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
+    # Given anchors are the same every time.
+    n_repeats = 1 if is_given else _count_repeats(views, max(n_anchors))
+    variant = params.get("variant")
+    return Settings(
+        n_clusters=k,
+        n_anchors=n_anchors,
+        alpha=_numbers(params, "alpha", _nonnegative, auto=_AUTO_ALPHA),
+        locality=_settled(params, "locality", _nonnegative, auto=_AUTO_LOCALITY),
+        scaling=kinds,
+        fusion=fusion,
+        n_repeats=_settled(params, "n_repeats", check_count, auto=n_repeats),
+        view_weights=_weights(params, given.n_views, kept),
+        n_components=_settled(params, "n_components", check_count, auto=None),
+        anchor_method=anchor_method,
+        n_init=check_count("n_init", params["n_init"]),
+        max_iter=check_count("max_iter", params["max_iter"]),
+        tol=_nonnegative("tol", params["tol"]),
+        are_anchors_auto=not is_given and is_auto(params["n_anchors"]),
+        degree_norm=variant != "released",
+        row_norm=variant is None,
+        is_alpha_relative=variant is None,
+    )
+
+
+def _count_repeats(views: Views, n_anchors: int) -> int:
+    """Three anchor seeds; up to nine for few rows, which vary more and cost little.
+
+    Fewer where views are so wide that anchors, one set a view and one of all, would fill memory.
+    """
+    n_rows, n_columns = views.shape
+    wanted = max(3, min(9, _REPEAT_ROWS // n_rows))
+    return max(1, min(wanted, _REPEAT_BYTES // (2 * 8 * n_anchors * n_columns)))
+
+
+def _settled(
+    params: Mapping[str, Any], name: str, check: Callable[[str, Any], Any], *, auto: Any
+) -> Any:
+    """One parameter, checked; ``auto`` where it was left to us."""
+    return auto if is_auto(params[name]) else check(name, params[name])
+
+
+def _nonnegative(name: str, value: Any) -> float:
+    return check_number(name, value, least=0)
+
+
+def _choice(name: str, value: Any, options: Sequence[Any], *, auto: Any = None) -> Any:
+    if auto is not None and is_auto(value):
+        return auto
+    check_option(name, value, [*(["auto"] if auto is not None else []), *options])
+    return value
+
+
+def _numbers(
+    params: Mapping[str, Any], name: str, check: Callable[[str, Any], Any], *, auto: Any
+) -> tuple[Any, ...]:
+    """One number or several, each checked."""
+    return (auto,) if is_auto(params[name]) else check_each(name, params[name], check)
+
+
+def _anchors(params: Mapping[str, Any], views: Views, k: int | None) -> tuple[Any, tuple[int, ...]]:
+    """The anchor method (a name, or one array per view) and the numbers of anchors."""
+    n, method = views.n_rows, params["anchor_method"]
+    if not isinstance(method, str):
+        given = _given_anchors(method, views)
+        sizes = {a.shape[0] for a in given}
+        wanted = _numbers(params, "n_anchors", check_count, auto=None)
+        if wanted != (None,) and sizes != set(wanted):
+            raise ValueError(
+                f"n_anchors={params['n_anchors']!r}, but anchor_method gives "
+                f"{[a.shape[0] for a in given]} anchors. Leave n_anchors on 'auto'."
+            )
+        return given, (max(sizes),)
+    _choice("anchor_method", method, _ANCHOR_METHODS)
+    auto = max(k or min(2, n), min(_AUTO_ANCHORS, n // 3))
+    counts = _numbers(params, "n_anchors", check_count, auto=auto)
+    for m in counts:
+        if m > n:
+            raise ValueError(
+                f"n_samples={n} should be >= n_anchors={m}: anchors are chosen among the rows."
+            )
+    return method, counts
+
+
+def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
+    parts = [anchors] if hasattr(anchors, "shape") else anchors
+    if isinstance(parts, Mapping):
+        by_name = set(parts) == set(views.names)
+        parts = [parts[name] for name in (views.names if by_name else parts)]
+    given = tuple(as_views([part], in_memory=True).arrays[0] for part in parts)
+    for anchors in given:
+        if not np.isfinite(anchors.data if sparse.issparse(anchors) else anchors).all():
+            raise ValueError("anchor_method must hold finite numbers, without NaN or infinity.")
+    widths = [a.shape[1] for a in given]
+    if widths != list(views.n_features):
+        raise ValueError(
+            f"anchor_method must hold one array of anchors per view with that view's columns "
+            f"{list(views.n_features)}; got {widths}."
+        )
+    return given
+
+
+def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
+    each = list(value) if isinstance(value, list | tuple) else [value] * n_views
+    if len(each) != n_views:
+        raise ValueError(f"scaling has {len(each)} entries for {n_views} views.")
+    return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in each)
+
+
+def _weights(
+    params: Mapping[str, Any], n_views: int, kept: Sequence[int]
+) -> str | tuple[float, ...]:
+    value = params["view_weights"]
+    if isinstance(value, str):
+        chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
+        return chosen
+    if value is None:
+        raise ValueError(
+            f"view_weights must be one of {['auto', *_VIEW_WEIGHTS]} or one number per view; got None."
+        )
+    weights = check_each("view_weights", value, _nonnegative)
+    if len(weights) != n_views:
+        raise ValueError(f"view_weights has {len(weights)} entries for {n_views} views.")
+    weights = tuple(weights[i] for i in kept)
+    if sum(weights) <= 0:
+        raise ValueError("view_weights must not all be zero.")
+    return weights

@@ -8,8 +8,7 @@ rows there were.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import iadd
 from types import SimpleNamespace
@@ -18,31 +17,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import check_random_state
 
-from manyview.engines.base import (
-    TILE_ROWS,
-    Engine,
-    Rows,
-    Run,
-    SampledRows,
-    Tile,
-    TileFunction,
-    one_thread_per_product,
-    thread_pool,
-)
+from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product, thread_pool
 from manyview.engines.dask_graphs import is_dask
 from manyview.engines.memory import Memory
-from manyview.pipeline import fit as pipeline
-from manyview.pipeline.graphs import choose_graphs
-from manyview.pipeline.model import FittedModel, GraphRows
-from manyview.pipeline.parameters import resolve
-from manyview.pipeline.settings import Settings
-from manyview.stages.embedding import Basis, embed_rows
-from manyview.stages.graph import AnchorGraph, GraphTile, Moments, graph_moments, stack_tiles
+from manyview.machine import Stopwatch
+from manyview.pipeline.choices import warn_of_doubts
+from manyview.pipeline.fit import Outcome, find_centers, plan_graphs
+from manyview.pipeline.settings import Settings, resolve
+from manyview.pipeline.spectrum import find_bases
+from manyview.stages.embedding import embed_rows, quartic_sums
+from manyview.stages.fusion import Moments, graph_moments
+from manyview.stages.graph import GraphTile, stack_tiles
 from manyview.stages.kmeans import assign
-from manyview.stages.labels import MIN_START_ROWS, START_ROWS_PER_CLUSTER, start_centers
-from manyview.stages.scaling import Array, ScaledRows, Scaler, fit_scaler
+from manyview.stages.rows import ScaledRows
+from manyview.stages.sampling import count_sample_rows, count_start_rows
+from manyview.stages.scaling import fit_scaler
 from manyview.views.container import Views
 from manyview.views.presence import (
     is_partial,
@@ -78,7 +68,7 @@ class Reservoir:
 
     def add(self, tile: GraphTile) -> None:
         """Let graph rows enter."""
-        keys = self._rng.random(tile.parts[0].shape[0])
+        keys = self._rng.random(len(tile))
         self.n_seen += len(keys)
         kept = np.flatnonzero(keys < self._limit)
         if len(kept):
@@ -87,7 +77,7 @@ class Reservoir:
             self._shrink()
 
     def rows(self) -> GraphTile:
-        """Give the sample, in the order in which rows came."""
+        """The sample, in the order in which rows came."""
         self._shrink()
         return self._tiles[0]
 
@@ -108,64 +98,36 @@ class Reservoir:
         self._append(tile, keys, kept)
 
 
-@dataclass(frozen=True)
-class StreamResult:
-    """What a stream gives at any time."""
-
-    model: FittedModel
-    bases: tuple[Basis, ...]
-    rank: int
-    view_weights: Array
-    inertia: float
-    n_failed: int
-    settings: Settings
-
-
 class Stream:
     """Sums and a reservoir of the rows seen so far.
 
     Parameters
     ----------
-    arrays : sequence of (ndarray or csr_array)
-        The first rows of each view: scaling and anchors come from them.
-    names : sequence of str
-        The views' names.
+    views : Views
+        The first rows: scaling and anchors come from them.
     settings : Settings
         The settings.
-    engine, run
-        Who computes on the first rows, and how.
+    run : Run
+        How to compute.
     rng : Generator
         Split by purpose.
     """
 
     def __init__(
-        self,
-        arrays: Sequence[Any],
-        names: Sequence[str],
-        settings: Settings,
-        *,
-        engine: Engine,
-        run: Run,
-        rng: np.random.Generator,
+        self, views: Views, settings: Settings, *, run: Run, rng: np.random.Generator
     ) -> None:
         self._settings, self._n_jobs = settings, run.n_jobs
-        reservoir_rng, *repeat_rngs, label_rng = rng.spawn(settings.n_repeats + 2)
+        *rngs, label_rng = rng.spawn(settings.n_repeats + 2)
         self._seed = int(label_rng.integers(2**30))
-        size = max(MIN_START_ROWS, START_ROWS_PER_CLUSTER * settings.known_clusters)
-        self._reservoir = Reservoir(size, reservoir_rng)
+        # All of these rows are the sample, so nothing was drawn from the first generator.
+        self._reservoir = Reservoir(count_start_rows(settings.known_clusters), rngs[0])
         with one_thread_per_product():
-            rows = engine.open(arrays, run)
-            sample = rows.sample_rows(np.arange(rows.n_rows))
-            self._scalers: tuple[Scaler, ...] = tuple(
-                fit_scaler(array, name=name, kind=kind, impute=settings.impute)
-                for array, name, kind in zip(arrays, names, settings.scaling, strict=True)
-            )
-            graphs, weights = choose_graphs(rows, sample, self._scalers, settings, repeat_rngs)
-        self._graphs: tuple[AnchorGraph, ...] = graphs
-        self._weights = weights
-        self._build = GraphRows(self._scalers, graphs)
+            *_, self._plan = plan_graphs(
+                views.arrays, views.names, settings,
+                engine=Memory(), run=run, rngs=rngs, watch=Stopwatch(),
+            )  # fmt: skip
         self._moments: Moments | None = None
-        self.add(arrays)
+        self.add(views.arrays)
 
     @property
     def n_seen(self) -> int:
@@ -179,7 +141,7 @@ class Stream:
 
         def build(start: int) -> GraphTile:
             tile = [array[start : start + TILE_ROWS] for array in arrays]
-            return self._build(tile, first + start)
+            return self._plan.build(tile, first + start)
 
         with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
             tiles = list(pool.map(build, starts))
@@ -188,53 +150,131 @@ class Stream:
         for tile in tiles:
             self._reservoir.add(tile)
 
-    def result(self) -> StreamResult:
-        """Give the model of the rows seen so far: basis from the sums, centres from the reservoir."""
+    def outcome(self) -> Outcome:
+        """The model of the rows seen so far: basis from the sums, centres from the reservoir."""
         assert self._moments is not None
         moments, settings, rows = self._moments, self._settings, self._reservoir.rows()
-        n_kept = rows.parts[0].shape[0]
-        with one_thread_per_product(), thread_pool(self._n_jobs) as pool:
-            graph = _Standing(rows, self.n_seen)
-            bases, rank = pipeline.find_bases(moments, graph, self._graphs, settings)
-            transforms = tuple(basis.transform for basis in bases)
-            embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
-            centers = start_centers(
-                embedding,
-                settings.known_clusters,
-                n_init=settings.n_init,
-                max_iter=settings.max_iter,
-                tol=settings.tol,
-                seed=self._seed,
-                each=pool.map,
+        stands_for = self.n_seen / len(rows)
+        with one_thread_per_product():
+            bases, rank = find_bases(
+                moments,
+                self._plan.graphs,
+                settings,
+                n_rows=self.n_seen,
+                sum_quartics=lambda transforms: quartic_sums(rows, transforms) * stands_for,
             )
-            inertia = assign(ScaledRows(embedding), centers).inertia * self.n_seen / n_kept
-        model = FittedModel(
-            self._scalers, self._graphs, transforms, settings.row_norm, centers, self._build
+            transforms = [basis.transform for basis in bases]
+            embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
+            centers = find_centers(embedding, settings, seed=self._seed, n_jobs=self._n_jobs)
+            inertia = assign(ScaledRows(embedding), centers).inertia * stands_for
+        return Outcome(
+            model=self._plan.model(bases, centers, settings),
+            bases=bases,
+            rank=rank,
+            view_weights=self._plan.view_weights,
+            inertia=inertia,
+            n_failed=moments.n_failed,
+            settings=settings,
         )
-        return StreamResult(model, bases, rank, self._weights, inertia, moments.n_failed, settings)
 
 
-class _Standing:
-    """Sampled graph rows that stand for all rows: a sum over them, times how many each stands for."""
+class StreamStart:
+    """Batches on their way into a :class:`Stream`: gathered until there are enough to start it.
 
-    def __init__(self, tile: GraphTile, n_rows: int) -> None:
-        self._tile, self.n_rows = tile, n_rows
+    Parameters
+    ----------
+    params : mapping
+        Parameters of LMVSC; the same for all batches.
+    views : Views
+        The first batch.
+    run : Run
+        How to compute.
+    seed : int
+        Of all that is random.
+    """
 
-    def map_reduce(self, function: TileFunction[Any], *, stage: str) -> Any:
-        return function(self._tile, 0) * (self.n_rows / self._tile.parts[0].shape[0])
+    def __init__(self, params: Mapping[str, Any], views: Views, *, run: Run, seed: int) -> None:
+        _refuse_settings(params)
+        self._settings = resolve(params, _many_rows_like(views))  # refuses what makes no sense
+        self._params, self._given = dict(params), _fingerprint(params)
+        self._names, self._run = views.names, run
+        # A start that fails is tried again with more rows, and must draw the same numbers.
+        self._seed = seed
+        self._n_wanted = count_sample_rows(max(self._settings.n_anchors))
+        self._gathered: list[tuple[Any, ...]] = []
+        self._stream: Stream | None = None
+        self._outcome: Outcome | None = None
 
-    def sample_rows(self, rows: npt.NDArray[np.int64]) -> SampledRows:
-        raise NotImplementedError
+    @property
+    def n_seen(self) -> int:
+        """Number of rows."""
+        if self._stream is not None:
+            return self._stream.n_seen
+        return sum(arrays[0].shape[0] for arrays in self._gathered)
 
-    def derive(self, function: TileFunction[Tile]) -> Rows:
-        raise NotImplementedError
+    def add(self, views: Views, params: Mapping[str, Any]) -> None:
+        """Add a batch; refuse it if parameters have changed."""
+        if any(map(is_dask, views.arrays)):
+            raise TypeError(
+                "partial_fit takes batches that fit in memory, and loads no Dask array silently: give "
+                "it array.compute(), a part at a time; or fit the whole array."
+            )
+        if _fingerprint(params) != self._given:
+            raise ValueError(
+                "Parameters were changed after the first partial_fit. Set them back, or start anew "
+                "with a clone of this estimator."
+            )
+        if self._stream is not None:
+            self._stream.add(views.arrays)
+        else:
+            self._check(views)
+            # Copies: whoever reads a stream may use one buffer for all batches.
+            self._gathered.append(tuple(array.copy() for array in views.arrays))
+            if self.n_seen >= self._n_wanted:
+                try:
+                    self._stream = self._start()
+                except BaseException:
+                    del self._gathered[-1]  # a batch that is refused is not added
+                    raise
+                self._gathered = []
+        self._outcome = None
 
-    def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
-        raise NotImplementedError
+    def outcome(self) -> Outcome:
+        """The model of the rows seen so far, worked out when it is first asked for.
+
+        Until there are enough rows to start, it is that of a stream of those there are, which is let go:
+        asking changes nothing.
+        """
+        if self._outcome is None:
+            self._outcome = (self._stream or self._start()).outcome()
+            warn_of_doubts(self._outcome)
+        return self._outcome
+
+    def _check(self, views: Views) -> None:
+        """Refuse what cannot be fitted now: later, it would not be known which batch it came with."""
+        present = side_by_side(views.arrays)
+        if present is not None:
+            refuse_samples_without_views(present, self.n_seen)
+        numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
+        for name, array in views.items():
+            if split_rows(array)[0].shape[0]:
+                fit_scaler(array, name=name, kind=None, numbers=numbers)
+
+    def _start(self) -> Stream:
+        views = Views(stack_rows(self._gathered), names=self._names)
+        first = views[: self._n_wanted]  # so many, however they came in batches
+        settings = self._settings
+        if first.n_rows < max(settings.n_anchors):  # asked for an answer before enough was seen
+            settings = resolve(self._params, first)
+        rng = np.random.default_rng(self._seed)
+        stream = Stream(first, settings, run=self._run, rng=rng)
+        if views.n_rows > first.n_rows:
+            stream.add(views[first.n_rows :].arrays)
+        return stream
 
 
 def stack_rows(batches: Sequence[Sequence[Any]]) -> list[Any]:
-    """Give batches (one array per view each) as one."""
+    """Batches (one array per view each) as one."""
     return [
         stack(parts)
         if any(map(is_partial, parts))
@@ -245,131 +285,25 @@ def stack_rows(batches: Sequence[Sequence[Any]]) -> list[Any]:
     ]
 
 
-class Intake:
-    """Batches on their way into a :class:`Stream`: gathered until there are enough to start it.
-
-    Parameters
-    ----------
-    estimator : LMVSC
-        Its parameters are those of the stream, from the first batch on.
-    views : Views
-        The first batch.
-    """
-
-    is_settled = False
-
-    def __init__(self, estimator: Any, views: Views) -> None:
-        _refuse_settings(estimator)
-        self._settings = resolve(estimator, _many_rows_like(views))  # refuses what makes no sense
-        self._params = _params(estimator)
-        self._names = views.names
-        # A start that fails is tried again with more rows, and must draw the same numbers.
-        self._seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
-        self._n_wanted = pipeline.count_sample_rows(self._settings)
-        self._gathered: list[tuple[Any, ...]] = []
-        self._stream: Stream | None = None
-
-    @property
-    def n_seen(self) -> int:
-        """Number of rows."""
-        if self._stream is not None:
-            return self._stream.n_seen
-        return sum(arrays[0].shape[0] for arrays in self._gathered)
-
-    def add(self, estimator: Any, views: Views) -> None:
-        """Add a batch."""
-        if any(map(is_dask, views.arrays)):
-            raise TypeError(
-                "partial_fit takes batches that fit in memory, and loads no Dask array silently: give "
-                "it array.compute(), a part at a time; or fit the whole array."
-            )
-        if _params(estimator) != self._params:
-            raise ValueError(
-                "Parameters were changed after the first partial_fit. Set them back, or start anew "
-                "with a clone of this estimator."
-            )
-        if self._stream is not None:
-            self._stream.add(views.arrays)
-        else:
-            self._check(estimator, views)
-            # Copies: whoever reads a stream may use one buffer for all batches.
-            self._gathered.append(tuple(array.copy() for array in views.arrays))
-            try:
-                if self.n_seen >= self._n_wanted:
-                    self._start(estimator)
-            except BaseException:
-                del self._gathered[-1]  # a batch that is refused is not added
-                raise
-        self.is_settled = False
-
-    def _check(self, estimator: Any, views: Views) -> None:
-        """Refuse what cannot be fitted now: later, it would not be known which batch it came with."""
-        present = side_by_side(views.arrays)
-        if present is not None:
-            refuse_samples_without_views(present, self.n_seen)
-        numbers = np.arange(self.n_seen, self.n_seen + views.n_rows)
-        for name, array in views.items():
-            rows, there = split_rows(array)
-            if rows.shape[0]:
-                finite = rows if estimator.impute is None else _without_missing(rows)
-                own = numbers if there is None else numbers[there]
-                fit_scaler(finite, name=name, kind=None, numbers=own)
-
-    def settle(self, estimator: Any) -> StreamResult:
-        """Give the model of the rows seen so far."""
-        if self._stream is None:
-            self._start(estimator)
-        assert self._stream is not None
-        result = self._stream.result()
-        self.is_settled = True
-        return result
-
-    def _start(self, estimator: Any) -> None:
-        views = Views(stack_rows(self._gathered), names=self._names)
-        first = views[: self._n_wanted]  # so many, however they came in batches
-        settings = self._settings
-        if first.n_rows < max(settings.n_anchors):  # asked for an answer before enough was seen
-            settings = resolve(estimator, first)
-        stream = Stream(
-            first.arrays,
-            first.names,
-            settings,
-            engine=Memory(),
-            run=estimator._run(first.n_rows),
-            rng=np.random.default_rng(self._seed),
-        )
-        if views.n_rows > first.n_rows:
-            stream.add(views[first.n_rows :].arrays)
-        self._stream, self._gathered = stream, []
-
-
-def _params(estimator: Any) -> str:
+def _fingerprint(params: Mapping[str, Any]) -> str:
     """What must stay the same; not the seed, which is drawn once and may be a generator."""
-    params = estimator.get_params()
     return repr({name: params[name] for name in params if name != "random_state"})
 
 
-def _without_missing(array: Any) -> Any:
-    """Give an array with zero for NaN; infinities stay."""
-    if sparse.issparse(array):
-        values = _without_missing(array.data)
-        return sparse.csr_array((values, array.indices, array.indptr), array.shape)
-    return np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf)
-
-
-def _refuse_settings(estimator: Any) -> None:
+def _refuse_settings(params: Mapping[str, Any]) -> None:
     """Name what a stream cannot do."""
-    if isinstance(estimator.anchor_method, str) and estimator.anchor_method == "kmeans-all":
+    method, n_clusters, engine = params["anchor_method"], params["n_clusters"], params["engine"]
+    if isinstance(method, str) and method == "kmeans-all":
         raise ValueError(
             "anchor_method='kmeans-all' needs all rows again and again, so partial_fit cannot do it. "
             "Use 'kmeans', 'random' or anchors of your own."
         )
-    if isinstance(estimator.n_clusters, str):
+    if isinstance(n_clusters, str):
         raise ValueError(
-            f"n_clusters={estimator.n_clusters!r} cannot be settled before all rows are seen. Give "
+            f"n_clusters={n_clusters!r} cannot be settled before all rows are seen. Give "
             "partial_fit a number."
         )
-    name = estimator.engine if isinstance(estimator.engine, str) else estimator.engine.name
+    name = engine if isinstance(engine, str) else engine.name
     if name not in ("auto", "memory"):
         raise ValueError(
             f"engine={name!r}: partial_fit takes batches that fit in memory, and works on them "

@@ -358,7 +358,7 @@ def _study_rows(estimator: LMVSC, random_state: int) -> npt.NDArray[np.int64]:
 def _study(estimator: LMVSC, X: Any, random_state: int) -> tuple[Views, npt.NDArray[np.integer]]:
     """Rows to fit again, and the labels they have."""
     check_has_labels(estimator)
-    views = estimator._read_rows(X)
+    views = estimator.read_rows(X)
     if views.n_rows != len(estimator.labels_):
         raise ValueError(
             f"X has {views.n_rows} rows, but the model was fitted to {len(estimator.labels_)}. Pass "

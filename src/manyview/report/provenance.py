@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import manyview
-from manyview.pipeline.graphs import spread_evenly
 from manyview.simplex import certify
-from manyview.stages.scaling import side_by_side
+from manyview.stages.rows import side_by_side
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
         gap or distance from the simplex, relative to the problem's energy.
     """
     few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
-    fitted, present = model._model, few.present
+    fitted, present = model.model_, few.present
     if present is not None:  # the problems of incomplete rows are parts of those of complete ones
         few = few[present.all(axis=1)]
     if len(few) == 0:

@@ -105,7 +105,7 @@ def build_summary(
 
 
 def _check_views(model: LMVSC, views: Any) -> Views:
-    matched = model._read_rows(views)
+    matched = model.read_rows(views)
     if matched.n_rows != len(model.labels_):
         raise ValueError(
             f"The views have {matched.n_rows} rows, but the model was fitted to "

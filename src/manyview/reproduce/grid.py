@@ -19,18 +19,17 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from manyview import LMVSC
 from manyview.engines import Memory
-from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product
+from manyview.engines.base import Run, one_thread_per_product
 from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch
 from manyview.pipeline import fit as pipeline
-from manyview.pipeline.graphs import choose_graphs
-from manyview.pipeline.parameters import resolve
+from manyview.pipeline.settings import published_parameters, resolve
 from manyview.reproduce.provenance import n_cores
 from manyview.simplex import Solver, prepare, product_rows
-from manyview.stages.graph import AnchorGraph, GraphTile, graph_moments, side_by_side_graphs
-from manyview.stages.scaling import Array, Scaler, fit_scaler
+from manyview.stages.fusion import graph_moments
+from manyview.stages.graph import AnchorGraph, GraphTile, side_by_side_graphs
+from manyview.stages.scaling import Array, Scaler
 from manyview.views.container import Views
 
 VARIANTS = ("paper", "released")
@@ -96,23 +95,19 @@ def fit_grid(
     >>> [(fit.alpha, fit.variant) for fit in fit_grid(views, 3, 6, [0.1, 1.0])]
     [(0.1, 'paper'), (0.1, 'released'), (1.0, 'paper'), (1.0, 'released')]
     """
-    model = LMVSC.as_published(n_clusters, n_anchors, alphas[0])
-    settings = replace(resolve(model, views), alpha=tuple(alphas))
+    settings = resolve(published_parameters(n_clusters, n_anchors, alphas, "paper"), views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
-    sample_rng, repeat_rng, _ = _spawn(first)
-    run = Run(n_jobs or n_cores(), TILE_ROWS, SilentProgress())
+    *rngs, _ = _spawn(first)
+    run = Run(n_jobs or n_cores(), SilentProgress())
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():
         started, cpu_started = time.perf_counter(), time.process_time()
-        rows = engine.open(views.arrays, run)
-        numbers = pipeline.sample_numbers(rows.n_rows, settings, sample_rng)
-        sample = rows.sample_rows(numbers)
-        scalers = tuple(
-            fit_scaler(array, name=name, kind=kind, numbers=numbers)
-            for array, name, kind in zip(sample.arrays, views.names, settings.scaling, strict=True)
-        )
-        graphs, _ = choose_graphs(rows, sample, scalers, settings, [repeat_rng])
+        rows, _, plan = pipeline.plan_graphs(
+            views.arrays, views.names, settings,
+            engine=engine, run=run, rngs=rngs, watch=Stopwatch(),
+        )  # fmt: skip
+        scalers, graphs = plan.scalers, plan.graphs
         shared["anchors"] = time.perf_counter() - started
         started = time.perf_counter()
         of_view = [[g for g in graphs if g.views == (v,)] for v in range(views.n_views)]
@@ -146,7 +141,7 @@ def fit_grid(
 
 
 def _spawn(seed: int) -> list[np.random.Generator]:
-    """Give the generators that a fit with one anchor seed has: sample, anchors, labels."""
+    """The generators that a fit with one anchor seed has: sample, anchors, labels."""
     return np.random.default_rng(seed).spawn(3)
 
 

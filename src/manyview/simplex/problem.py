@@ -60,7 +60,7 @@ class SimplexProblem:
         return max(min(int(self.weights.shape[0]), self.n_anchors - 1), 1)
 
     def linear_terms(self, X: npt.NDArray[np.floating]) -> Array:
-        """Give the linear terms of dense or CSR rows X, shape (n, m)."""
+        """Linear terms of dense or CSR rows X, shape (n, m)."""
         B: Array = np.asarray(X @ self.weights, dtype=np.float64)
         B += self.offset
         return B
@@ -117,7 +117,7 @@ class GroupedAnchors:
         self._grams = [A @ A.T for _, A in centered]
 
     def problem(self, groups: Sequence[int], share: float) -> tuple[SimplexProblem, float]:
-        """Give the problem of rows that have these groups of columns, and what scales the rows.
+        """The problem of rows that have these groups of columns, and what scales the rows.
 
         What is there stands for all: anchors and rows are divided by the root of the groups' ``share``
         of the energy, so that alpha keeps its meaning.
@@ -132,7 +132,7 @@ class GroupedAnchors:
 
 
 def _centered(A: Array) -> tuple[Array, Array]:
-    """Give the mean of anchors (m, d), and the anchors less the mean."""
+    """The mean of anchors (m, d), and the anchors less the mean."""
     center = A.mean(axis=0)
     centered = A - center
     if np.vdot(centered, centered) <= 1e-26 * np.vdot(A, A):
@@ -143,7 +143,7 @@ def _centered(A: Array) -> tuple[Array, Array]:
 def _problem(
     gram: Array, center: Array, turned: Array, alpha: float, locality: float
 ) -> SimplexProblem:
-    """Give the problem of anchors with these products, mean, and columns less the mean (d, m)."""
+    """The problem of anchors with these products, mean, and columns less the mean (d, m)."""
     square_norms = np.diagonal(gram).copy()
     unit = float(square_norms.mean()) + alpha
     if unit <= 0.0:  # all anchors alike and no ridge: every z is a solution

@@ -56,13 +56,13 @@ class Solution:
         return cls(np.zeros(n + 1, np.int64), np.empty(n * m, np.int32), np.empty(n * m))
 
     def trimmed(self, *, n_handed_on: int = 0, n_failed: int = 0) -> Solution:
-        """Give the filled part."""
+        """The filled part."""
         end = self.indptr[-1]
         indices, data = self.indices[:end].copy(), self.data[:end].copy()
         return Solution(self.indptr, indices, data, n_handed_on, n_failed)
 
     def rows(self, n_anchors: int) -> sparse.csr_array:
-        """Give the solved rows as a CSR array of shape (n, n_anchors)."""
+        """The solved rows as a CSR array of shape (n, n_anchors)."""
         shape = (len(self.indptr) - 1, n_anchors)
         return sparse.csr_array((self.data, self.indices, self.indptr), shape=shape)
 
@@ -79,7 +79,7 @@ def product_rows(n_features: int, n_anchors: int) -> int:
 
 
 def rows_within(n_bytes: int, bytes_per_row: int, *, least: int) -> int:
-    """Give the power of two of rows that fit in ``n_bytes``: from ``least`` to 4096.
+    """The power of two of rows that fit in ``n_bytes``: from ``least`` to 4096.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def rows_within(n_bytes: int, bytes_per_row: int, *, least: int) -> int:
 
 
 def choose_method(problem: SimplexProblem, pilot: Array) -> str:
-    """Give the name of the method for rows like those with linear terms ``pilot`` (n, m).
+    """The name of the method for rows like those with linear terms ``pilot`` (n, m).
 
     It depends on the mean number of anchors that a pilot row uses, the number of anchors and their
     dimensions, and the ridge.
@@ -129,7 +129,7 @@ class Solver:
         return self._polish(B, solved) if self.problem.ridge > _STIFF else solved
 
     def _polish(self, B: Array, solved: Solution) -> Solution:
-        """Give solved rows to full precision where the ridge dwarfs all else.
+        """Solved rows to full precision where the ridge dwarfs all else.
 
         z is the projection of (b - AA'z) / ridge onto the simplex; that map shrinks errors by about
         the ridge, so applying it once wipes out those of z.

@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
-from manyview.stages.scaling import Array, ScaledRows
+from manyview.stages.rows import Array, ScaledRows
 from manyview.views.container import with_short_indices
 
-SAMPLE_ROWS_PER_ANCHOR = 256
 _FIRST_ROWS_PER_ANCHOR = 32
 _FIRST_SWEEPS, _LAST_SWEEPS = 10, 3
 FEW_ROWS = 2000
@@ -26,21 +25,8 @@ def n_first_rows(n_anchors: int) -> int:
     return n_anchors * _FIRST_ROWS_PER_ANCHOR
 
 
-def choose_rows(n_rows: int, n_wanted: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Give distinct row numbers, ascending.
-
-    Examples
-    --------
-    >>> choose_rows(3, 3, np.random.default_rng(0))
-    array([0, 1, 2])
-    """
-    if n_wanted >= n_rows:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, n_wanted, replace=False, shuffle=False))
-
-
 def refine_anchors(starts: Array, first: Sweep, last: Sweep) -> Array:
-    """Give anchors by k-means from ``starts`` (m, d): most sweeps over few rows, the last over all.
+    """Anchors by k-means from ``starts`` (m, d): most sweeps over few rows, the last over all.
 
     Anchors need to lie where rows are, not to be a perfect k-means solution: sweeps over an eighth
     of the sample bring them there, and a few over all of it settle them.
@@ -51,7 +37,7 @@ def refine_anchors(starts: Array, first: Sweep, last: Sweep) -> Array:
 
 
 def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
-    """Give anchors (m, d) of n rows with d > n columns, from the rows numbered ``starts``.
+    """Anchors (m, d) of n rows with d > n columns, from the rows numbered ``starts``.
 
     K-means only asks for distances, and n rows have the same in n dimensions: those of a root of
     their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
@@ -72,7 +58,7 @@ def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
 
 
 def _few_dimensions(rows: ScaledRows) -> Array:
-    """Give points (n, n) with the distances of the rows."""
+    """Points (n, n) with the distances of the rows."""
     X = rows.matrix
     products = X @ X.T
     gram: Array = products.toarray() if sparse.issparse(products) else products
@@ -90,7 +76,7 @@ def _few_dimensions(rows: ScaledRows) -> Array:
 
 
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:
-    """Give the best of ten k-means solutions on sampled rows: where k-means on all rows starts."""
+    """The best of ten k-means solutions on sampled rows: where k-means on all rows starts."""
     kmeans = KMeans(n_anchors, n_init=10, max_iter=100, random_state=seed)
     kmeans.fit(with_short_indices(sample.matrix))
     centers: Array = kmeans.cluster_centers_

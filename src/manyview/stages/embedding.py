@@ -9,7 +9,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from manyview.stages.graph import GraphTile
-from manyview.stages.scaling import Array, unit_rows
+from manyview.stages.rows import Array
+from manyview.stages.scaling import unit_rows
 
 _USELESS = 1e-10  # squared singular values below this share of the largest carry only rounding
 _POWER = 1.5  # of the squared singular values that weight vectors
@@ -32,7 +33,7 @@ class Basis:
 
 
 def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
-    """Give the basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
+    """The basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
 
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
     weight are left out, so there may be fewer than ``n_components``.
@@ -87,7 +88,7 @@ def weigh_vectors(
 
 
 def canonical(vectors: Array, values: Array) -> Array:
-    """Give the same vectors whatever signs and bases the eigensolver chose.
+    """The same vectors whatever signs and bases the eigensolver chose.
 
     Where values repeat, any rotation of their vectors is as good: the one chosen has a lower
     triangle with positive diagonal at the rows where the subspace is strongest. A single vector gets

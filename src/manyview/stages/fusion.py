@@ -1,20 +1,89 @@
-"""Graph sums of all views -> the fused graph's sums; degrees and view weights."""
+"""Graph rows -> their sums -> the fused graph's sums, by degrees and view weights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from manyview.stages.scaling import Array
-
-if TYPE_CHECKING:
-    from manyview.stages.graph import AnchorGraph
+from manyview.stages.graph import AnchorGraph, GraphTile
+from manyview.stages.rows import Array
 
 EARLY_SHARE = 0.5
 """Share of the graph of all views side by side where it is fused with one graph a view."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over graph rows: all that the spectral step needs; adds up over tiles.
+
+    Attributes
+    ----------
+    grams : tuple of ndarray of shape (M, M)
+        Z'Z of each repeat, upper triangle.
+    column_sums : tuple of ndarray of shape (M,)
+        Z'1 of each repeat.
+    n_entries : tuple of ndarray of shape (M,)
+        Stored entries of each repeat's columns.
+    n_failed : int
+        Rows whose problem was not solved to tolerance.
+    n_solved : ndarray of int
+        For each graph, the number of rows that have the views it sees.
+    """
+
+    grams: tuple[Array, ...]
+    column_sums: tuple[Array, ...]
+    n_entries: tuple[npt.NDArray[np.integer], ...]
+    n_failed: int
+    n_solved: npt.NDArray[np.int64]
+
+    def __add__(self, other: Moments) -> Moments:
+        return self._joined(other, operator.add)
+
+    def __iadd__(self, other: Moments) -> Moments:
+        return self._joined(other, operator.iadd)  # in the same arrays: Grams are large
+
+    def _joined(self, other: Moments, add: Callable[[Any, Any], Any]) -> Moments:
+        return Moments(
+            tuple(map(add, self.grams, other.grams)),
+            tuple(map(add, self.column_sums, other.column_sums)),
+            tuple(map(add, self.n_entries, other.n_entries)),
+            self.n_failed + other.n_failed,
+            add(self.n_solved, other.n_solved),
+        )
+
+
+def graph_moments(tile: GraphTile, first_row: int = 0) -> Moments:
+    """Z'Z and Z'1 of a tile's graph rows."""
+    sums = [
+        np.bincount(Z.indices, weights=Z.data, minlength=Z.shape[1]).astype(np.float64)
+        for Z in tile.parts
+    ]
+    entries = [np.bincount(Z.indices, minlength=Z.shape[1]) for Z in tile.parts]
+    grams = tuple(map(_gram, tile.parts))
+    n_solved = np.array(tile.n_solved, np.int64)
+    return Moments(grams, tuple(sums), tuple(entries), tile.n_failed, n_solved)
+
+
+def _gram(Z: sparse.csr_array) -> Array:
+    from manyview.stages import kernels
+
+    counts = np.diff(Z.indptr).astype(np.float64)
+    m = Z.shape[1]
+    # Scattered updates cost about eight times those of a dense product.
+    if 4.0 * (counts * counts).sum() > len(counts) * float(m) ** 2:
+        dense = Z.toarray()
+        gram: Array = dense.T @ dense
+        gram[np.tri(m, k=-1, dtype=bool)] = 0.0  # in place: np.triu would copy it
+        return gram
+    gram = np.zeros((m, m))
+    kernels.add_outer_products(Z.indptr, Z.indices, Z.data, gram)
+    return gram
 
 
 def column_scales(

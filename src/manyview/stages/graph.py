@@ -1,20 +1,30 @@
-"""Rows and anchors -> sparse graph rows, by the simplex QP."""
+"""Rows and anchors -> sparse graph rows, by the simplex QP; also of samples that lack views."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from manyview.simplex import Solver, choose_method, prepare
-from manyview.stages.patchy import PatchyRows
-from manyview.stages.scaling import Array, ScaledRows
-from manyview.stages.solving import PatternSolvers, SolvedRows, solve, split_by_view, total_shares
+from manyview.simplex import (
+    GroupedAnchors,
+    Solution,
+    Solver,
+    choose_method,
+    prepare,
+    product_rows,
+    rows_within,
+)
+from manyview.stages.rows import Array, IncompleteRows, ScaledRows
+from manyview.stages.scaling import Scaler
+from manyview.views.presence import Mask, refuse_samples_without_views
+
+_SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
+_KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present
 
 
 @dataclass(frozen=True)
@@ -70,167 +80,238 @@ class GraphTile:
     n_solved: tuple[int, ...] = ()
     shares: tuple[Array | None, ...] = ()
 
+    def __len__(self) -> int:
+        return int(self.parts[0].shape[0])
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(Z.data.nbytes + Z.indices.nbytes + Z.indptr.nbytes for Z in self.parts)
 
 
-@dataclass(frozen=True)
-class GraphBuilder:
-    """Makes graph rows; holds each graph's problem, prepared once.
+class GraphRows:
+    """Raw rows of a tile in, their graph rows out; holds each graph's problem, prepared once.
 
     Where samples lack views, each graph has rows for those it can see, and a sample counts by the share
     of the views that it has: rows that stand on less are less certain.
 
-    Attributes
+    Parameters
     ----------
+    scalers : tuple of Scaler
+        One per view.
     graphs : tuple of AnchorGraph
         In the order of their columns, repeat by repeat.
-    n_features : tuple of int
-        Columns of each view.
     """
 
-    graphs: tuple[AnchorGraph, ...]
-    n_features: tuple[int, ...]
-    _prepared: tuple[tuple[Solver, list[Array]], ...] = field(init=False, repr=False)
-    _patterns: tuple[PatternSolvers, ...] = field(init=False, repr=False)
+    def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
+        self._scalers, self._graphs = scalers, graphs
+        n_features = [len(scaler.shift) for scaler in scalers]
+        widths = [[n_features[v] for v in graph.views] for graph in graphs]
+        self._solvers = [_GraphSolver(*each) for each in zip(graphs, widths, strict=True)]
+        self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_prepared", tuple(map(self._prepare, self.graphs)))
-        patterns = tuple(PatternSolvers(graph, self._widths(graph)) for graph in self.graphs)
-        object.__setattr__(self, "_patterns", patterns)
+    def __call__(self, tile: Any, first_row: int) -> GraphTile:
+        """Graph rows of a tile, a list with one block per view, some rows maybe missing.
 
-    def _prepare(self, graph: AnchorGraph) -> tuple[Solver, list[Array]]:
-        """Give the solver of a graph, and its problem's weights split by view."""
-        problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
-        weights = split_by_view(problem.weights, self._widths(graph), graph.view_scales)
-        return Solver(problem, graph.method), weights
+        Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
+        """
+        parts = []
+        for start in range(0, tile[0].shape[0], self._step):
+            rows, first = slice(start, start + self._step), first_row + start
+            scaled = [s.apply(X[rows], first) for s, X in zip(self._scalers, tile, strict=True)]
+            masks = [view.present for view in scaled if view.present is not None]
+            if len(masks) == len(scaled):
+                refuse_samples_without_views(np.stack(masks, axis=1), first)
+            parts.append(self.of_scaled(scaled))
+        return stack_tiles(parts)
 
-    def _widths(self, graph: AnchorGraph) -> list[int]:
-        return [self.n_features[v] for v in graph.views]
-
-    def __call__(self, rows: Sequence[ScaledRows]) -> GraphTile:
-        """Give the graph rows of scaled rows, one :class:`ScaledRows` per view."""
-        solved = [self._rows_of(number, rows) for number in range(len(self.graphs))]
+    def of_scaled(self, rows: Sequence[ScaledRows]) -> GraphTile:
+        """Graph rows of scaled rows, one :class:`ScaledRows` per view."""
+        solved = [solver.solve(rows) for solver in self._solvers]
         by_repeat: dict[int, list[int]] = {}
-        for number, graph in enumerate(self.graphs):
+        for number, graph in enumerate(self._graphs):
             by_repeat.setdefault(graph.repeat, []).append(number)
         parts, shares = [], []
         for numbers in by_repeat.values():
             parts.append(side_by_side_graphs([solved[g].rows for g in numbers]))
-            weights = [self.graphs[g].weight for g in numbers]
-            shares.append(total_shares([solved[g].shares for g in numbers], weights))
+            weights = [self._graphs[g].weight for g in numbers]
+            shares.append(_total_shares([solved[g].shares for g in numbers], weights))
         n_failed = sum(each.n_failed for each in solved)
         n_solved = tuple(each.n_solved for each in solved)
         return GraphTile(tuple(parts), n_failed, n_solved, tuple(shares))
 
-    def _rows_of(self, number: int, rows: Sequence[ScaledRows]) -> SolvedRows:
-        """Give the rows of one graph for all samples, also those it does not see."""
-        graph, (solver, weights) = self.graphs[number], self._prepared[number]
-        views = [rows[v] for v in graph.views]
-        if len(views) > 1 and any(view.present is not None for view in views):
-            return self._patterns[number].solve(views)
-        return solve(views, solver, weights).spread(views[0].present)
 
-
-def method_for(graph: AnchorGraph, rows: ScaledRows | PatchyRows) -> str:
-    """Give the name of the method that suits a graph, by a few rows of its views side by side."""
+def method_for(graph: AnchorGraph, rows: ScaledRows | IncompleteRows) -> str:
+    """The method that suits a graph, by a few rows of its views side by side."""
     problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
     return choose_method(problem, rows.products(problem.weights) + problem.offset)
 
 
 def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
-    """Give the graph rows of consecutive parts of a tile as one."""
+    """Graph rows of consecutive parts of a tile as one."""
     if len(tiles) == 1:
         return tiles[0]
     parts = zip(*(tile.parts for tile in tiles), strict=True)
     stacked = tuple(sparse.csr_array(sparse.vstack(part, "csr")) for part in parts)
     n_solved = tuple(map(sum, zip(*(tile.n_solved for tile in tiles), strict=True)))
-    shares = tuple(_stack_shares(tiles, repeat) for repeat in range(len(tiles[0].shares)))
-    return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved, shares)
-
-
-def _stack_shares(tiles: list[GraphTile], repeat: int) -> Array | None:
-    each = [tile.shares[repeat] for tile in tiles]
-    if all(shares is None for shares in each):
-        return None
-    return np.concatenate(
-        [
-            np.ones(tile.parts[repeat].shape[0]) if shares is None else shares
-            for tile, shares in zip(tiles, each, strict=True)
-        ]
-    )
+    shares = []
+    for each in zip(*(tile.shares for tile in tiles), strict=True):
+        known = [np.ones(len(t)) if s is None else s for t, s in zip(tiles, each, strict=True)]
+        shares.append(None if all(s is None for s in each) else np.concatenate(known))
+    return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved, tuple(shares))
 
 
 def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:
-    """Give the graphs (n, m) of several views as one (n, sum of m)."""
+    """Graphs (n, m) of several views as one (n, sum of m)."""
     return graphs[0] if len(graphs) == 1 else sparse.csr_array(sparse.hstack(graphs, "csr"))
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Sums over graph rows: all that the spectral step needs; adds up over tiles.
+def _total_shares(shares: Sequence[Array | None], weights: Sequence[float]) -> Array | None:
+    """How much of all graphs each sample has (n,), from each graph's shares and weight; None if all."""
+    if all(each is None for each in shares):
+        return None
+    total = np.zeros(max(len(each) for each in shares if each is not None))
+    for each, weight in zip(shares, weights, strict=True):
+        total += weight if each is None else weight * each
+    return total / sum(weights)
 
-    Attributes
-    ----------
-    grams : tuple of ndarray of shape (M, M)
-        Z'Z of each repeat, upper triangle.
-    column_sums : tuple of ndarray of shape (M,)
-        Z'1 of each repeat.
-    n_entries : tuple of ndarray of shape (M,)
-        Stored entries of each repeat's columns.
-    n_failed : int
-        Rows whose problem was not solved to tolerance.
-    n_solved : ndarray of int
-        For each graph, the number of rows that have the views it sees.
+
+@dataclass(frozen=True)
+class _SolvedRows:
+    """Rows of one graph.
+
+    ``rows`` (n, m) sum to each sample's share of the views that the graph sees, from 0 to 1; ``shares``
+    are None if all samples have all views.
     """
 
-    grams: tuple[Array, ...]
-    column_sums: tuple[Array, ...]
-    n_entries: tuple[npt.NDArray[np.integer], ...]
+    rows: sparse.csr_array
+    shares: Array | None
     n_failed: int
-    n_solved: npt.NDArray[np.int64]
 
-    def __add__(self, other: Moments) -> Moments:
-        return self._joined(other, operator.add)
+    @property
+    def n_solved(self) -> int:
+        """Number of samples that have some of the views."""
+        return int(self.rows.shape[0] if self.shares is None else np.count_nonzero(self.shares))
 
-    def __iadd__(self, other: Moments) -> Moments:
-        return self._joined(other, operator.iadd)  # in the same arrays: Grams are large
-
-    def _joined(self, other: Moments, add: Callable[[Any, Any], Any]) -> Moments:
-        return Moments(
-            tuple(map(add, self.grams, other.grams)),
-            tuple(map(add, self.column_sums, other.column_sums)),
-            tuple(map(add, self.n_entries, other.n_entries)),
-            self.n_failed + other.n_failed,
-            add(self.n_solved, other.n_solved),
-        )
-
-
-def graph_moments(tile: GraphTile, first_row: int = 0) -> Moments:
-    """Give Z'Z and Z'1 of a tile's graph rows."""
-    sums = [
-        np.bincount(Z.indices, weights=Z.data, minlength=Z.shape[1]).astype(np.float64)
-        for Z in tile.parts
-    ]
-    entries = [np.bincount(Z.indices, minlength=Z.shape[1]) for Z in tile.parts]
-    grams = tuple(map(_gram, tile.parts))
-    n_solved = np.array(tile.n_solved, np.int64)
-    return Moments(grams, tuple(sums), tuple(entries), tile.n_failed, n_solved)
+    def spread(self, present: Mask, shares: Array) -> _SolvedRows:
+        """Rows of the samples that are present as rows of all samples, which sum to their shares."""
+        counts = np.zeros(len(present), np.int32)
+        counts[present] = np.diff(self.rows.indptr)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        data = self.rows.data * np.repeat(shares, counts)
+        shape = (len(present), self.rows.shape[1])
+        rows = sparse.csr_array((data, self.rows.indices, indptr), shape=shape)
+        return _SolvedRows(rows, shares, self.n_failed)
 
 
-def _gram(Z: sparse.csr_array) -> Array:
-    from manyview.stages import kernels
+class _GraphSolver:
+    """Solves rows of one graph, also where samples lack some of its views.
 
-    counts = np.diff(Z.indptr).astype(np.float64)
-    m = Z.shape[1]
-    # Scattered updates cost about eight times those of a dense product.
-    if 4.0 * (counts * counts).sum() > len(counts) * float(m) ** 2:
-        dense = Z.toarray()
-        gram: Array = dense.T @ dense
-        gram[np.tri(m, k=-1, dtype=bool)] = 0.0  # in place: np.triu would copy it
-        return gram
-    gram = np.zeros((m, m))
-    kernels.add_outer_products(Z.indptr, Z.indices, Z.data, gram)
-    return gram
+    Samples that have the same views share one problem: that of the anchors' columns in these views. Each
+    row counts by the share of the views that the sample has.
+    """
+
+    def __init__(self, graph: AnchorGraph, widths: Sequence[int]) -> None:
+        self._graph, self._widths = graph, list(widths)
+        problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
+        weights = _split_by_view(problem.weights, widths, graph.view_scales)
+        self._whole = Solver(problem, graph.method), weights
+        self._kept: dict[tuple[int, ...], tuple[Solver, list[Array]]] = {}
+        self._kept_bytes = 0
+
+    def solve(self, rows: Sequence[ScaledRows]) -> _SolvedRows:
+        """Rows of all samples; those with none of the views, or only of weight 0, are empty."""
+        views = [rows[v] for v in self._graph.views]
+        if len(views) > 1 and any(view.present is not None for view in views):
+            return self._solve_by_pattern(views)
+        solved, present = _solve(views, *self._whole), views[0].present
+        return solved if present is None else solved.spread(present, present.astype(np.float64))
+
+    def _solve_by_pattern(self, views: list[ScaledRows]) -> _SolvedRows:
+        n, m = views[0].n_samples, len(self._graph.anchors)
+        masks = [np.ones(n, bool) if v.present is None else v.present for v in views]
+        scales = np.array(self._graph.view_scales)
+        present = np.stack(masks, axis=1) & (scales > 0)
+        places = np.stack([np.cumsum(mask) - 1 for mask in masks], axis=1)
+        patterns, which = np.unique(present, axis=0, return_inverse=True)
+        solved, members = [], []
+        for number, pattern in enumerate(patterns):
+            groups = tuple(np.flatnonzero(pattern).tolist())
+            if groups:
+                samples = np.flatnonzero(which.ravel() == number)
+                rows = [views[g][places[samples, g]] for g in groups]
+                solved.append(_solve(rows, *self._solver(groups)))
+                members.append(samples)
+        shares: Array = present @ self._view_shares
+        if not solved:
+            return _SolvedRows(sparse.csr_array((n, m)), shares, 0)
+        stacked = sparse.csr_array(sparse.vstack([each.rows for each in solved], "csr"))
+        ordered = stacked[np.argsort(np.concatenate(members), kind="stable")]
+        n_failed = sum(each.n_failed for each in solved)
+        return _SolvedRows(ordered, None, n_failed).spread(shares > 0, shares)
+
+    @cached_property
+    def _view_shares(self) -> Array:
+        squares = np.square(self._graph.view_scales)
+        shares: Array = squares / squares.sum()
+        return shares
+
+    @cached_property
+    def _groups(self) -> GroupedAnchors:
+        graph = self._graph
+        parts = np.split(graph.anchors, np.cumsum(self._widths)[:-1], axis=1)
+        return GroupedAnchors(parts, alpha=graph.alpha, locality=graph.locality)
+
+    def _solver(self, groups: tuple[int, ...]) -> tuple[Solver, list[Array]]:
+        """The solver of samples with these views, and its problem's weights split by view."""
+        found = self._kept.get(groups)
+        if found is None:
+            share = float(self._view_shares[list(groups)].sum())
+            problem, scale = self._groups.problem(groups, share)
+            factors = [scale * self._graph.view_scales[g] for g in groups]
+            weights = _split_by_view(problem.weights, [self._widths[g] for g in groups], factors)
+            found = Solver(problem, self._graph.method), weights
+            if self._kept_bytes < _KEEP_BYTES:
+                self._kept[groups] = found
+                self._kept_bytes += problem.gram.nbytes + 2 * problem.weights.nbytes
+        return found
+
+
+def _split_by_view(weights: Array, widths: Sequence[int], scales: Sequence[float]) -> list[Array]:
+    """A problem's weights (d, m) view by view, each times its scale."""
+    parts = np.split(weights, np.cumsum(widths)[:-1])
+    return [W if s == 1.0 else W * s for W, s in zip(parts, scales, strict=True)]
+
+
+def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _SolvedRows:
+    """Multiply and solve a cache-sized number of rows at a time."""
+    offset = solver.problem.offset
+    width = 1
+    for rows, W in zip(views, weights, strict=True):
+        if rows.offset is None:
+            width = max(width, W.shape[0])
+        else:  # the centre of sparse rows
+            offset = offset - rows.offset @ W
+    step = product_rows(width, solver.problem.n_anchors)
+    solutions = []
+    for start in range(0, len(views[0]), step):
+        part = slice(start, start + step)
+        B = views[0].matrix[part] @ weights[0]
+        for rows, W in zip(views[1:], weights[1:], strict=True):
+            B += rows.matrix[part] @ W
+        B += offset
+        solutions.append(solver.solve(B))
+    n_failed = sum(solution.n_failed for solution in solutions)
+    return _SolvedRows(_stack(solutions, solver.problem.n_anchors), None, n_failed)
+
+
+def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:
+    if not solutions:
+        return sparse.csr_array((0, m))
+    starts = np.cumsum([0, *(solution.indptr[-1] for solution in solutions)])
+    indptr = np.concatenate(
+        [[0], *(s.indptr[1:] + start for s, start in zip(solutions, starts, strict=False))]
+    ).astype(np.int32)
+    indices = np.concatenate([solution.indices for solution in solutions])
+    data = np.concatenate([solution.data for solution in solutions])
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, m))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from manyview.stages.scaling import Array, ScaledRows
+from manyview.stages.rows import Array, IncompleteRows, ScaledRows
 
 Sweep = Callable[[Array], "Assignment"]
 """Centres in, the sums of one assignment of all rows out."""
@@ -52,67 +52,90 @@ class Assignment:
 def nearest_centers(
     rows: ScaledRows, centers: npt.NDArray[np.floating]
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    """Give each row's nearest centre, and x'c - ||c||^2/2 for it. centers : (k, d)."""
-    from manyview.stages import kernels
-
+    """Each row's nearest centre, and x'c - ||c||^2/2 for it. centers : (k, d)."""
     products = np.ascontiguousarray(rows.products(np.ascontiguousarray(centers.T)))
     half_norms = 0.5 * np.einsum("ij,ij->i", centers, centers)
+    return _nearest(products, half_norms.astype(products.dtype))
+
+
+def _nearest(
+    products: npt.NDArray[np.floating], half_norms: npt.NDArray[np.floating]
+) -> tuple[npt.NDArray[np.int32], Array]:
+    from manyview.stages import kernels
+
     n = products.shape[0]
     labels, scores = np.empty(n, np.int32), np.empty(n, products.dtype)
-    kernels.nearest(products, half_norms.astype(products.dtype), labels, scores)
+    kernels.nearest(products, half_norms, labels, scores)
     return labels, scores
 
 
-def assign(rows: ScaledRows, centers: npt.NDArray[np.floating]) -> Assignment:
-    """Give rows (n, d) to their nearest of ``centers`` (k, d), and sum."""
-    from manyview.stages import kernels
+def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating]) -> Assignment:
+    """Sums over rows (n, d), each given to its nearest of ``centers`` (k, d).
 
+    Samples that lack views are compared by the columns they have. What they lack is filled in from their
+    centre, so it moves the centre nowhere.
+    """
     if len(rows) == 0:  # a tile of samples that all lack the view
         none = np.zeros(len(centers), np.int64)
         return Assignment(np.zeros(centers.shape), none, 0.0, -1.0, np.zeros(centers.shape[1]))
+    if isinstance(rows, IncompleteRows):
+        return _assign_incomplete(rows, centers)
     labels, scores = nearest_centers(rows, centers)
     distances = np.maximum(rows.square_norms() - 2.0 * scores, 0.0)
-    k = len(centers)
-    sums = np.zeros(centers.shape)
-    counts = np.bincount(labels, minlength=k)
-    X = rows.matrix
-    if rows.offset is not None:
-        kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
-        sums -= counts[:, None] * rows.offset
-    else:
-        kernels.add_rows_by_label(X, labels, sums)
+    counts = np.bincount(labels, minlength=len(centers))
     far = int(np.argmax(distances))
     row = rows[far : far + 1].dense()[0].astype(np.float64)
+    inertia = float(distances.sum(dtype=np.float64))
     return Assignment(
-        sums, counts, float(distances.sum(dtype=np.float64)), float(distances[far]), row
+        _sums_by_label(rows, labels, counts), counts, inertia, float(distances[far]), row
     )
+
+
+def _assign_incomplete(rows: IncompleteRows, centers: npt.NDArray[np.floating]) -> Assignment:
+    k = len(centers)
+    products = rows.products(np.ascontiguousarray(centers.T))
+    squares = np.zeros(len(rows))
+    for view, factor, columns, there in rows.parts():
+        part = centers[:, columns]
+        products[there] -= 0.5 * np.einsum("ij,ij->i", part, part)
+        squares[there] += factor * factor * view.square_norms()
+    labels, scores = _nearest(products, np.zeros(k, products.dtype))
+    distances = np.maximum(squares - 2.0 * scores, 0.0)
+    counts = np.bincount(labels, minlength=k)
+    sums = np.empty(centers.shape)
+    for view, factor, columns, there in rows.parts():
+        own = np.bincount(labels[there], minlength=k)
+        sums[:, columns] = factor * _sums_by_label(view, labels[there], own)
+        sums[:, columns] += (counts - own)[:, None] * centers[:, columns]
+    far = int(np.argmax(distances))
+    row = rows.one(far).dense(centers[labels[far]][None])[0]
+    return Assignment(sums, counts, float(distances.sum()), float(distances[far]), row)
+
+
+def _sums_by_label(
+    rows: ScaledRows, labels: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]
+) -> Array:
+    """Sum of each label's rows, shape (k, d)."""
+    from manyview.stages import kernels
+
+    X = rows.matrix
+    sums = np.zeros((len(counts), X.shape[1]))
+    if rows.offset is None:
+        kernels.add_rows_by_label(X, labels, sums)
+    else:
+        kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
+        sums -= counts[:, None] * rows.offset
+    return sums
 
 
 def lloyd(
     sweep: Sweep, centers: Array, *, max_iter: int, tol: float = 0.0
 ) -> tuple[Array, Assignment, int]:
-    """Move centres to the mean of their rows until they rest.
+    """Move centres (k, d) to the mean of their rows until they rest, or ``max_iter`` sweeps are over.
 
-    Parameters
-    ----------
-    sweep : callable
-        Assigns all rows to given centres and sums.
-    centers : ndarray of shape (k, d)
-        The start.
-    max_iter : int
-        Most sweeps.
-    tol : float
-        They rest when the summed squared moves are at most this share of the mean squared distance
-        of a row to its centre.
-
-    Returns
-    -------
-    centers : ndarray of shape (k, d)
-        The last centres that rows were assigned to.
-    assignment : Assignment
-        That assignment.
-    n_iter : int
-        Number of sweeps.
+    They rest when the summed squared moves are at most the share ``tol`` of the mean squared distance of
+    a row to its centre. What you get are the last centres that rows were assigned to, that assignment,
+    and the number of sweeps.
     """
     for iteration in range(1, max_iter + 1):
         assignment = sweep(centers)

@@ -11,13 +11,11 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.stages.kmeans import Sweep, lloyd, nearest_centers
-from manyview.stages.scaling import Array, ScaledRows
+from manyview.errors import find_stacklevel
+from manyview.stages.kmeans import nearest_centers
+from manyview.stages.rows import Array, ScaledRows
 
 Each = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
-
-MIN_START_ROWS = 20_000
-START_ROWS_PER_CLUSTER = 256
 
 
 def start_centers(
@@ -30,7 +28,7 @@ def start_centers(
     seed: int,
     each: Each = map,
 ) -> Array:
-    """Give the best of ``n_init`` k-means solutions on sampled embedding rows (n, c).
+    """The best of ``n_init`` k-means solutions on sampled embedding rows (n, c).
 
     ``each`` maps a function over the starts, in their order; a thread pool's map will do.
     """
@@ -40,7 +38,7 @@ def start_centers(
             f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
             f"{n_clusters}: some clusters stay empty.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=find_stacklevel(),
         )
 
     def solve(seed: int) -> KMeans:
@@ -56,14 +54,6 @@ def start_centers(
     return centers
 
 
-def refine_centers(
-    sweep: Sweep, centers: Array, *, max_iter: int, tol: float
-) -> tuple[Array, float, int]:
-    """Finish k-means over all rows; give centres (k, c), inertia and the number of sweeps."""
-    centers, assignment, n_iter = lloyd(sweep, centers, max_iter=max_iter, tol=tol)
-    return centers, assignment.inertia, n_iter
-
-
 def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:
-    """Give the label of each embedding row: its nearest centre."""
+    """The label of each embedding row: its nearest centre."""
     return nearest_centers(ScaledRows(rows), centers)[0]

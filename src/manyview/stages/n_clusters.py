@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from manyview.stages.scaling import Array
+from manyview.stages.rows import Array
 
 Labels = npt.NDArray[np.int32]
 
@@ -53,7 +53,7 @@ class Suggestion:
     stability: float
 
     def runners_up(self, count: int = 3) -> list[int]:
-        """Give the next best candidates: peaks of the score first, then by score."""
+        """The next best candidates: peaks of the score first, then by score."""
         padded = [-np.inf, *self.score, -np.inf]
         peaks = [a <= b >= c for a, b, c in zip(padded, self.score, padded[2:], strict=False)]
         order = sorted(range(len(peaks)), key=lambda i: (not peaks[i], -self.score[i]))
@@ -61,7 +61,7 @@ class Suggestion:
         return others[:count]
 
     def why(self) -> str:
-        """Give the evidence in a sentence."""
+        """The evidence in a sentence."""
         if not self.candidates:
             return "too few rows to tell clusters apart"
         others = ", ".join(map(str, self.runners_up())) or "none"
@@ -76,7 +76,7 @@ class Suggestion:
 
 
 def candidate_numbers(n_rows: int, *, most: int = _MOST) -> list[int]:
-    """Give the numbers of clusters to try: all up to 20, then an eighth more each time, up to 150.
+    """The numbers of clusters to try: all up to 20, then an eighth more each time, up to 150.
 
     Examples
     --------
@@ -141,12 +141,8 @@ def suggest_n_clusters(
 def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     """Share of the graph B B' inside clusters, less what chance would put there.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, M)
-        B, the fused graph with columns scaled. Rows of B B' sum to one, or to less for samples
-        that lack views.
-    labels : ndarray of shape (n,)
+    ``graph`` is B (n, M), the fused graph with columns scaled. Rows of B B' sum to one, or to less for
+    samples that lack views.
 
     Examples
     --------
@@ -162,7 +158,7 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
 
 
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
-    """Give, for each cluster, the sum of B B' over pairs of its members."""
+    """For each cluster, the sum of B B' over pairs of its members."""
     n = len(labels)
     members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
     return np.asarray((members @ graph).power(2).sum(axis=1)).ravel()

@@ -32,7 +32,7 @@ class Quantiles:
     scores: Array
 
     def scores_of(self, values: Array, columns: npt.NDArray[Any] | None = None) -> Array:
-        """Give the normal score of every value, linear between those in the table.
+        """The normal score of every value, linear between those in the table.
 
         ``values`` has shape (n, d), or (n,) with ``columns`` the column of each.
         """
@@ -47,7 +47,7 @@ class Quantiles:
 
 
 def sample_quantiles(sample: Block) -> Quantiles:
-    """Give the table of a sample of rows (n, d), with at most a thousand values a column.
+    """The table of a sample of rows (n, d), with at most a thousand values a column.
 
     Examples
     --------

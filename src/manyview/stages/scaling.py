@@ -1,14 +1,14 @@
 """Sampled statistics -> how a block of rows is scaled.
 
-Every kind of scaling but None ends with centred rows of unit mean squared norm (measured on the
-sample), so alpha and locality mean the same in every view. Centring changes nothing in the simplex
-problem, so it is done with None too: it keeps products accurate. Sparse rows stay sparse: their
-centre is carried along and folded into products.
+Every kind of scaling but None ends with centred rows of unit mean squared norm, a view's energy
+(measured on the sample). Centring changes nothing in the simplex problem, so it is done with None
+too: it keeps products accurate. Sparse rows stay sparse: their centre is carried along and folded into
+products.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.stages.quantiles import Quantiles, sample_quantiles
+from manyview.stages.rows import ScaledRows
 from manyview.views.container import Block
 from manyview.views.presence import Mask, split_rows
 
@@ -26,85 +27,6 @@ KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 
 _NEARLY_ALL = 0.9
 _ROWS = 4096
-
-
-@dataclass(frozen=True)
-class ScaledRows:
-    """Scaled rows: ``matrix`` less ``offset`` (which is None for dense rows: already taken off).
-
-    Where samples lack the view, the matrix holds the rows of the others, and ``present`` says whose
-    they are; it is None where every sample has a row.
-    """
-
-    matrix: Block
-    offset: npt.NDArray[np.floating] | None = None
-    present: Mask | None = None
-
-    def __len__(self) -> int:
-        return int(self.matrix.shape[0])
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, those without a row too."""
-        return len(self) if self.present is None else len(self.present)
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether the matrix is an ndarray."""
-        return self.offset is None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        X = self.matrix
-        return int(
-            X.nbytes if self.is_dense else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-        )
-
-    def products(self, W: Array) -> Array:
-        """Give rows @ W for W of shape (d, m)."""
-        P: Array = self.matrix @ W
-        if self.offset is not None:
-            P -= self.offset @ W
-        return P
-
-    def square_norms(self) -> Array:
-        """Squared length of each row."""
-        if self.offset is None:
-            norms: Array = np.einsum("ij,ij->i", self.matrix, self.matrix)
-            return norms
-        X, c = self.matrix, self.offset
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        norms = np.maximum(squares - 2 * (X @ c) + c @ c, 0.0)
-        return norms
-
-    def dense(self) -> Array:
-        """Give the rows as a dense array (for a few rows only)."""
-        if self.offset is None:
-            return self.matrix  # type: ignore[no-any-return]
-        return self.matrix.toarray() - self.offset  # type: ignore[no-any-return]
-
-    def single(self) -> ScaledRows:
-        """Give the rows in single precision."""
-        offset = None if self.offset is None else self.offset.astype(np.float32)
-        return ScaledRows(self.matrix.astype(np.float32), offset, self.present)
-
-    def __getitem__(self, rows: slice | npt.NDArray[np.int64]) -> ScaledRows:
-        return ScaledRows(self.matrix[rows], self.offset)
-
-
-def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> ScaledRows:
-    """Rows of several views side by side, each view times its factor; sparse if one of them is."""
-    if len(views) == 1 and factors[0] == 1.0:
-        return views[0]
-    parts = [rows.matrix * factor for rows, factor in zip(views, factors, strict=True)]
-    if all(rows.is_dense for rows in views):
-        return ScaledRows(np.concatenate(parts, axis=1))
-    offsets = [
-        np.zeros(rows.matrix.shape[1]) if rows.offset is None else rows.offset * factor
-        for rows, factor in zip(views, factors, strict=True)
-    ]
-    return ScaledRows(sparse.csr_array(sparse.hstack(parts, "csr")), np.concatenate(offsets))
 
 
 @dataclass(frozen=True)
@@ -121,12 +43,12 @@ class Scaler:
         Taken off, then multiplied, after what ``kind`` does to single values or rows.
     quantiles : Quantiles or None
         Sampled quantiles of each column, for normal scores.
-    fill : ndarray of shape (d,), or None
-        What stands in for missing values; None refuses them.
     why : str
         Why this kind, if it was chosen automatically.
     zero_share : float
         Share of zeros in the sample.
+    energy : float
+        Mean squared norm of scaled rows, which alpha is relative to: 1, unless ``kind`` is None.
     """
 
     name: str
@@ -134,9 +56,9 @@ class Scaler:
     shift: Array
     scale: Array
     quantiles: Quantiles | None = None
-    fill: Array | None = None
     why: str = ""
     zero_share: float = 0.0
+    energy: float = 1.0
 
     @property
     def is_like_text(self) -> bool:
@@ -149,15 +71,13 @@ class Scaler:
         return self.kind in ("standard", "energy", None)
 
     def invert(self, rows: Array) -> Array:
-        """Give scaled rows in the view's own units (for a linear scaling)."""
+        """Scaled rows in the view's own units (for a linear scaling)."""
         used = self.scale > 0
         return np.where(used, rows / np.where(used, self.scale, 1.0), 0.0) + self.shift
 
     def apply(self, block: Block, first_row: int = 0) -> ScaledRows:
         """Scale the rows that are there; ``first_row`` is the first one's number, for messages."""
         block, present = split_rows(block)
-        if self.fill is not None:
-            block = _fill_missing(block, self.fill)
         values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
@@ -183,10 +103,9 @@ def fit_scaler(
     *,
     name: str,
     kind: str | None,
-    impute: str | None = None,
     numbers: npt.NDArray[np.int64] | None = None,
 ) -> Scaler:
-    """Give the scaler of a view from a sample of its rows.
+    """The scaler of a view, from a sample of its rows.
 
     Parameters
     ----------
@@ -196,8 +115,6 @@ def fit_scaler(
         The view's name, for error messages.
     kind : str or None
         One of :data:`KINDS`, or "auto": see :func:`choose_kind`.
-    impute : {None, "mean"}
-        Whether missing values are refused, or replaced by their column's mean.
     numbers : ndarray of shape (n,), optional
         The sampled rows' numbers, for error messages.
 
@@ -215,10 +132,6 @@ def fit_scaler(
             f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
             "are missing, or all NaN. Leave the view out."
         )
-    fill = None
-    if impute == "mean":
-        fill = _present_means(sample, name)
-        sample = _fill_missing(sample, fill)
     _refuse_if_nonfinite(sample, name, numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
@@ -233,14 +146,16 @@ def fit_scaler(
     if kind == "standard":
         changes = variance > 0
         scale = np.where(changes, 1.0 / np.sqrt(np.where(changes, variance, 1.0)), 0.0)
+    energy = (
+        float((variance * scale**2).sum()) or 1.0
+    )  # of rows that are all alike: any number will do
     if kind is not None:
-        energy = float((variance * scale**2).sum())
-        scale = scale / np.sqrt(energy) if energy > 0 else scale
-    return Scaler(name, kind, mean, scale, quantiles, fill, why, zero_share)
+        scale, energy = scale / np.sqrt(energy), 1.0
+    return Scaler(name, kind, mean, scale, quantiles, why, zero_share, energy)
 
 
 def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, str]:
-    """Give the kind of scaling for a view that looks like ``sample`` (n, d), and why.
+    """The kind of scaling for a view that looks like ``sample`` (n, d), and why.
 
     "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
     strokes are, and for what is nearly all zero; there, columns scaled one by one would let the
@@ -330,7 +245,7 @@ def unit_rows(rows: Array) -> Array:
 def _map_sparse(
     block: sparse.csr_array, kind: str | None, quantiles: Quantiles | None
 ) -> tuple[sparse.csr_array, Array | float]:
-    """Map stored values; also give what a zero is mapped to, which stored values are relative to."""
+    """Mapped values, and what a zero is mapped to, which stored values are relative to."""
     data = block.data.astype(np.float64)
     zero: Array | float = 0.0
     if kind == "hellinger":
@@ -345,35 +260,6 @@ def _map_sparse(
         data = quantiles.scores_of(data, block.indices) - level[block.indices]
         zero = level
     return sparse.csr_array((data, block.indices, block.indptr), shape=block.shape), zero
-
-
-def _present_means(sample: Block, name: str) -> Array:
-    if sparse.issparse(sample):
-        missing = np.isnan(sample.data)
-        n, d = sample.shape
-        counts = n - np.bincount(sample.indices[missing], minlength=d)
-        sums = np.bincount(
-            sample.indices[~missing], weights=sample.data[~missing].astype(float), minlength=d
-        )
-    else:
-        present = ~np.isnan(sample)
-        counts = present.sum(axis=0)
-        sums = np.where(present, sample, 0).sum(axis=0, dtype=np.float64)
-    if (empty := np.flatnonzero(counts == 0)).size:
-        raise ValueError(
-            f"View {name!r} has no value at all in column {empty[0]} of the sampled rows, so "
-            "impute='mean' has no mean to use. Leave the column out."
-        )
-    return np.asarray(sums / counts)
-
-
-def _fill_missing(block: Block, fill: Array) -> Block:
-    if block.dtype.kind != "f":
-        return block
-    if sparse.issparse(block):
-        values = np.where(np.isnan(block.data), fill[block.indices], block.data)
-        return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
-    return np.where(np.isnan(block), fill, block)
 
 
 def _refuse_if_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64] | None) -> None:
@@ -407,6 +293,7 @@ def _refuse_nonfinite(
     others = f" ({len(wrong)} such values in {block.shape[0]} rows)" if len(wrong) > 1 else ""
     raise ValueError(
         f"View {name!r} contains {what} at row {row}, column {column}{others}. Input must not contain "
-        "NaN or infinity: clean it, or for missing values pass impute='mean'. A sample may lack a whole "
-        "view: then all of its row is NaN."
+        "NaN or infinity: clean it, or fill in missing values by a transformer, such as "
+        "manyview.compose.per_view(SimpleImputer()). A sample may lack a whole view: then all of its "
+        "row is NaN."
     )

@@ -6,7 +6,7 @@ held side by side as one symmetric matrix: rows are read once, whatever happens 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,9 @@ def anchor_view_weights(
     :math:`L_v = I - B_v B_v^T`, for which :math:`\mathrm{tr}(F^T L_v F) = k - \|B_v^T F\|^2` and F
     holds the leading left singular vectors of :math:`[\sqrt{w_1} B_1, \ldots, \sqrt{w_V} B_V]`.
 
+    A graph scaled by its column sums has spectral norm one. Others are divided by theirs first, so
+    that :math:`L_v` has no negative eigenvalue, and their weight answers for the graph as given.
+
     Parameters
     ----------
     gram_blocks : array-like of shape (M, M)
@@ -46,23 +49,15 @@ def anchor_view_weights(
         Number of anchors of each view.
     n_components : int
         Number k of vectors, usually of clusters.
-    max_iter : int, default 100
-        Most sweeps; one solves an (M, M) eigenproblem.
-    tol : float, default 1e-8
-        Stop when the objective falls by less than this share of itself.
+    max_iter, tol : int, float
+        As in :func:`reweight`; a sweep solves an (M, M) eigenproblem.
 
     Returns
     -------
     weights : ndarray of shape (V,)
         Weight of each :math:`B_v B_v^T` in the fused graph; their sum is one.
     objective : list of float
-        The objective of each sweep; it never rises. As long as ``max_iter`` if that many sweeps
-        were not enough.
-
-    Notes
-    -----
-    A graph scaled by its column sums has spectral norm one. Others are divided by theirs first, so
-    that :math:`L_v` has no negative eigenvalue, and their weight answers for the graph as given.
+        The objective of each sweep; it never rises.
 
     Examples
     --------
@@ -101,22 +96,10 @@ def agreement_weights(
     the constant vector, and beyond what unrelated spaces share by chance. A view whose agreement
     with the others is at least half of the best view's counts fully, others in proportion.
 
-    Parameters
-    ----------
-    gram : array-like of shape (M, M)
-        :math:`B_v^T B_w` for all views v, w; M is the sum of ``sizes``.
-    sizes : sequence of int
-        Number of anchors of each view.
-    n_clusters : int
-        Number k of vectors.
-    n_rows : int
-        Number n of rows the graphs were made of.
-
-    Returns
-    -------
-    ndarray of shape (V,)
-        Weights that sum to one. All equal with fewer than three views (which of two is the odd one
-        cannot be told), with one cluster, or if no view agrees with any other.
+    ``gram`` and ``sizes`` are those of :func:`anchor_view_weights`, k is ``n_clusters`` and n the
+    number of rows the graphs were made of. The weights (V,) sum to one; they are all equal with fewer
+    than three views (which of two is the odd one cannot be told), with one cluster, or if no view agrees
+    with any other.
 
     Examples
     --------
@@ -129,22 +112,15 @@ def agreement_weights(
     """
     G = _check_gram(gram, sizes)
     n_views = len(sizes)
-    equal = np.full(n_views, 1 / n_views)
     if n_views < 3 or n_clusters < 2:
-        return equal
+        return np.full(n_views, 1 / n_views)
     blocks = _slices(sizes)
     bases = [_basis(G[block, block], n_clusters) for block in blocks]
-    chance = 1 + (n_clusters - 1) ** 2 / n_rows
     agreement = np.zeros((n_views, n_views))
-    for v in range(n_views):
-        for w in range(v):
-            shared = bases[v].T @ G[blocks[v], blocks[w]] @ bases[w]
-            agreement[v, w] = max(float((shared**2).sum()) - chance, 0.0) / (n_clusters - 1)
-    totals = agreement.sum(axis=0) + agreement.sum(axis=1)
-    if totals.max() == 0:
-        return equal
-    weights = np.minimum(1.0, 2 * totals / totals.max())
-    return np.asarray(weights / weights.sum())
+    for v, w in _pairs(n_views):
+        shared = bases[v].T @ G[blocks[v], blocks[w]] @ bases[w]
+        agreement[v, w] = _beyond_chance(shared, n_clusters, n_rows)
+    return _weights_by(agreement.sum(axis=0) + agreement.sum(axis=1))
 
 
 def partial_agreement_weights(
@@ -164,29 +140,44 @@ def partial_agreement_weights(
     Returns
     -------
     ndarray of shape (V,)
-        Weights that sum to one. Those of :func:`agreement_weights`, with the mean agreement over the
-        pairs that share samples; a view that shares none with any other counts fully.
+        As of :func:`agreement_weights`, by the mean agreement over the pairs that share samples; a view
+        that shares none with any other counts fully.
     """
     n_views = len(graphs)
-    agreement = np.full((n_views, n_views), np.nan)
-    for v in range(n_views):
-        for w in range(v):
-            both = np.flatnonzero(present[:, v] & present[:, w])
-            k = min(n_clusters, len(both) // 8)
-            if k < 2:
-                continue
-            B = sparse.hstack([_normalised(graphs[u][both]) for u in (v, w)], "csr")
-            sizes = [graphs[u].shape[1] for u in (v, w)]
-            G, (first, second) = (B.T @ B).toarray(), _slices(sizes)
-            shared = _basis(G[first, first], k).T @ G[first, second] @ _basis(G[second, second], k)
-            beyond = float((shared**2).sum()) - 1 - (k - 1) ** 2 / len(both)
-            agreement[v, w] = agreement[w, v] = max(beyond, 0.0) / (k - 1)
-    known = ~np.isnan(agreement)
-    if n_views < 3 or n_clusters < 2 or not np.any(agreement[known] > 0):
+    if n_views < 3 or n_clusters < 2:
         return np.full(n_views, 1 / n_views)
-    counts = known.sum(axis=1)
+    agreement = np.full((n_views, n_views), np.nan)
+    for v, w in _pairs(n_views):
+        both = np.flatnonzero(present[:, v] & present[:, w])
+        k = min(n_clusters, len(both) // 8)
+        if k < 2:
+            continue
+        B = sparse.hstack([_normalised(graphs[u][both]) for u in (v, w)], "csr")
+        G, (first, second) = (B.T @ B).toarray(), _slices([graphs[u].shape[1] for u in (v, w)])
+        shared = _basis(G[first, first], k).T @ G[first, second] @ _basis(G[second, second], k)
+        agreement[v, w] = agreement[w, v] = _beyond_chance(shared, k, len(both))
+    counts = (~np.isnan(agreement)).sum(axis=1)
     means = np.nansum(agreement, axis=1) / np.maximum(counts, 1)
-    weights = np.where(counts > 0, np.minimum(1.0, 2 * means / means.max()), 1.0)
+    return _weights_by(means, counts == 0)
+
+
+def _pairs(n_views: int) -> Iterator[tuple[int, int]]:
+    return ((v, w) for v in range(n_views) for w in range(v))
+
+
+def _beyond_chance(shared: FloatArray, k: int, n_rows: int) -> float:
+    """How far k vectors of two views agree, from their products ``shared`` (k, k)."""
+    chance = 1 + (k - 1) ** 2 / n_rows
+    return max(float((shared**2).sum()) - chance, 0.0) / (k - 1)
+
+
+def _weights_by(
+    agreement: FloatArray, is_unknown: npt.NDArray[np.bool_] | bool = False
+) -> FloatArray:
+    """Weights from each view's agreement with the others; equal if no view agrees with any."""
+    if agreement.max() == 0:
+        return np.full(len(agreement), 1 / len(agreement))
+    weights = np.where(is_unknown, 1.0, np.minimum(1.0, 2 * agreement / agreement.max()))
     return np.asarray(weights / weights.sum())
 
 
@@ -239,15 +230,14 @@ def reweight(
         Given weights (V,) that sum to one, :math:`\mathrm{tr}(F^T L_v F)` of each view, shape (V,),
         for the F that minimises their weighted sum.
     n_views : int
+        Number V of views.
     max_iter, tol : int, float
         Most sweeps; smallest relative fall of the objective worth another one.
 
     Returns
     -------
-    weights : ndarray of shape (V,)
-        Their sum is one.
-    objective : list of float
-        :math:`\sum_v \sqrt{\mathrm{cut}_v}` of each sweep.
+    weights, objective
+        The weights (V,), which sum to one, and the sum of the cuts' roots of each sweep.
 
     Examples
     --------
@@ -273,22 +263,9 @@ def fused_basis(
 ) -> FloatArray:
     """What takes the graphs' rows side by side to rows of the fused graph's singular vectors.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (M, M)
-        :math:`B_v^T B_w` for all views v, w.
-    sizes : sequence of int
-        Number of anchors of each view.
-    weights : array-like of shape (V,)
-        Weight of each view.
-    n_components : int
-        Number of vectors wanted.
-
-    Returns
-    -------
-    ndarray of shape (M, c)
-        T with [B_1, ..., B_V] T the leading left singular vectors of [sqrt(w_1) B_1, ...], the
-        strongest first; c is less than ``n_components`` if the graph's rank is.
+    ``gram`` and ``sizes`` are those of :func:`anchor_view_weights`; ``weights`` has one a view. What you
+    get is T (M, c) with [B_1, ..., B_V] T the leading left singular vectors of [sqrt(w_1) B_1, ...], the
+    strongest first; c is less than ``n_components`` if the graph's rank is.
 
     Examples
     --------

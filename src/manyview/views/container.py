@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.errors import ReadError
+from manyview.errors import ReadError, find_stacklevel
 from manyview.sources import is_source
 from manyview.views import presence
 from manyview.views.columns import Columns, find_columns, split_columns
@@ -221,7 +221,7 @@ class Views:
         except ReadError as error:
             raise ValueError(str(error)) from None
         for doubt in said[1:]:
-            warnings.warn(doubt, UserWarning, stacklevel=2)
+            warnings.warn(doubt, UserWarning, stacklevel=find_stacklevel())
         arranged = {
             name: Part(arrange_rows(part.block, order), part.columns)
             for (name, part), order in zip(parts.items(), orders, strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.errors import find_stacklevel
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.parts import Part
@@ -42,7 +43,11 @@ def described_views(views: Views, only: Collection[str] | None = None) -> Views:
     if only is None:
         refuse_samples_without_views(present)
         if empty:
-            warnings.warn(f"No sample has view(s) {empty}: left out.", UserWarning, stacklevel=3)
+            warnings.warn(
+                f"No sample has view(s) {empty}: left out.",
+                UserWarning,
+                stacklevel=find_stacklevel(),
+            )
     return views if not empty else views.select([n for n in views.names if n not in empty])
 
 
@@ -181,7 +186,7 @@ def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None
             f"{unknown.size} sample(s) have no view but {silent}, which have no weight: their labels "
             "mean nothing. Leave these samples out, or set view_weights.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=find_stacklevel(),
         )
 
 

@@ -16,6 +16,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.errors import find_stacklevel
+
 FloatArray = npt.NDArray[np.float64]
 
 _DENSE_BELOW = 1000
@@ -115,7 +117,7 @@ def _lanczos(
         f"of LOBPCG, with residual {residual:.1e}. The graph may be in very many pieces: use more "
         "neighbours.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=find_stacklevel(),
     )
     return np.asarray(values), np.asarray(vectors)
 

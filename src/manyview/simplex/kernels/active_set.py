@@ -14,13 +14,14 @@ from manyview.simplex.kernels.shared import (
     gradient,
     minimise_on_support,
     solve_transposed,
+    workspace,
     write_row,
 )
 
 
 @inner
 def _append(G, b, P, s, j, L, rdiag, y, w):
-    """Add row j to the factor (P, L, rdiag, y, w: out). Give whether the pivot was sound."""
+    """Add row j to the factor (P, L, rdiag, y, w: out). Gives whether the pivot was sound."""
     row = L[s]
     norm = 0.0
     yj = b[j]
@@ -149,23 +150,14 @@ def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
 
 @jit
 def solve_by_active_set(G, B, indptr, indices, data):
-    """Solve every row of B (n, m); give how many rows did not converge.
+    """Solve every row of B (n, m); gives how many rows did not converge.
 
     G : in, (m, m). indptr (n + 1), indices and data (n * m): out, the CSR rows, columns ascending.
     """
     n, m = B.shape
     P = np.empty(m + 1, np.int64)
-    L = np.empty((m + 1, m + 1))
-    rdiag = np.empty(m + 1)
-    y = np.empty(m + 1)
-    w = np.empty(m + 1)
     z = np.empty(m + 1)
-    x = np.empty(m + 1)
-    g = np.empty(m)
-    full = np.zeros(m)
-    gmax = 0.0
-    for j in range(m):
-        gmax = max(gmax, G[j, j])
+    L, rdiag, y, w, x, g, full, gmax = workspace(G)
     end = np.int64(0)
     failed = 0
     indptr[0] = 0

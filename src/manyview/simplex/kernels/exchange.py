@@ -16,6 +16,7 @@ from manyview.simplex.kernels.shared import (
     first_at_minimum,
     gradient,
     minimise_on_support,
+    workspace,
     write_row,
 )
 
@@ -125,22 +126,13 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
 
 @jit
 def solve_by_exchange(G, B, indptr, indices, data):
-    """Solve every row of B (n, m); give how many did not settle, which are left empty.
+    """Solve every row of B (n, m); gives how many did not settle, which are left empty.
 
     G : in, (m, m). indptr (n + 1), indices and data (n * m): out, the CSR rows, columns ascending.
     """
     n, m = B.shape
     P = np.empty(2 * m + 4, np.int64)
-    L = np.empty((m + 1, m + 1))
-    rdiag = np.empty(m + 1)
-    y = np.empty(m + 1)
-    w = np.empty(m + 1)
-    x = np.empty(m + 1)
-    g = np.empty(m)
-    full = np.zeros(m)
-    gmax = 0.0
-    for j in range(m):
-        gmax = max(gmax, G[j, j])
+    L, rdiag, y, w, x, g, full, gmax = workspace(G)
     end = np.int64(0)
     failed = 0
     indptr[0] = 0

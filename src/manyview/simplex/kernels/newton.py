@@ -16,7 +16,7 @@ _REBUILD_ROWS = 256  # sums that are kept up to date are summed afresh after so 
 
 @inner
 def _slope_terms(t, u, tau, alpha, level, moved):
-    """Give the level at t + tau u (written to moved), and the weights' sum with u there."""
+    """The level at t + tau u (written to moved), and the weights' sum with u there."""
     m = t.shape[0]
     for j in range(m):
         moved[j] = t[j] + tau * u[j]
@@ -92,7 +92,7 @@ def _newton_factor(S, a, count, alpha, every, M, L, rdiag):
 
 @inner
 def _search(t, u, alpha, level, straight, delta2, slope0, slope1, share, moved):
-    """Give a step in (0, 1) at which the slope is at most ``share`` of the first, and its level.
+    """A step in (0, 1) at which the slope is at most ``share`` of the first, and its level.
 
     The slope at step tau is straight - tau delta2 - z(tau)'u: falling from slope0 > 0 to slope1 < 0.
     """

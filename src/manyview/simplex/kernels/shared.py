@@ -15,6 +15,18 @@ TOLERANCE = 2e-14  # of optimality, relative to the largest entries of b and G
 
 
 @inner
+def workspace(G):
+    """Arrays for a factor of G, for vectors of a support and of anchors; the largest diagonal entry."""
+    m = G.shape[0]
+    gmax = 0.0
+    for j in range(m):
+        gmax = max(gmax, G[j, j])
+    L, rdiag, y = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1)
+    w, x = np.empty(m + 1), np.empty(m + 1)
+    return L, rdiag, y, w, x, np.empty(m), np.zeros(m), gmax
+
+
+@inner
 def solve_transposed(s, L, rdiag, right, x):
     """Write L^-T right into x (out; may be right itself), in row order of L."""
     for i in range(s):
@@ -69,7 +81,7 @@ def gradient(G, b, P, z, s, g):
 
 @inner
 def first_at_minimum(g):
-    """Give the first index at which g is smallest; two loops, as only a plain minimum vectorises."""
+    """The first index at which g is smallest; two loops, as only a plain minimum vectorises."""
     low = g[0]
     for j in range(g.shape[0]):
         low = min(low, g[j])
@@ -81,7 +93,7 @@ def first_at_minimum(g):
 
 @inner
 def find_level(t, alpha, level):
-    """Give the level with sum max(0, t - level) = alpha, by Newton's method from a guess."""
+    """The level with sum max(0, t - level) = alpha, by Newton's method from a guess."""
     m = t.shape[0]
     last = -1.0
     for _ in range(200):

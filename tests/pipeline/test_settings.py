@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 
 from manyview import LMVSC, Views
-from manyview.pipeline.parameters import resolve
+from manyview.pipeline.settings import n_vectors_for, published_parameters, resolve
 
 VIEWS = Views({"hog": np.zeros((100, 4)), "gist": np.ones((100, 6))})
 
 
 def settle(views=VIEWS, **params):
-    return resolve(LMVSC(**params), views)
+    return resolve(LMVSC(**params).get_params(), views)
 
 
 class TestAuto:
@@ -52,9 +52,11 @@ class TestAuto:
     def test_the_number_of_clusters_may_be_left_open(self):
         assert settle(n_clusters="auto").n_clusters is None
 
-    def test_without_scaling_nothing_is_added(self):
-        assert settle(scaling=None).locality == 0.0
-        assert settle(scaling=[None, "unit"]).locality == 0.0
+    def test_alpha_and_locality_do_not_depend_on_the_scaling(self):
+        for scaling in (None, [None, "unit"]):
+            settings = settle(scaling=scaling)
+            assert (settings.alpha, settings.locality) == ((0.01,), 0.03)
+            assert settings.is_alpha_relative
 
     def test_given_anchors_are_used_once(self):
         assert settle(anchor_method=[np.zeros((9, 4)), np.zeros((9, 6))]).n_repeats == 1
@@ -67,10 +69,10 @@ class TestAuto:
         assert settle(n_components=3).n_components == 3
 
     def test_no_parameter_is_changed(self):
-        model = LMVSC(4)
-        before = model.get_params()
-        resolve(model, VIEWS)
-        assert model.get_params() == before
+        params = LMVSC(4).get_params()
+        before = dict(params)
+        resolve(params, VIEWS)
+        assert params == before
 
 
 class TestAccepted:
@@ -106,8 +108,36 @@ class TestAccepted:
         settings = settle(anchor_method=[np.zeros((9, 4)), np.zeros((9, 6))])
         assert settings.n_anchors == (9,)
 
-    def test_numpy_booleans(self):
-        assert settle(degree_norm=np.bool_(False)).degree_norm is False
+
+class TestSettled:
+    def test_vectors_are_half_as_many_again_as_clusters(self):
+        assert [n_vectors_for(k) for k in (1, 2, 4, 10)] == [3, 4, 6, 15]
+        assert settle(n_clusters=10).n_vectors == 15
+        assert settle(n_clusters=10, n_components=7).n_vectors == 7
+
+    def test_views_that_no_sample_has_are_left_out_of_what_has_one_entry_a_view(self):
+        params = LMVSC(2, scaling=["unit", "energy"], view_weights=[1, 3], random_state=0)
+        settings = resolve(params.get_params(), VIEWS, VIEWS.select(["gist"]))
+        assert settings.scaling == ("energy",)
+        assert settings.view_weights == (3.0,)
+        assert settings.fusion == "late"
+
+
+class TestPublished:
+    @pytest.mark.parametrize("variant", ["paper", "released"])
+    def test_is_the_paper(self, variant):
+        settings = resolve(published_parameters(7, 50, 0.1, variant), VIEWS)
+        assert (settings.n_clusters, settings.n_anchors, settings.alpha) == (7, (50,), (0.1,))
+        assert (settings.locality, settings.scaling) == (0.0, (None, None))
+        assert (settings.fusion, settings.n_repeats, settings.view_weights) == ("late", 1, "equal")
+        assert (settings.n_components, settings.anchor_method) == (7, "kmeans-all")
+        assert not settings.row_norm
+        assert not settings.is_alpha_relative
+        assert settings.degree_norm == (variant == "paper")
+
+    def test_an_unknown_variant_is_refused(self):
+        with pytest.raises(ValueError, match="variant must be one of 'paper', 'released'"):
+            published_parameters(7, 50, 0.1, "code")
 
 
 class TestRefused:
@@ -132,8 +162,8 @@ class TestRefused:
                 "n_clusters must be an integer of at least 1; got None",
             ),
             ({"n_clusters": 101}, ValueError, "n_samples=100 should be >= n_clusters=101"),
-            ({"n_anchors": 101}, ValueError, "n_anchors=101 is more than the 100 rows"),
-            ({"n_anchors": [5, 101]}, ValueError, "n_anchors=101 is more than the 100 rows"),
+            ({"n_anchors": 101}, ValueError, "n_samples=100 should be >= n_anchors=101"),
+            ({"n_anchors": [5, 101]}, ValueError, "n_samples=100 should be >= n_anchors=101"),
             ({"n_anchors": 0}, ValueError, "n_anchors must be an integer of at least 1; got 0"),
             ({"n_anchors": "many"}, ValueError, "n_anchors must be a number.*'auto'; got 'many'"),
             ({"n_anchors": []}, ValueError, "n_anchors must not be empty"),
@@ -184,14 +214,11 @@ class TestRefused:
                 TypeError,
                 "n_components must be an integer of at least 1; got 'all'",
             ),
-            ({"degree_norm": 1}, TypeError, "degree_norm must be True or False; got 1"),
-            ({"row_norm": "yes"}, TypeError, "row_norm must be True or False; got 'yes'"),
             (
                 {"anchor_method": "kmedoids"},
                 ValueError,
                 "anchor_method must be one of .*'kmedoids'",
             ),
-            ({"impute": "median"}, ValueError, "impute must be one of .*got 'median'"),
             ({"n_init": 0}, ValueError, "n_init must be an integer of at least 1"),
             ({"n_init": "auto"}, TypeError, "n_init must be an integer of at least 1"),
             ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),

@@ -1,0 +1,43 @@
+"""Which rows stand for all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+_ROWS_PER_ANCHOR, _LEAST_ROWS = 256, 10_000
+_START_ROWS_PER_CLUSTER, _LEAST_START_ROWS = 256, 20_000
+
+
+def count_sample_rows(n_anchors: int) -> int:
+    """Number of rows that scaling and anchors are worked out on."""
+    return max(_LEAST_ROWS, _ROWS_PER_ANCHOR * n_anchors)
+
+
+def count_start_rows(n_clusters: int) -> int:
+    """Number of embedding rows that the final k-means starts on."""
+    return max(_LEAST_START_ROWS, _START_ROWS_PER_CLUSTER * n_clusters)
+
+
+def choose_rows(n_rows: int, n_wanted: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Distinct row numbers, ascending; all of them if as many are wanted.
+
+    Examples
+    --------
+    >>> choose_rows(3, 3, np.random.default_rng(0))
+    array([0, 1, 2])
+    """
+    if n_wanted >= n_rows:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, n_wanted, replace=False, shuffle=False))
+
+
+def spread_evenly(n_rows: int, n_wanted: int) -> npt.NDArray[np.int64]:
+    """Row numbers at equal distances, ascending.
+
+    Examples
+    --------
+    >>> spread_evenly(9, 3)
+    array([0, 4, 8])
+    """
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, n_wanted)).astype(np.int64))

@@ -1,0 +1,116 @@
+"""New rows, and training rows again: every setting, seed and number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from manyview.engines import Memory
+
+KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+
+
+class TestPredict:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"fusion": "early"},
+            {"fusion": "both"},
+            {"n_repeats": 2},
+            {"fusion": "both", "n_repeats": 3, "locality": 0.1},
+            {"alpha": [0.01, 0.1]},
+            {"n_anchors": [8, 12]},
+            {"n_anchors": [8, 12], "alpha": [0.01, 1.0], "fusion": "both"},
+            {"view_weights": "equal"},
+            {"view_weights": "agreement"},
+            {"view_weights": "amgl"},
+            {"view_weights": [0.3, 0.7]},
+            {"view_weights": [0.0, 1.0], "fusion": "both"},
+            {"n_components": 2},
+            {"n_components": 7},
+            {"anchor_method": "kmeans-all"},
+            {"anchor_method": "random"},
+            {"alpha": 0.0},
+            {"alpha": 100.0},
+            {"locality": 1.0},
+            {"scaling": ["standard", "unit"]},
+            {"n_init": 1, "max_iter": 1, "tol": 0.0},
+            {"engine": Memory(), "n_repeats": "auto"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("form", ["dense", "sparse", "float32", "int"])
+    def test_training_rows_get_their_labels(self, views, options, form, fit):
+        convert = {
+            "dense": np.asarray,
+            "sparse": sparse.csr_array,
+            "float32": lambda v: v.astype(np.float32),
+            "int": lambda v: np.round(20 * v).astype(int),
+        }[form]
+        X = [convert(v) for v in views]
+        model = fit(X, **options)
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert np.array_equal(model.transform(X), model.embedding_)
+        assert np.isfinite(model.embedding_).all()
+
+    @pytest.mark.parametrize("scaling", KINDS)
+    @pytest.mark.parametrize("fusion", ["late", "both"])
+    def test_training_rows_get_their_labels_with_any_scaling(self, views, scaling, fusion, fit):
+        X = [np.abs(views[0]), sparse.csr_array(np.abs(views[1]))]
+        model = fit(X, scaling=scaling, fusion=fusion)
+        assert np.array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize("options", [{"view_weights": w} for w in ("agreement", "amgl")])
+    def test_training_rows_get_their_labels_with_three_weighted_views(self, blobs, options, fit):
+        X = [*blobs(), np.random.default_rng(0).normal(size=(90, 5))]
+        model = fit(X, **options)
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert model.view_weights_.sum() == pytest.approx(1.0)
+
+    def test_new_rows_of_clear_groups_are_recognised(self, blobs, fit):
+        X = blobs(n=180)
+        model = fit([v[:120] for v in X])
+        labels = model.predict([v[120:] for v in X])
+        assert np.array_equal(labels, model.labels_[np.arange(60) % 3])
+        assert labels.dtype == np.int32
+
+    def test_one_row_alone(self, views, fit):
+        model = fit(views)
+        assert model.predict([v[:1] for v in views]).tolist() == [model.labels_[0]]
+
+    def test_fit_predict_and_fit_transform(self, views, fit):
+        model = fit(views)
+        again = clone(model)
+        assert np.array_equal(again.fit_predict(views), model.labels_)
+        assert np.array_equal(again.fit_transform(views), model.embedding_)
+
+
+class TestSeed:
+    def test_the_same_seed_gives_the_same_labels(self, blobs, fit):
+        X = blobs(spread=3.0)
+        first, second = fit(X, random_state=5), fit(X, random_state=5)
+        assert np.array_equal(first.labels_, second.labels_)
+        assert np.array_equal(first.embedding_, second.embedding_)
+
+    def test_another_seed_gives_other_anchors(self, views, fit):
+        first, second = fit(views, random_state=0), fit(views, random_state=1)
+        assert not np.array_equal(first.anchors_[0], second.anchors_[0])
+
+    def test_a_generator_is_a_seed(self, views, fit):
+        first, second = (fit(views, random_state=np.random.RandomState(3)) for _ in range(2))
+        assert np.array_equal(first.embedding_, second.embedding_)
+
+    def test_fitting_again_forgets_the_first_data(self, views, blobs, fit):
+        model = fit(blobs(widths=(3, 3, 3)))
+        again = model.fit(views)
+        assert np.array_equal(again.embedding_, fit(views).embedding_)
+        assert again.n_views_ == 2
+
+
+class TestThreads:
+    @pytest.mark.parametrize("n_jobs", [None, -1, -2, 1, 5, np.int64(2)])
+    def test_any_number_gives_the_same_labels(self, views, n_jobs, fit):
+        assert np.array_equal(fit(views, n_jobs=n_jobs).labels_, fit(views).labels_)

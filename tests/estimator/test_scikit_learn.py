@@ -1,0 +1,102 @@
+"""Rules of scikit-learn: parameters, clones, pipelines, searches."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import manyview
+from manyview import LMVSC, Views
+
+KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+
+
+NAMES = [
+    "n_clusters", "views", "n_anchors", "alpha", "locality", "scaling", "fusion", "n_repeats",
+    "view_weights", "n_components", "anchor_method", "n_init", "max_iter", "tol", "random_state",
+    "n_jobs", "engine", "verbose",
+]  # fmt: skip
+
+
+def test_there_are_eighteen_parameters():
+    assert list(inspect.signature(LMVSC).parameters) == NAMES
+    assert sorted(LMVSC().get_params()) == sorted(NAMES)
+
+
+@parametrize_with_checks([LMVSC(3), LMVSC(2, n_repeats=2), LMVSC.as_published(3, 4, 0.1)])
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_follows_the_rules_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+class TestScikitLearn:
+    def test_clone_keeps_every_parameter(self):
+        model = LMVSC(4, alpha=[0.1, 1.0], scaling=["unit", None], fusion="both", n_jobs=2)
+        assert clone(model).get_params() == model.get_params()
+
+    def test_set_params(self, views):
+        model = LMVSC(3).set_params(n_clusters=2, random_state=0)
+        assert len(set(model.fit(views).labels_)) == 2
+        with pytest.raises(ValueError, match="Invalid parameter 'n_anchor'"):
+            model.set_params(n_anchor=5)
+
+    def test_set_output_gives_tables(self, views):
+        model = LMVSC(3, n_components=3, n_repeats=1, random_state=0)
+        model.set_output(transform="pandas").fit(views)
+        table = model.transform(views)
+        assert isinstance(table, pd.DataFrame)
+        assert list(table.columns) == ["lmvsc0", "lmvsc1", "lmvsc2"]
+        assert np.array_equal(table.to_numpy(), model.embedding_)
+        assert list(model.get_feature_names_out()) == list(table.columns)
+
+    def test_pipeline(self, views, groups):
+        pipeline = make_pipeline(StandardScaler(), LMVSC(3, n_repeats=1, random_state=0))
+        labels = pipeline.fit_predict(views[0])
+        assert adjusted_rand_score(groups, labels) > 0.9
+        assert np.array_equal(pipeline.predict(views[0]), labels)
+
+    @pytest.mark.slow
+    def test_grid_search_over_several_views(self, views, groups):
+        def score(model, X, y):
+            return adjusted_rand_score(y, model.predict(X))
+
+        search = GridSearchCV(
+            LMVSC(3, n_repeats=1, random_state=0),
+            {"n_clusters": [2, 3], "fusion": ["late", "both"]},
+            scoring=score,
+            cv=KFold(3, shuffle=True, random_state=0),
+            error_score="raise",
+        )
+        search.fit(Views(views), groups)
+        assert search.best_params_["n_clusters"] == 3
+        assert search.best_score_ == 1.0
+        assert search.predict(Views(views)).shape == (90,)
+
+    def test_feature_names_of_a_table_are_kept_and_checked(self, views, fit):
+        table = pd.DataFrame(views[0], columns=list("abcd"))
+        model = fit(table)
+        assert model.feature_names_in_.tolist() == list("abcd")
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(table[list("dcba")])
+
+    def test_repr_shows_what_was_changed(self):
+        assert repr(LMVSC(5, alpha=0.1)) == "LMVSC(alpha=0.1, n_clusters=5)"
+
+    def test_copies_predict_the_same(self, views, fit):
+        model = fit(views)
+        assert np.array_equal(copy.deepcopy(model).predict(views), model.labels_)
+
+
+def test_the_package_gives_the_class_of_the_module():
+    assert manyview.LMVSC is LMVSC

@@ -1,0 +1,105 @@
+"""Which graphs a fit builds: of each view, of all, one for each setting and seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, Views
+from manyview.engines import Memory
+from manyview.engines.base import Run
+from manyview.engines.progress import SilentProgress
+from manyview.pipeline.graphs import choose_graphs
+from manyview.pipeline.settings import resolve
+from manyview.stages.scaling import fit_scaler
+
+
+@pytest.fixture
+def views(blobs):
+    return Views({"a": blobs(n=120)[0], "b": blobs(n=120)[1]})
+
+
+def choose(views, *, seed=0, **params):
+    settings = resolve(LMVSC(3, **{"n_repeats": 1, "n_anchors": 10, **params}).get_params(), views)
+    rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+    scalers = tuple(
+        fit_scaler(X, name=name, kind=kind)
+        for X, name, kind in zip(views.arrays, views.names, settings.scaling, strict=True)
+    )
+    sample = rows.sample_rows(np.arange(rows.n_rows))
+    rngs = np.random.default_rng(seed).spawn(settings.n_repeats)
+    return choose_graphs(rows, sample, scalers, settings, rngs)
+
+
+class TestWhich:
+    @pytest.mark.parametrize(
+        ("fusion", "expected"),
+        [("late", [(0,), (1,)]), ("early", [(0, 1)]), ("both", [(0,), (1,), (0, 1)])],
+    )
+    def test_views_of_every_fusion(self, views, fusion, expected):
+        graphs, _ = choose(views, fusion=fusion)
+        assert [graph.views for graph in graphs] == expected
+
+    def test_one_for_each_number_of_anchors_alpha_and_repeat(self, views):
+        graphs, _ = choose(views, n_anchors=[5, 7], alpha=[0.1, 1.0], n_repeats=2, fusion="late")
+        found = Counter((g.repeat, g.views, len(g.anchors), g.alpha) for g in graphs)
+        assert len(found) == 2 * 2 * 2 * 2
+        assert set(found.values()) == {1}
+        assert [graph.repeat for graph in graphs] == [0] * 8 + [1] * 8
+
+    @pytest.mark.parametrize("fusion", ["late", "early", "both"])
+    def test_weights_of_a_repeat_sum_to_one(self, views, fusion):
+        graphs, weights = choose(views, fusion=fusion, n_repeats=2, view_weights=[1, 3])
+        for repeat in (0, 1):
+            total = sum(graph.weight for graph in graphs if graph.repeat == repeat)
+            assert total == pytest.approx(1.0)
+        assert weights.tolist() == [0.25, 0.75]
+
+
+class TestAnchors:
+    def test_depend_on_the_views_name_and_not_on_its_place(self, views):
+        first, _ = choose(views, fusion="late")
+        second, _ = choose(views.select(["b", "a"]), fusion="late")
+        assert np.array_equal(first[0].anchors, second[1].anchors)
+        assert np.array_equal(first[1].anchors, second[0].anchors)
+
+    def test_of_another_repeat_are_others(self, views):
+        graphs, _ = choose(views, fusion="late", n_repeats=2)
+        assert not np.array_equal(graphs[0].anchors, graphs[2].anchors)
+
+    def test_given_ones_are_scaled(self, views):
+        given = [X[:9] for X in views.arrays]
+        graphs, _ = choose(views, anchor_method=given, n_anchors="auto", scaling="energy")
+        for graph, anchors, X in zip(graphs, given, views.arrays, strict=True):
+            expected = fit_scaler(X, name="a", kind="energy").apply(anchors).dense()
+            assert np.array_equal(graph.anchors, expected)
+
+    @pytest.mark.parametrize("share", [0.1, 0.5])
+    def test_there_are_more_where_samples_lack_views(self, views, share):
+        present = np.random.default_rng(0).random((120, 2)) >= share
+        present[~present.any(axis=1), 0] = True
+        graphs, _ = choose(
+            Views(views, present=present), n_anchors="auto", fusion="early", n_repeats=1
+        )
+        factor = min(1 + 3 * (~present).mean(), 2)
+        assert len(graphs[0].anchors) == min(int(factor * 40), 40)  # but a third of the rows
+
+
+class TestAlpha:
+    @pytest.mark.parametrize("scaling", ["standard", "energy", "normal-scores"])
+    @pytest.mark.parametrize("fusion", ["late", "both"])
+    def test_is_taken_as_it_is_where_views_have_unit_energy(self, views, scaling, fusion):
+        graphs, _ = choose(views, scaling=scaling, fusion=fusion, alpha=0.3, view_weights=[1, 3])
+        assert {graph.alpha for graph in graphs} == {0.3}
+
+    def test_is_times_the_energy_of_a_view_that_is_not_scaled(self, views):
+        graphs, _ = choose(views, scaling=[None, "energy"], fusion="both", view_weights=[1, 3])
+        energy = views.arrays[0].var(axis=0).sum()
+        expected = [0.01 * energy, 0.01, 0.01 * (energy + 3) / 4]
+        assert [graph.alpha for graph in graphs] == pytest.approx(expected)
+
+    def test_locality_has_no_unit(self, views):
+        graphs, _ = choose(views, scaling=None, locality=0.2)
+        assert {graph.locality for graph in graphs} == {0.2}
