@@ -114,7 +114,13 @@ def draw(path=PICTURE):
             "",
             (x1, y1 + 0.3),
             (x0, y0 - 0.3),
-            arrowprops={"arrowstyle": "-|>", "color": "#7a8ca3", "lw": 1.1, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": "#7a8ca3",
+                "lw": 1.1,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
         )
     for room, (x, y) in places.items():
         ax.text(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-
-_NOT_THE_USERS = ("manyview", "sklearn")
+import warnings
 
 
 class ModelFileError(ValueError):
@@ -31,15 +30,12 @@ class CheckpointError(ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
 
 
-def find_stacklevel() -> int:
-    """The ``stacklevel`` with which a warning points at the user's own line, not into a library.
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line: the first one on the way here outside manyview and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
-    To be called where the warning is given. Scikit-learn's frames, such as those of a pipeline, are
-    passed over like ours.
-    """
-    frame, level = sys._getframe(1), 1
-    while frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USERS:
-        if frame.f_back is None:
-            break
-        frame, level = frame.f_back, level + 1
-    return level
+
+_LIBRARIES = ("manyview", "sklearn")

@@ -27,6 +27,15 @@ def test_settings_for_each_view_are_split(blobs):
     np.testing.assert_array_equal(labels, alone.labels_)
 
 
+def test_the_published_method_is_fitted_again_as_published(blobs):
+    X = blobs(120, 3, (4, 6))
+    model = LMVSC.as_published(3, 10, 0.1, variant="released", random_state=0).fit(X)
+    again = LMVSC.as_published(3, 10, 0.1, variant="released", random_state=7)
+    np.testing.assert_array_equal(refits.refit(model, Views(X), seed=7), again.fit(X).labels_)
+    alone = refits.refit(model, Views(X), seed=7, view=1)
+    np.testing.assert_array_equal(alone, again.fit([X[1]]).labels_)
+
+
 @pytest.mark.parametrize("n_anchors", [100, (50, 100)])
 def test_a_sample_smaller_than_the_number_of_anchors_can_be_fitted(blobs, n_anchors):
     X = blobs(120, 3, (4, 6))

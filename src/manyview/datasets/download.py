@@ -7,7 +7,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from scipy import sparse
 from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.matlab import RawData
-from manyview.errors import DatasetNotFoundError, find_stacklevel
+from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
 __all__ = ["cache_folder", "download"]
@@ -82,11 +81,7 @@ def download(info: DatasetInfo) -> Views:
             failures.append(f"{source.address} ({source.status}): {e}")
             continue
         if source.note:
-            warnings.warn(
-                f"Data set {info.name!r} is {source.note}.",
-                UserWarning,
-                stacklevel=find_stacklevel(),
-            )
+            warn_user(f"Data set {info.name!r} is {source.note}.", UserWarning)
         _keep(views, info)
         return views
     raise DatasetNotFoundError("; ".join(failures) or "no address for downloading it is known")

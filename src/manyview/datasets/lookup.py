@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
 from manyview.datasets.digits import digits_views
@@ -12,7 +11,7 @@ from manyview.datasets.download import download as download_views
 from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.loaders import find_files, read_views
 from manyview.datasets.registry import info as find_info
-from manyview.errors import DatasetNotFoundError, find_stacklevel
+from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
 
@@ -59,7 +58,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
         else read_views(Path(path).expanduser(), info)
     )
     if info.warning:
-        warnings.warn(info.warning, UserWarning, stacklevel=find_stacklevel())
+        warn_user(info.warning, UserWarning)
     return views
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.checks import is_auto
-from manyview.errors import RankWarning, find_stacklevel
+from manyview.errors import RankWarning, warn_user
 from manyview.pipeline.fit import Outcome, Result
 from manyview.views.container import Views
 
@@ -170,18 +169,16 @@ def describe_solver(views: Views, result: Result) -> dict[str, Any]:
 def warn_of_doubts(outcome: Outcome) -> None:
     """Warn of graph rows that were not solved, and of fewer singular vectors than asked for."""
     if outcome.n_failed:
-        warnings.warn(
+        warn_user(
             f"{outcome.n_failed} graph rows were not solved to tolerance; a larger alpha makes "
             "the problems better conditioned.",
             ConvergenceWarning,
-            stacklevel=find_stacklevel(),
         )
     n_wanted = outcome.settings.n_components or outcome.settings.known_clusters
     if outcome.rank < n_wanted:
-        warnings.warn(
+        warn_user(
             f"The fused graph has only {outcome.rank} useful singular vectors of the "
             f"{n_wanted} asked for (few distinct rows or anchors); those are used. "
             "More anchors or fewer clusters would help.",
             RankWarning,
-            stacklevel=find_stacklevel(),
         )

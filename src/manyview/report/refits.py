@@ -52,8 +52,8 @@ def refit(
         params["n_anchors"] = sorted({min(int(m), len(rows)) for m in params["n_anchors"]})
     data: Any = rows
     if view is not None:
-        given = params["anchor_method"]
-        if not isinstance(given, str):
+        given = params.get("anchor_method")
+        if given is not None and not isinstance(given, str):
             given = [given] if hasattr(given, "shape") else given
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
@@ -61,7 +61,9 @@ def refit(
         data = rows.select([rows.names[view]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
-        labels: Labels = type(model)(**(params | changes)).fit(data).labels_
+        # Of the published method, which has few parameters, only those.
+        known = {n: v for n, v in (params | changes).items() if n in model.get_params()}
+        labels: Labels = type(model)(**known).fit(data).labels_
     return labels
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.errors import find_stacklevel
+from manyview.errors import warn_user
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 
@@ -34,11 +34,10 @@ def start_centers(
     """
     n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
     if n_distinct < n_clusters:
-        warnings.warn(
+        warn_user(
             f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
             f"{n_clusters}: some clusters stay empty.",
             ConvergenceWarning,
-            stacklevel=find_stacklevel(),
         )
 
     def solve(seed: int) -> KMeans:

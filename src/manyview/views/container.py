@@ -6,7 +6,6 @@ Everything public that takes data goes through :func:`as_views`; what it takes i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.errors import ReadError, find_stacklevel
+from manyview.errors import ReadError, warn_user
 from manyview.sources import is_source
 from manyview.views import presence
 from manyview.views.columns import Columns, find_columns, split_columns
@@ -221,7 +220,7 @@ class Views:
         except ReadError as error:
             raise ValueError(str(error)) from None
         for doubt in said[1:]:
-            warnings.warn(doubt, UserWarning, stacklevel=find_stacklevel())
+            warn_user(doubt, UserWarning)
         arranged = {
             name: Part(arrange_rows(part.block, order), part.columns)
             for (name, part), order in zip(parts.items(), orders, strict=True)

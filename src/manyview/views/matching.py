@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import find_stacklevel
+from manyview.errors import warn_user
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.parts import Part
@@ -43,11 +42,7 @@ def described_views(views: Views, only: Collection[str] | None = None) -> Views:
     if only is None:
         refuse_samples_without_views(present)
         if empty:
-            warnings.warn(
-                f"No sample has view(s) {empty}: left out.",
-                UserWarning,
-                stacklevel=find_stacklevel(),
-            )
+            warn_user(f"No sample has view(s) {empty}: left out.", UserWarning)
     return views if not empty else views.select([n for n in views.names if n not in empty])
 
 
@@ -182,11 +177,10 @@ def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None
     unknown = np.flatnonzero(~present[:, weights > 0].any(axis=1))
     if unknown.size:
         silent = [name for name, weight in zip(views.names, weights, strict=True) if weight <= 0]
-        warnings.warn(
+        warn_user(
             f"{unknown.size} sample(s) have no view but {silent}, which have no weight: their labels "
             "mean nothing. Leave these samples out, or set view_weights.",
             UserWarning,
-            stacklevel=find_stacklevel(),
         )
 
 
