@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class ModelFileError(ValueError):
     """A model file is damaged, foreign, or from a newer version of manyview."""
@@ -25,3 +28,14 @@ class WriteError(OSError):
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line: the first one on the way here outside manyview and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+_LIBRARIES = ("manyview", "sklearn")

@@ -2,7 +2,8 @@
 
 Every score is computed from one sparse table of class and cluster counts: never an n x n array, nor
 a large classes x clusters one, so ten million labels or many thousand clusters are no trouble.
-Labels may be of any hashable kind. Scores do not depend on how classes or clusters are named.
+Labels may be of any hashable kind. Scores do not depend on how classes or clusters are named, and
+all but :func:`ari` are between 0 and 1.
 """
 
 from __future__ import annotations
@@ -36,23 +37,16 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     """Share of samples in the right cluster, clusters matched to classes one to one.
 
     The best one-to-one matching is found by the Hungarian algorithm. Clusters beyond the number
-    of classes stay unmatched, and so count as wrong.
+    of classes stay unmatched, and so count as wrong. It is at most :func:`purity` and
+    :func:`inverse_purity`.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; at most :func:`purity` and :func:`inverse_purity`.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Examples
     --------
-    >>> from manyview.metrics import accuracy
     >>> accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
     0.75
     """
@@ -63,27 +57,19 @@ def nmi(y_true: Any, y_pred: Any, *, average: Average = "max") -> float:
     """Normalised mutual information of classes and clusters.
 
     Mutual information divided by an average of the entropies of classes and of clusters. Papers
-    differ in the average, so always say which: the larger the average, the smaller the score.
+    differ in the average, so always say which: the larger the average, the smaller the score. It is
+    1 where classes and clusters are both one group, and 0 where only one of them is.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
     average : {"max", "arithmetic", "geometric", "min"}, default="max"
         Average of the two entropies. "max" is what the LMVSC paper reports, "arithmetic" is
         scikit-learn's default.
 
-    Returns
-    -------
-    float
-        Between 0 and 1. It is 1 where classes and clusters are both one group, and 0 where only
-        one of them is.
-
     Examples
     --------
-    >>> from manyview.metrics import nmi
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2], average="arithmetic"), 4)
@@ -102,23 +88,16 @@ def purity(y_true: Any, y_pred: Any) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Examples
     --------
-    >>> from manyview.metrics import purity
     >>> purity([0, 0, 0, 1], [5, 5, 6, 7])
     1.0
     """
-    return _purity(_count(y_true, y_pred))
+    table = _count(y_true, y_pred)
+    return _majority_share(table, table.clusters)
 
 
 def inverse_purity(y_true: Any, y_pred: Any) -> float:
@@ -128,43 +107,30 @@ def inverse_purity(y_true: Any, y_pred: Any) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Examples
     --------
-    >>> from manyview.metrics import inverse_purity
     >>> inverse_purity([0, 0, 0, 1], [5, 5, 6, 7])
     0.75
     """
-    return _inverse_purity(_count(y_true, y_pred))
+    table = _count(y_true, y_pred)
+    return _majority_share(table, table.classes)
 
 
 def ari(y_true: Any, y_pred: Any) -> float:
     """Rand index of classes and clusters, adjusted for chance.
 
+    It is 1 for the same grouping, about 0 for a random one, and at least -0.5.
+
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
-
-    Returns
-    -------
-    float
-        1 for the same grouping, about 0 for a random one, at least -0.5.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Examples
     --------
-    >>> from manyview.metrics import ari
     >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
@@ -180,19 +146,11 @@ def f_score(y_true: Any, y_pred: Any) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Examples
     --------
-    >>> from manyview.metrics import f_score
     >>> round(f_score([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
     """
@@ -204,10 +162,8 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Known classes.
-    y_pred : array-like of shape (n,)
-        Clusters found.
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
 
     Returns
     -------
@@ -217,7 +173,6 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
 
     Examples
     --------
-    >>> from manyview.metrics import scores
     >>> for name, value in scores([0, 0, 1, 1], [0, 0, 1, 2]).items():
     ...     print(f"{name:15}{value:.3f}")
     accuracy       0.750
@@ -233,8 +188,8 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
         "accuracy": _accuracy(table),
         "nmi": _nmi(table, "max"),
         "nmi_arithmetic": _nmi(table, "arithmetic"),
-        "purity": _purity(table),
-        "inverse_purity": _inverse_purity(table),
+        "purity": _majority_share(table, table.clusters),
+        "inverse_purity": _majority_share(table, table.classes),
         "ari": _ari(table),
         "f_score": _f_score(table),
     }
@@ -290,12 +245,10 @@ def _encode(labels: Any, name: str) -> npt.NDArray[np.int64]:
 
 
 def _as_labels(labels: Any) -> npt.NDArray[Any]:
-    if hasattr(labels, "__array__") or not isinstance(labels, list | tuple):
-        return np.asarray(labels)
-    # NumPy would turn [1, "1"] into two equal strings, and tuples into columns.
-    if all(isinstance(label, str) for label in labels):
+    if not isinstance(labels, list | tuple) or all(isinstance(label, str) for label in labels):
         return np.asarray(labels)
     if any(isinstance(label, str | bytes | tuple) or label is None for label in labels):
+        # NumPy would turn [1, "1"] into two equal strings, and tuples into columns.
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
         return array
@@ -322,15 +275,9 @@ def _sparse_matched(table: _Table) -> int:
     # A column of its own for every row makes "left unmatched" possible; its cost stands for
     # zero samples. Costs are positive, because a stored zero would mean no edge.
     free = int(table.counts.max()) + 1
-    cost = sparse.csr_array(
-        (
-            np.concatenate([free - table.counts, np.full(n_rows, free)]).astype(np.float64),
-            (
-                np.concatenate([rows, np.arange(n_rows)]),
-                np.concatenate([columns, n_columns + np.arange(n_rows)]),
-            ),
-        ),
-        shape=(n_rows, n_columns + n_rows),
+    cells = ((free - table.counts).astype(np.float64), (rows, columns))
+    cost = sparse.hstack(
+        [sparse.csr_array(cells, shape=(n_rows, n_columns)), free * sparse.eye_array(n_rows)], "csr"
     )
     matched = min_weight_full_bipartite_matching(cost)
     return int(n_rows * free - cost[matched].sum())
@@ -338,36 +285,23 @@ def _sparse_matched(table: _Table) -> int:
 
 def _nmi(table: _Table, average: str) -> float:
     h_classes, h_clusters = _entropy(table.class_sizes), _entropy(table.cluster_sizes)
-    if h_classes == 0 and h_clusters == 0:
-        return 1.0
     if h_classes == 0 or h_clusters == 0:
-        return 0.0
+        return float(h_classes == h_clusters)
     information = h_classes + h_clusters - _entropy(table.counts)
     return min(max(information / _AVERAGES[average](h_classes, h_clusters), 0.0), 1.0)
 
 
 def _entropy(sizes: npt.NDArray[np.int64]) -> float:
-    if len(sizes) == 1:
-        return 0.0
     # Sorted, so that renaming clusters does not change the last bits of the sum.
     share = np.sort(sizes) / sizes.sum()
     return float(-(share * np.log(share)).sum())
 
 
-def _purity(table: _Table) -> float:
-    return _largest_cells(table.clusters, table.counts, len(table.cluster_sizes)) / table.n
-
-
-def _inverse_purity(table: _Table) -> float:
-    return _largest_cells(table.classes, table.counts, len(table.class_sizes)) / table.n
-
-
-def _largest_cells(
-    groups: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], n_groups: int
-) -> int:
-    largest = np.zeros(n_groups, dtype=np.int64)
-    np.maximum.at(largest, groups, counts)
-    return int(largest.sum())
+def _majority_share(table: _Table, groups: npt.NDArray[np.int64]) -> float:
+    """Share of samples in the largest cell of their group, the class or the cluster of each cell."""
+    largest = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    np.maximum.at(largest, groups, table.counts)
+    return int(largest.sum()) / table.n
 
 
 def _pairs(sizes: npt.NDArray[np.int64]) -> int:

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview import Views
-from manyview.baselines import SSCOMP, KMeans, fit_each_view
+from manyview.baselines import AMGL, SSCOMP, KMeans, SubspaceMVSC, fit_each_view
 from manyview.baselines.base import (
     check_fit_input,
     require_dense,
-    scale_rows,
     single_view,
 )
 from manyview.metrics import scores
@@ -99,22 +99,6 @@ def test_sparse_view_is_refused_with_advice_where_dense_is_needed():
         require_dense(sparse.csr_array((3, 4)), method="X", name="words")
 
 
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_rows_are_scaled_to_unit_length_without_overflow(make):
-    X = make(np.array([[3e200, 4e200], [0.0, 0.0], [3e-200, 4e-200]]))
-    scaled = scale_rows(X)
-    np.testing.assert_allclose(
-        scaled.toarray() if sparse.issparse(scaled) else scaled,
-        [[0.6, 0.8], [0, 0], [0.6, 0.8]],
-        rtol=1e-14,
-    )
-    assert X[0, 0] == 3e200
-
-
-def test_rows_of_the_smallest_integers_are_scaled():
-    np.testing.assert_allclose(scale_rows(np.array([[-128, 0]], dtype=np.int8)), [[-1, 0]])
-
-
 def test_each_view_gets_a_row_with_the_scores_of_its_labels():
     truth = np.repeat([0, 1], 10)
     views = {"good": truth[:, None] * 10.0, "bad": np.tile([[0.0], [1.0]], (10, 1))}
@@ -131,3 +115,17 @@ def test_fitting_each_view_leaves_the_estimator_alone():
     rows = fit_each_view(estimator, {"a": X, "b": X[:, :2]})
     assert len(rows) == 2 and "accuracy" not in rows[0]
     assert estimator.view == "a" and not hasattr(estimator, "labels_")
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_predict"])
+def test_a_doubt_points_at_the_line_of_the_user(method):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
+        getattr(KMeans(5, n_init=1, max_iter=1, tol=0.0, random_state=0), method)(X)
+    assert __file__ in {warning.filename for warning in caught if "tol=0" in str(warning.message)}
+
+
+@pytest.mark.parametrize("Method", [AMGL, SubspaceMVSC])
+def test_methods_of_pairs_need_two_rows(Method):
+    with pytest.raises(ValueError, match=rf"1 sample\(s\).*minimum of 2.*{Method.__name__}"):
+        Method(1).fit([[1.0, 2.0]])

@@ -10,7 +10,7 @@ from manyview.metrics import accuracy
 
 @pytest.fixture(scope="module")
 def views():
-    return make_views(400, 4, (10, 15), random_state=0)
+    return make_views(400, 4, (10, 15), separation=12.0, random_state=0)
 
 
 def test_embedding_spans_the_leading_eigenvectors_of_the_averaged_graph(views):

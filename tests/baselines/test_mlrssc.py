@@ -17,10 +17,22 @@ def subspaces():
     return make_subspaces(25, 3, 3, (20, 30), random_state=0)
 
 
+@pytest.fixture(scope="module")
+def fitted(subspaces):
+    """Fitted models of every form, only to look at."""
+    return {
+        (agreement, noise): MLRSSC(3, agreement=agreement, noise=noise, random_state=0).fit(
+            subspaces
+        )
+        for agreement in ("centroid", "pairwise")
+        for noise in (True, False)
+    }
+
+
 @pytest.mark.parametrize("agreement", ["centroid", "pairwise"])
 @pytest.mark.parametrize("noise", [True, False])
-def test_planted_subspaces_are_found(subspaces, agreement, noise):
-    model = MLRSSC(3, agreement=agreement, noise=noise, random_state=0).fit(subspaces)
+def test_planted_subspaces_are_found(subspaces, fitted, agreement, noise):
+    model = fitted[agreement, noise]
     assert accuracy(subspaces.target, model.labels_) > 0.95
     assert model.labels_.dtype == np.int32
 
@@ -34,8 +46,8 @@ def test_residuals_go_below_the_tolerance(subspaces, agreement, noise, recwarn):
     assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]
 
 
-def test_rows_are_represented_by_rows_of_their_own_subspace(subspaces):
-    W = MLRSSC(3, noise=False, random_state=0).fit(subspaces).affinity_
+def test_rows_are_represented_by_rows_of_their_own_subspace(subspaces, fitted):
+    W = fitted["centroid", False].affinity_
     is_other = subspaces.target[:, None] != subspaces.target
     assert W[is_other].sum() < 0.01 * W.sum()
     assert np.diagonal(W).max() == 0
@@ -79,10 +91,10 @@ def test_unscaled_views_are_used_as_they_are(subspaces):
     assert np.abs(scaled - affinity).max() > 1e-3
 
 
-def test_sparse_views_give_the_labels_of_dense_ones(subspaces):
+def test_sparse_views_give_the_labels_of_dense_ones(subspaces, fitted):
     views = [sparse.csr_array(X) for X in subspaces.arrays]
     model = MLRSSC(3, random_state=0).fit(views)
-    dense = MLRSSC(3, random_state=0).fit(subspaces)
+    dense = fitted["centroid", True]
     np.testing.assert_allclose(model.affinity_, dense.affinity_, atol=1e-8)
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from manyview.baselines import SSCOMP, sscomp
-from manyview.baselines.base import scale_rows
 from manyview.baselines.sscomp import pursue
+from manyview.baselines.steps.scaling import scale_rows
 from manyview.metrics import accuracy
 
 
@@ -31,8 +31,10 @@ def greedy_reference(X, i, n_nonzero, tol):
     return c
 
 
-def dense(A):
-    return A.toarray() if sparse.issparse(A) else A
+@pytest.fixture(scope="module")
+def noisy():
+    """A fitted model of noisy subspaces, only to look at."""
+    return SSCOMP(4, n_nonzero=5, random_state=0).fit(subspaces(noise=0.2)[0])
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -68,26 +70,39 @@ def test_rows_of_a_subspace_need_no_more_atoms_than_its_dimension():
     assert np.diff(model.representation_.indptr).max() == 3
 
 
-def test_no_row_uses_itself_or_more_than_s_rows():
-    model = SSCOMP(4, n_nonzero=5, random_state=0).fit(subspaces(noise=0.2)[0])
-    assert not model.representation_.diagonal().any()
-    assert np.diff(model.representation_.indptr).max() <= 5
+def test_no_row_uses_itself_or_more_than_s_rows(noisy):
+    assert not noisy.representation_.diagonal().any()
+    assert np.diff(noisy.representation_.indptr).max() <= 5
 
 
-def test_affinity_is_symmetric_sparse_and_from_unit_rows():
-    model = SSCOMP(4, n_nonzero=5, random_state=0).fit(subspaces(noise=0.2)[0])
-    C = np.abs(dense(model.representation_))
+def test_affinity_is_symmetric_sparse_and_from_unit_rows(noisy):
+    C = np.abs(noisy.representation_.toarray())
     C /= np.linalg.norm(C, axis=1, keepdims=True)
-    np.testing.assert_allclose(model.affinity_.toarray(), (C + C.T) / 2)
+    np.testing.assert_allclose(noisy.affinity_.toarray(), (C + C.T) / 2)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"affinity": "neighbors"}, {"n_exemplars": 60}], ids=["plain", "knn", "m=60"]
-)
-def test_independent_subspaces_are_recovered(options):
+@pytest.mark.parametrize("n_exemplars", [None, 60])
+def test_independent_subspaces_are_recovered(n_exemplars):
     X, truth = subspaces()
-    model = SSCOMP(4, n_nonzero=3, random_state=0, **options).fit(X)
+    model = SSCOMP(4, n_nonzero=3, n_exemplars=n_exemplars, random_state=0).fit(X)
     assert accuracy(truth, model.labels_) > 0.95
+
+
+def test_independent_subspaces_are_recovered_by_neighbours_that_share_exemplars():
+    # Rows that share no exemplar are all equally far, and rounding decides which are neighbours.
+    # With few exemplars to many rows each row has ten of its own subspace that are clearly nearer.
+    X, truth = subspaces(n_each=100)
+    options = {"n_nonzero": 3, "n_exemplars": 40, "affinity": "neighbors", "n_neighbors": 10}
+    model = SSCOMP(4, **options, random_state=0).fit(X)
+    C = scale_rows(model.representation_).toarray()
+    likeness = C @ C.T
+    np.fill_diagonal(likeness, -1.0)
+    is_own = truth[:, None] == truth
+    tenth_own = np.sort(np.where(is_own, likeness, -1.0), axis=1)[:, -10]
+    nearest_other = np.where(is_own, -1.0, likeness).max(axis=1)
+    assert (tenth_own - nearest_other).min() > 1e-3
+    assert not model.affinity_.toarray()[~is_own].any()
+    assert accuracy(truth, model.labels_) == 1
 
 
 def test_scale_of_rows_does_not_matter():
@@ -107,6 +122,11 @@ def test_rows_keep_their_length_where_asked():
 def test_connected_components_are_reported():
     X, _ = subspaces()
     assert SSCOMP(4, n_nonzero=3, random_state=0).fit(X).n_connected_components_ >= 4
+
+
+def test_no_exemplars_at_all_are_refused():
+    with pytest.raises(ValueError, match="n_exemplars must be an integer of at least 1; got 0"):
+        SSCOMP(2, n_exemplars=0).fit(np.eye(4))
 
 
 def test_exemplars_alone_are_used():

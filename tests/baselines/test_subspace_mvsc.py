@@ -45,7 +45,7 @@ def test_all_rows_as_anchors_beat_no_solution_that_may_use_the_row_itself():
 
 
 def test_recovers_separated_clusters_from_several_views():
-    views = make_views(200, 4, (10, 15), random_state=0)
+    views = make_views(200, 4, (10, 15), separation=12.0, random_state=0)
     assert accuracy(views.target, SubspaceMVSC(4, random_state=0).fit_predict(views)) > 0.95
 
 

@@ -1,7 +1,6 @@
 """One suite for every baseline: the same input rules, errors, attributes and promises."""
 
 import copy
-import importlib.util
 import re
 import warnings
 
@@ -34,12 +33,22 @@ EXPECTED_FAILED_CHECKS = {
 }
 
 
-@pytest.fixture(params=baselines.names())
+# Methods that refuse what does not fit in memory.
+WITH_FORCE = [
+    name for name in baselines.names() if "force" in getattr(baselines, name)().get_params()
+]
+
+
+@pytest.fixture(scope="module", params=baselines.names())
 def name(request):
-    module = f"manyview.baselines.{baselines._MODULES[request.param]}"
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f"{request.param} is not there yet: there is no {module}")
     return request.param
+
+
+@pytest.fixture(scope="module")
+def fitted(name):
+    """A fitted method for three clusters, only to look at."""
+    X, Y = two_views()
+    return make(name).fit({"long": X, "wide": Y})
 
 
 @pytest.fixture
@@ -84,24 +93,20 @@ def test_noise_free_subspaces_are_recovered(name, model):
     assert accuracy(views.target, model.fit_predict(views)) > 0.95
 
 
-def test_labels_are_small_integers_one_a_row(model):
-    labels = model.fit(two_views()).labels_
+def test_labels_are_small_integers_one_a_row(fitted):
+    labels = fitted.labels_
     assert labels.shape == (75,) and labels.dtype == np.int32
     assert set(labels) <= {0, 1, 2}
 
 
-def test_same_seed_gives_the_same_labels(name, model):
-    first = model.fit_predict(two_views())
-    np.testing.assert_array_equal(model.fit_predict(two_views()), first)
-    np.testing.assert_array_equal(make(name).fit_predict(two_views()), first)
+def test_same_seed_gives_the_same_labels(fitted, model):
+    np.testing.assert_array_equal(model.fit_predict(two_views()), fitted.labels_)
+    np.testing.assert_array_equal(model.fit_predict(two_views()), fitted.labels_)
 
 
-def test_list_tuple_dict_and_views_are_the_same_input(model):
-    X, Y = two_views()
-    inputs = [[X, Y], (X, Y), {"a": X, "b": Y}, Views([X, Y])]
-    labels = [clone(model).fit_predict(data) for data in inputs]
-    for other in labels[1:]:
-        np.testing.assert_array_equal(other, labels[0])
+@pytest.mark.parametrize("kind", [list, tuple, Views])
+def test_list_tuple_dict_and_views_are_the_same_input(fitted, model, kind):
+    np.testing.assert_array_equal(model.fit_predict(kind(two_views())), fitted.labels_)
 
 
 def test_one_array_is_one_view(name):
@@ -111,15 +116,13 @@ def test_one_array_is_one_view(name):
     assert model.labels_.shape == (75,)
 
 
-def test_names_and_shape_of_the_views_are_recorded(model):
-    X, Y = two_views()
-    model.fit({"long": X, "wide": Y})
-    assert model.view_names_ == ("long", "wide")
-    assert (model.n_views_, model.n_features_in_) == (2, 27)
+def test_names_and_shape_of_the_views_are_recorded(fitted):
+    assert fitted.view_names_ == ("long", "wide")
+    assert (fitted.n_views_, fitted.n_features_in_) == (2, 27)
 
 
-def test_iterations_are_counted(model):
-    assert model.fit(two_views()).n_iter_ >= 1
+def test_iterations_are_counted(fitted):
+    assert fitted.n_iter_ >= 1
 
 
 @pytest.mark.parametrize("make_view", [np.asarray, sparse.csr_array])
@@ -191,10 +194,9 @@ def test_view_of_zeros_does_no_harm(name):
     assert labels.shape == (75,) and set(labels) <= {0, 1, 2}
 
 
-def test_clone_has_the_same_parameters_and_is_not_fitted(model):
-    model.fit(two_views())
-    copied = clone(model)
-    assert copied.get_params() == model.get_params()
+def test_clone_has_the_same_parameters_and_is_not_fitted(fitted):
+    copied = clone(fitted)
+    assert copied.get_params() == fitted.get_params()
     assert not hasattr(copied, "labels_")
 
 
@@ -210,9 +212,8 @@ def test_unknown_value_of_a_named_option_is_refused(model):
             clone(model).set_params(**{option: "nonsense"}).fit(two_views())
 
 
+@pytest.mark.parametrize("name", WITH_FORCE, indirect=True)
 def test_what_does_not_fit_in_memory_is_refused_in_bytes_unless_forced(name, model, monkeypatch):
-    if "force" not in model.get_params():
-        pytest.skip(f"{name} needs little more memory than its input")
     model.set_params(**WHAT_NEEDS_MEMORY.get(name, {}))
     monkeypatch.setattr("manyview.baselines.steps.memory.free_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match=r"needs [\d.]+ [kM]B of memory and 1\.0 kB are free"):
@@ -229,9 +230,8 @@ def test_each_view_gets_a_row_of_results(name):
     assert all(row["labels"].shape == (75,) for row in rows)
 
 
+@pytest.mark.parametrize("name", sorted(SINGLE_VIEW), indirect=True)
 def test_a_view_must_be_chosen_for_a_method_of_one_view(name):
-    if name not in SINGLE_VIEW:
-        pytest.skip(f"{name} takes several views")
     with pytest.raises(ValueError, match=r"\['view_0', 'view_1'\].*fit_each_view"):
         getattr(baselines, name)(3).fit(two_views())
 

@@ -2,7 +2,8 @@
 
 Each is a scikit-learn estimator with the same input rules: ``fit`` takes one 2-D array, or a list,
 a dict or ``Views`` of several. Methods for one view take ``view=``, or run on each view in turn
-with :func:`fit_each_view`.
+with :func:`fit_each_view`. Sparse views stay sparse; ``SubspaceMVSC`` alone refuses them. A fitted
+method has ``labels_``, ``n_iter_``, ``n_features_in_``, ``n_views_`` and ``view_names_``.
 """
 
 from __future__ import annotations

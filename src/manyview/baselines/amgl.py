@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.base import check_fit_input, log_progress
+from manyview.baselines.base import Baseline
 from manyview.baselines.steps.eigen import leading_eigenvectors
-from manyview.baselines.steps.landmarks import (
-    choose_landmarks,
-    choose_n_anchors,
-    kernel_width,
-    landmark_graph,
-)
+from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
-from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.checks import check_count, check_number, check_option, is_auto
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
-from manyview.views.container import Block, Views
-
-logger = logging.getLogger(__name__)
+from manyview.views.container import Views
 
 FloatArray = npt.NDArray[np.float64]
 
 _MOST_ANCHORS = 300
 
 
-class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class AMGL(Baseline):
     r"""Spectral clustering of several graphs at once, which weights the views by itself.
 
     Minimises :math:`\sum_v \sqrt{\mathrm{tr}(F^T L_v F)}` over :math:`F^T F = I_k`, with
@@ -87,15 +76,6 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The objective after each sweep; it never rises.
     n_iter_ : int
         Number of sweeps.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
-
-    Notes
-    -----
-    Sparse views stay sparse. Eigenvectors come from Lanczos iterations that start where the last
-    sweep ended, or from a dense solver up to 1000 rows.
 
     References
     ----------
@@ -117,6 +97,8 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> bool(model.view_weights_[0] > 0.9)
     True
     """
+
+    _least_rows = 2
 
     def __init__(
         self,
@@ -145,112 +127,75 @@ class AMGL(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense or sparse, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        AMGL
-            This object.
-        """
+    def _check_parameters(self) -> None:
         check_option("graph", self.graph, ("neighbours", "anchors"))
         check_option("scaling", self.scaling, SCALINGS)
         for name in ("n_neighbors", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
-        if self.n_anchors != "auto":
+        if not is_auto(self.n_anchors):
             check_count("n_anchors", self.n_anchors)
-        check_number("tol", self.tol, above=-np.finfo(float).tiny)
-        views = check_fit_input(self, X)
-        if views.n_rows < 2:
-            raise ValueError(
-                f"Found array with {views.n_rows} sample(s) (shape={views.shape}) while a minimum "
-                "of 2 is required: a graph needs at least two rows."
+        check_number("tol", self.tol, least=0)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
+        fuse = self._fuse_neighbours if self.graph == "neighbours" else self._fuse_anchors
+        self.view_weights_, objective, F = fuse(views, rng)
+        fall = np.inf if len(objective) < 2 else (objective[-2] - objective[-1]) / objective[-2]
+        if len(objective) == self.max_iter and fall > self.tol and self.n_views_ > 1:
+            self._warn_unsettled(
+                f"AMGL stopped at max_iter={self.max_iter} while its objective still fell by "
+                f"{fall:.1e} of itself a sweep (tol={self.tol:g}). Raise max_iter or tol."
             )
-        rng = as_generator(self.random_state)
-        fuse = _fuse_neighbours if self.graph == "neighbours" else _fuse_anchors
-        weights, objective, F = fuse(self, views, rng)
-        self._warn_if_not_settled(objective)
-        self.view_weights_ = weights
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         self.embedding_ = unit_rows(F) if self.normalise_rows else F
         self.labels_ = label_embedding(
             self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-        return self
 
-    def _warn_if_not_settled(self, objective: list[float]) -> None:
-        fall = np.inf if len(objective) < 2 else (objective[-2] - objective[-1]) / objective[-2]
-        if len(objective) == self.max_iter and fall > self.tol and self.n_views_ > 1:
-            warnings.warn(
-                f"AMGL stopped at max_iter={self.max_iter} while its objective still fell by "
-                f"{fall:.1e} of itself a sweep (tol={self.tol:g}). Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _fuse_neighbours(
+        self, views: Views, rng: np.random.Generator
+    ) -> tuple[FloatArray, list[float], FloatArray]:
+        """Weights, objective and vectors of the neighbour graphs."""
+        k, graphs = self.n_clusters, []
+        for name, array in views.items():
+            self._log("AMGL: neighbours of view %r", name)
+            scaled = scale_view(array, self.scaling)
+            graphs.append(normalised_graph(neighbour_weights(scaled, self.n_neighbors)))
+        F: FloatArray | None = None
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        def cuts(weights: FloatArray) -> FloatArray:
+            nonlocal F
+            fused = sum(w * graph for w, graph in zip(weights, graphs, strict=True))
+            _, F = leading_eigenvectors(fused, k, start=F, rng=rng)
+            self._log("AMGL: view weights %s", weights.round(4))
+            return np.array([k - float(np.sum(F * (graph @ F))) for graph in graphs])
 
+        weights, objective = reweight(cuts, len(graphs), max_iter=self.max_iter, tol=self.tol)
+        assert F is not None
+        return weights, objective, F
 
-def _fuse_neighbours(
-    model: AMGL, views: Views, rng: np.random.Generator
-) -> tuple[FloatArray, list[float], FloatArray]:
-    """Weights, objective and vectors of the neighbour graphs."""
-    k, graphs = model.n_clusters, []
-    for name, array in views.items():
-        log_progress(logger, model.verbose, "AMGL: neighbours of view %r", name)
-        scaled = scale_view(array, model.scaling)
-        graphs.append(normalised_graph(neighbour_weights(scaled, model.n_neighbors)))
-    F: FloatArray | None = None
-
-    def cuts(weights: FloatArray) -> FloatArray:
-        nonlocal F
-        fused = sum(w * graph for w, graph in zip(weights, graphs, strict=True))
-        _, F = leading_eigenvectors(fused, k, start=F, rng=rng)
-        log_progress(logger, model.verbose, "AMGL: view weights %s", weights.round(4))
-        return np.array([k - float(np.sum(F * (graph @ F))) for graph in graphs])
-
-    weights, objective = reweight(cuts, len(graphs), max_iter=model.max_iter, tol=model.tol)
-    assert F is not None
-    return weights, objective, F
-
-
-def _fuse_anchors(
-    model: AMGL, views: Views, rng: np.random.Generator
-) -> tuple[FloatArray, list[float], FloatArray]:
-    """Weights, objective and vectors of the anchor graphs."""
-    n_anchors = choose_n_anchors(
-        model.n_anchors, views.n_rows, model.n_clusters, most=_MOST_ANCHORS
-    )
-    graphs = []
-    for name, array in views.items():
-        log_progress(logger, model.verbose, "AMGL: %d anchors of view %r", n_anchors, name)
-        graphs.append(_anchor_graph(scale_view(array, model.scaling), n_anchors, model, rng))
-    B = sparse.csr_array(sparse.hstack(graphs, format="csr"))
-    gram = (B.T @ B).toarray()
-    sizes = [n_anchors] * len(graphs)
-    weights, objective = anchor_view_weights(
-        gram, sizes, model.n_clusters, max_iter=model.max_iter, tol=model.tol
-    )
-    log_progress(logger, model.verbose, "AMGL: view weights %s", weights.round(4))
-    return weights, objective, B @ fused_basis(gram, sizes, weights, model.n_clusters)
+    def _fuse_anchors(
+        self, views: Views, rng: np.random.Generator
+    ) -> tuple[FloatArray, list[float], FloatArray]:
+        """Weights, objective and vectors of the anchor graphs."""
+        k = self.n_clusters
+        m = choose_n_anchors(self.n_anchors, views.n_rows, k, most=_MOST_ANCHORS)
+        graphs = []
+        for name, array in views.items():
+            self._log("AMGL: %d anchors of view %r", m, name)
+            Z, _ = anchor_graph(scale_view(array, self.scaling), m, self.n_neighbors, rng)
+            graphs.append(_normalise_columns(Z))
+        B = sparse.csr_array(sparse.hstack(graphs, format="csr"))
+        gram, sizes = (B.T @ B).toarray(), [m] * len(graphs)
+        weights, objective = anchor_view_weights(
+            gram, sizes, k, max_iter=self.max_iter, tol=self.tol
+        )
+        self._log("AMGL: view weights %s", weights.round(4))
+        return weights, objective, B @ fused_basis(gram, sizes, weights, k)
 
 
-def _anchor_graph(X: Block, n_anchors: int, model: AMGL, rng: np.random.Generator) -> Any:
-    """Weights between rows and anchors, columns divided by the root of their sums."""
-    anchors, sample = choose_landmarks(X, n_anchors, rng)
-    r = min(model.n_neighbors, n_anchors)
-    Z = landmark_graph(X, anchors, r, kernel_width(sample, anchors, r))
-    sums = np.asarray(Z.sum(axis=0)).ravel()
-    used = sums > 0
-    return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, sums, 1.0)), 0.0))
+def _normalise_columns(Z: Any) -> Any:
+    """Graph rows with each anchor's column divided by the root of its degree; unused ones zero."""
+    degrees = np.asarray(Z.sum(axis=0)).ravel()
+    used = degrees > 0
+    return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, degrees, 1.0)), 0.0))

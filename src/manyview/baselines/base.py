@@ -1,9 +1,8 @@
-"""What every baseline does with its input: checking, choosing a view, one row of results a view.
+"""What every baseline does alike: checking input, choosing a view, words of progress and doubt.
 
-Plain functions. A baseline's ``fit`` starts with :func:`check_fit_input`; a method for one view
-takes it from :func:`single_view`; one that cannot work on sparse arrays says so through
-:func:`require_dense`; one whose memory grows with the square of the rows calls
-:func:`refuse_if_too_large` before it allocates.
+A method is a subclass of :class:`Baseline`. It takes its one view from :func:`single_view`, says
+through :func:`require_dense` that it cannot work on sparse arrays, and calls
+``steps.memory.refuse_if_too_large`` before it allocates what grows with the square of the rows.
 """
 
 from __future__ import annotations
@@ -11,52 +10,98 @@ from __future__ import annotations
 import logging
 import time
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.steps.memory import refuse_if_too_large
-from manyview.checks import check_count
+from manyview.checks import as_generator, check_count
+from manyview.errors import warn_user
 from manyview.views.container import Block, Views, as_views
 
-__all__ = [
-    "check_fit_input",
-    "fit_each_view",
-    "is_sparse",
-    "log_progress",
-    "refuse_if_too_large",
-    "require_dense",
-    "scale_rows",
-    "single_view",
-]
+__all__ = ["Baseline", "check_fit_input", "fit_each_view", "require_dense", "single_view"]
 
 
-def is_sparse(array: object) -> bool:
-    """Whether ``array`` is one of SciPy's sparse arrays or matrices."""
-    return bool(sparse.issparse(array))
+class Baseline(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """A published method as a scikit-learn estimator, with the input rules that all share.
+
+    A method adds its constructor, ``_check_parameters``, and ``_cluster``, which sets ``labels_``
+    and whatever else there is to show.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    n_iter_ : int
+        Iterations of the method.
+    n_features_in_, n_views_, view_names_ : int, int, tuple of str
+        Columns, number and names of the views given to ``fit``.
+    feature_names_in_ : ndarray of str of shape (d,)
+        Column names, if ``fit`` was given a single table that has them.
+    """
+
+    n_clusters: int
+    random_state: Any
+    verbose: int = 0
+
+    _takes_sparse: ClassVar[bool] = True
+    _least_rows: ClassVar[int] = 1
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Cluster the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array, table, sequence or mapping of them, or Views
+            One view or several, n rows each. A method for one view uses the one named by ``view``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Baseline
+            This object.
+        """
+        self._check_parameters()
+        views = check_fit_input(self, X)
+        if views.n_rows < self._least_rows:
+            raise ValueError(
+                f"Found array with {views.n_rows} sample(s) (shape={views.shape}) while a minimum "
+                f"of {self._least_rows} is required by {type(self).__name__}."
+            )
+        self._cluster(views, as_generator(self.random_state))
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is not what it may be, whatever the data."""
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
+        raise NotImplementedError
+
+    def _log(self, message: str, *values: Any) -> None:
+        """Say how far a fit has come: at level INFO if ``verbose``, else DEBUG."""
+        level = logging.INFO if self.verbose else logging.DEBUG
+        logging.getLogger(type(self).__module__).log(level, message, *values)
+
+    def _warn_unsettled(self, message: str) -> None:
+        """Warn that an iteration ended before it converged."""
+        warn_user(message, ConvergenceWarning)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
 
 
 def check_fit_input(estimator: Any, X: Any) -> Views:
-    """Give ``X`` as checked :class:`~manyview.Views`, and record its shape on the estimator.
+    """``X`` as checked :class:`~manyview.Views`, its shape recorded on the estimator.
 
     Every value must be finite, and ``estimator.n_clusters`` an integer from 1 to the number of
     rows. Sets ``n_features_in_``, ``n_views_``, ``view_names_`` and, for a single table with text
-    column names, ``feature_names_in_``.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The object being fitted, with a parameter ``n_clusters``.
-    X : array, table, sequence or mapping of them, or Views
-        The views, n rows each.
-
-    Returns
-    -------
-    Views
-        The same data; nothing is copied that need not be.
+    column names, ``feature_names_in_``. Nothing is copied that need not be.
 
     Examples
     --------
@@ -88,10 +133,10 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
 
 
 def _check_finite(array: Block, name: str) -> None:
-    values = array.data if is_sparse(array) else array
+    values = array.data if sparse.issparse(array) else array
     if values.dtype.kind != "f" or _is_finite(values):
         return
-    if is_sparse(array):
+    if sparse.issparse(array):
         position = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(array.indptr, position, side="right")) - 1
         column, value = int(array.indices[position]), values[position]
@@ -125,18 +170,7 @@ def _record_feature_names(estimator: Any, X: Any, views: Views) -> None:
 
 
 def single_view(views: Views, view: Any) -> Block:
-    """Give the one view a single-view method works on.
-
-    Parameters
-    ----------
-    views : Views
-        The input.
-    view : str, int or None
-        Its name, or its position; None for the only view there is.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n, d)
+    """The one view (n, d) a method works on: ``view`` by name or position, None for the only one.
 
     Examples
     --------
@@ -149,15 +183,10 @@ def single_view(views: Views, view: Any) -> Block:
     ValueError: This method works on one view and got 2: ['colour', 'shape']. Say which with view=
     (a name or a position), or run it on each with manyview.baselines.fit_each_view.
     """
-    return views.arrays[position_of_view(views, view)]
-
-
-def position_of_view(views: Views, view: Any) -> int:
-    """Give the position of the view that ``view`` means; see :func:`single_view`."""
     names = list(views.names)
     if view is None:
         if views.n_views == 1:
-            return 0
+            return views.arrays[0]
         raise ValueError(
             f"This method works on one view and got {views.n_views}: {names}. Say which with "
             "view= (a name or a position), or run it on each with "
@@ -165,18 +194,18 @@ def position_of_view(views: Views, view: Any) -> int:
         )
     if isinstance(view, str):
         if view in names:
-            return names.index(view)
+            return views.arrays[names.index(view)]
         raise ValueError(f"view={view!r} is not one of the views {names}.")
     if isinstance(view, bool) or not isinstance(view, Integral):
         raise TypeError(f"view must be a name, a position or None; got {view!r}.")
     position = int(view)
     if not -views.n_views <= position < views.n_views:
         raise ValueError(f"view={position} but there are {views.n_views} views, {names}.")
-    return position % views.n_views
+    return views.arrays[position]
 
 
 def require_dense(array: Block, *, method: str, name: str) -> npt.NDArray[Any]:
-    """Give ``array`` back if it is dense; refuse a sparse one, saying what to do.
+    """``array`` if it is dense; refuse a sparse one, saying what to do.
 
     Examples
     --------
@@ -185,7 +214,7 @@ def require_dense(array: Block, *, method: str, name: str) -> npt.NDArray[Any]:
         ...
     TypeError: MLRSSC needs dense arrays and view 'words' is sparse (2 x 3, 0 non-zeros); ...
     """
-    if is_sparse(array):
+    if sparse.issparse(array):
         n, d = array.shape
         raise TypeError(
             f"{method} needs dense arrays and view {name!r} is sparse ({n} x {d}, {array.nnz} "
@@ -194,45 +223,6 @@ def require_dense(array: Block, *, method: str, name: str) -> npt.NDArray[Any]:
             "if that fits in memory."
         )
     return np.asarray(array)
-
-
-def scale_rows(X: Block) -> Block:
-    """Give ``X`` in double precision with each row scaled to unit length, zero rows left at zero.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n, d)
-        A new array; sparse stays sparse.
-
-    Examples
-    --------
-    >>> scale_rows(np.array([[3, 4], [0, 0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    scaled: Block
-    if is_sparse(X):
-        scaled = sparse.csr_array(X, dtype=np.float64, copy=True)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(scaled.indptr))
-        largest = np.zeros(X.shape[0])
-        np.maximum.at(largest, rows, np.abs(scaled.data))
-        largest[largest == 0] = 1.0
-        scaled.data /= largest[rows]
-        norms = np.sqrt(np.bincount(rows, scaled.data**2, minlength=X.shape[0]))
-        norms[norms == 0] = 1.0
-        scaled.data /= norms[rows]
-        return scaled
-    # First by the largest magnitude: squares of very large or very small values would overflow.
-    largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
-    largest[largest == 0] = 1.0
-    scaled = X / largest
-    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    norms[norms == 0] = 1.0
-    scaled /= norms
-    return scaled
 
 
 def fit_each_view(
@@ -283,8 +273,3 @@ def fit_each_view(
             row.update(metrics.scores(y_true, model.labels_))
         rows.append(row)
     return rows
-
-
-def log_progress(logger: logging.Logger, verbose: int, message: str, *values: Any) -> None:
-    """Log how far a fit has come: at level INFO if ``verbose``, else DEBUG."""
-    logger.log(logging.INFO if verbose else logging.DEBUG, message, *values)

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.base import (
-    check_fit_input,
-    is_sparse,
-    log_progress,
-    refuse_if_too_large,
-    scale_rows,
-    single_view,
-)
+from manyview.baselines.base import Baseline, single_view
+from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.representation import (
     Dictionary,
     block_slices,
     choose_dictionary,
-    label_affinity,
     n_pieces,
     symmetric_affinity,
 )
+from manyview.baselines.steps.scaling import scale_rows
 from manyview.baselines.steps.self_expression import (
     BlockSolution,
     choose_fidelity,
@@ -38,10 +28,9 @@ from manyview.baselines.steps.self_expression import (
     solve_l0,
     solve_proximal,
 )
-from manyview.checks import as_generator, check_count, check_number, check_option
-from manyview.views.container import Block
-
-logger = logging.getLogger(__name__)
+from manyview.baselines.steps.spectral import label_graph
+from manyview.checks import check_count, check_number, check_option
+from manyview.views.container import Block, Views
 
 _BYTES_AT_ONCE = 2**25
 """Work space of one block of rows: about what a processor's cache holds."""
@@ -50,7 +39,7 @@ _STOPPING = {"admm": (200, 2e-4), "proximal": (200, 1e-4), "l0": (50, 1e-3)}
 """Default max_iter and tol of each solver, as published."""
 
 
-class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class E3SC(Baseline):
     r"""Sparse subspace clustering by the efficient solvers of Pourkamali-Anaraki et al.
 
     For one view. Every row is written as a sparse combination of the others,
@@ -92,29 +81,13 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     tol : float or None, default None
         When to stop; None for 2e-4 (largest difference of weights, "admm"), 1e-4 (relative change,
         "proximal") or 1e-3 (relative change, "l0").
-    n_init : int, default 20
-        Restarts of the final k-means.
-    random_state : None, int, RandomState or Generator
-        Exemplars, eigensolver and k-means; an int gives the same labels every time.
-    force : bool, default False
-        Try even if more memory is needed than is free.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, force, verbose : int, RandomState, bool, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------
-    labels_ : ndarray of int32 of shape (n,)
-        Cluster of each row.
-    representation_ : csr_array of shape (n, n) or (n, n_exemplars)
-        C; row i holds the weights of row i.
-    affinity_ : csr_array of shape (n, n), or (n, n_exemplars)
-        The graph.
-    embedding_ : ndarray of shape (n, n_clusters)
-        Spectral embedding that k-means was run on.
-    n_connected_components_ : int
-        Pieces of the graph.
-    exemplars_ : ndarray of shape (n_exemplars,)
-        Rows used as exemplars; all rows if ``n_exemplars`` is None.
+    labels_, embedding_, affinity_, representation_, exemplars_, n_connected_components_ : ndarray
+        As in :class:`~manyview.baselines.SSCOMP`.
     fidelity_ : float
         lambda; not set by ``solver="l0"``.
     objective_ : ndarray of shape (n_iter_,)
@@ -122,10 +95,6 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         error with "l0".
     n_iter_ : int
         Iterations, of the block of rows that took most.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
 
     Notes
     -----
@@ -186,50 +155,6 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.force = force
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of one view.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view, or several of which ``view`` chooses one; dense or sparse.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        E3SC
-            This object.
-        """
-        self._check_parameters()
-        views = check_fit_input(self, X)
-        data = single_view(views, self.view)
-        n_atoms = min(data.shape[0], self.n_exemplars or data.shape[0])
-        if self.affine and n_atoms < 2:
-            raise ValueError(
-                "affine=True needs at least two rows (or exemplars), to write one in terms of "
-                f"another; got n_samples={data.shape[0]}, n_exemplars={self.n_exemplars}."
-            )
-        self._refuse_if_too_large(data)
-        rng = as_generator(self.random_state)
-        data = scale_rows(data) if self.unit_rows else data.astype(np.float64)
-        dictionary = choose_dictionary(data, self.n_exemplars, rng)
-        C = self._represent(data, dictionary)
-        is_bipartite = not dictionary.is_whole
-        scaled = _scale_by_largest(C)
-        self.affinity_ = abs(scaled) if is_bipartite else 2 * symmetric_affinity(scaled)
-        self.representation_ = C
-        self.exemplars_ = dictionary.rows
-        self.n_connected_components_ = n_pieces(self.affinity_, is_bipartite=is_bipartite)
-        self.labels_, self.embedding_ = label_affinity(
-            self.affinity_,
-            self.n_clusters,
-            is_bipartite=is_bipartite,
-            n_init=self.n_init,
-            random_state=rng,
-        )
-        return self
-
     def _check_parameters(self) -> None:
         check_option("solver", self.solver, tuple(_STOPPING))
         check_number("alpha", self.alpha, above=1)
@@ -245,14 +170,39 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self.tol is not None:
             check_number("tol", self.tol, above=0)
 
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
+        data = single_view(views, self.view)
+        n_atoms = min(data.shape[0], self.n_exemplars or data.shape[0])
+        if self.affine and n_atoms < 2:
+            raise ValueError(
+                "affine=True needs at least two rows (or exemplars), to write one in terms of "
+                f"another; got n_samples={data.shape[0]}, n_exemplars={self.n_exemplars}."
+            )
+        self._refuse_if_too_large(data)
+        data = scale_rows(data) if self.unit_rows else data.astype(np.float64)
+        dictionary = choose_dictionary(data, self.n_exemplars, rng)
+        self.representation_ = self._represent(data, dictionary)
+        scaled = _scale_by_largest(self.representation_)
+        is_bipartite = not dictionary.is_whole
+        self.affinity_ = abs(scaled) if is_bipartite else 2 * symmetric_affinity(scaled)
+        self.exemplars_ = dictionary.rows
+        self.n_connected_components_ = n_pieces(self.affinity_, is_bipartite=is_bipartite)
+        self.labels_, self.embedding_ = label_graph(
+            self.affinity_,
+            self.n_clusters,
+            is_bipartite=is_bipartite,
+            n_init=self.n_init,
+            random_state=rng,
+        )
+
     def _refuse_if_too_large(self, X: Block) -> None:
         n, p = X.shape
         m = n if self.n_exemplars is None else min(n, self.n_exemplars)
-        data = 12 * X.nnz if is_sparse(X) else 8 * n * p
+        data = 12 * X.nnz if sparse.issparse(X) else 8 * n * p
         # A solution of the l1 problem has at most as many non-zeros a row as there are columns.
         n_nonzero = self.n_nonzero if self.solver == "l0" else min(m, p + 1)
         graph = 5 * 12 * n * min(n_nonzero, m)
-        inverse = 16 * m * m if self.solver == "admm" and (is_sparse(X) or p >= m) else 0
+        inverse = 16 * m * m if self.solver == "admm" and (sparse.issparse(X) or p >= m) else 0
         refuse_if_too_large(
             data + graph + inverse + min(_BYTES_AT_ONCE, 48 * n * m),
             what=f"E3SC(solver={self.solver!r}) on {n} rows of {p} columns",
@@ -276,8 +226,8 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for i, rows in enumerate(blocks):
             found = solve(X[rows], dictionary.atoms, dictionary.own[rows])
             solutions.append(found)
-            log_progress(
-                logger, self.verbose, "E3SC: block %d of %d, %d iterations, residual %.2g",
+            self._log(
+                "E3SC: block %d of %d, %d iterations, residual %.2g",
                 i + 1, len(blocks), len(found.objective), found.residual,
             )  # fmt: skip
         self.n_iter_ = max(len(found.objective) for found in solutions)
@@ -291,11 +241,9 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not all(found.is_converged for found in solutions):
             residual = max(found.residual for found in solutions)
             easier = "" if self.solver == "l0" else ", or lower alpha for an easier problem"
-            warnings.warn(
+            self._warn_unsettled(
                 f"E3SC(solver={self.solver!r}) stopped at max_iter={max_iter} with a residual of "
-                f"{residual:.2g}, above tol={tol:g}. Raise max_iter or tol{easier}.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{residual:.2g}, above tol={tol:g}. Raise max_iter or tol{easier}."
             )
         return sparse.csr_array(sparse.vstack([found.C for found in solutions], format="csr"))
 
@@ -314,11 +262,6 @@ class E3SC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rho = self.alpha if is_balanced else float(self.penalty) * self.alpha
         ridge = factor_ridge(atoms)
         return partial(solve_admm, lam=lam, rho=rho, is_balanced=is_balanced, ridge=ridge, **stop)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _scale_by_largest(C: Any) -> Any:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn import cluster
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils import gen_batches
 
-from manyview.baselines.base import check_fit_input, is_sparse, log_progress, single_view
-from manyview.checks import as_generator, check_count, check_number, check_option
-from manyview.views.container import Block, with_short_indices
-
-logger = logging.getLogger(__name__)
+from manyview.baselines.base import Baseline, single_view
+from manyview.baselines.steps.scaling import column_variances
+from manyview.checks import check_count, check_number, check_option
+from manyview.views.container import Block, Views, with_short_indices
 
 
-class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KMeans(Baseline):
     r"""k-means on one view, or on all views side by side.
 
     Minimises :math:`\sum_i \|x_i - c_{l_i}\|^2` over k centres and labels by scikit-learn's
     ``KMeans``. Several views are first divided by the root of their energy (mean squared distance
     of rows from the mean row), so that each has the same say whatever its units and width; a view
-    whose rows are all the same has none.
+    whose rows are all the same has none. Views are not centred, which k-means does not notice.
 
     Parameters
     ----------
@@ -64,14 +59,6 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         What each view used was divided by: ones for a single view.
     n_iter_ : int
         Iterations of the best run.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
-
-    Notes
-    -----
-    Sparse views stay sparse: views are scaled but not centred, which k-means does not notice.
 
     Examples
     --------
@@ -109,50 +96,34 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense or sparse, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        KMeans
-            This object.
-        """
+    def _check_parameters(self) -> None:
         check_option("init", self.init, ("k-means++", "random"))
         check_option("criterion", self.criterion, ("inertia", "distance"))
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
         check_number("tol", self.tol, least=0)
-        views = check_fit_input(self, X)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         used = [single_view(views, self.view)] if self.view is not None else views.arrays
         arrays = [with_short_indices(array) for array in used]
         self.view_scales_ = (
             np.ones(1) if len(arrays) == 1 else np.array([_root_energy(array) for array in arrays])
         )
         joined = arrays[0] if len(arrays) == 1 else _join(arrays, self.view_scales_)
-        best = self._best_run(joined, as_generator(self.random_state))
+        best = self._best_run(joined, rng)
         if best.n_iter_ >= self.max_iter:
-            warnings.warn(
+            self._warn_unsettled(
                 f"k-means stopped at max_iter={self.max_iter} before its centres settled to "
-                f"tol={self.tol:g}. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
+                f"tol={self.tol:g}. Raise max_iter or tol."
             )
         widths = [array.shape[1] for array in arrays]
         self.labels_ = best.labels_.astype(np.int32)
         self.cluster_centers_ = best.cluster_centers_ * np.repeat(self.view_scales_, widths)
         self.inertia_ = float(best.inertia_)
         self.n_iter_ = int(best.n_iter_)
-        return self
 
     def _best_run(self, X: Block, rng: np.random.Generator) -> Any:
-        # The rival criterion needs to see every run; scikit-learn keeps only its own best.
+        # Our other criterion needs to see every run; scikit-learn keeps only its own best.
         n_rounds, n_init = (1, self.n_init) if self.criterion == "inertia" else (self.n_init, 1)
         best, best_value = None, np.inf
         for i in range(n_rounds):
@@ -165,29 +136,18 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 random_state=int(rng.integers(2**31)),
             ).fit(X)
             value = model.inertia_ if n_rounds == 1 else _sum_of_distances(X, model)
-            log_progress(
-                logger, self.verbose, "k-means run %d of %d: %s %g, %d iterations",
+            self._log(
+                "k-means run %d of %d: %s %g, %d iterations",
                 i + 1, n_rounds, self.criterion, value, model.n_iter_,
             )  # fmt: skip
             if best is None or value < best_value:
                 best, best_value = model, value
         return best
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 def _root_energy(X: Block) -> float:
     """Root of the mean squared distance of rows from their mean; 1 if they are all the same."""
-    if is_sparse(X):
-        floats = X if X.dtype.kind == "f" else X.astype(np.float64)
-        variances = np.asarray(mean_variance_axis(floats, axis=0)[1], dtype=np.float64)
-    else:
-        variances = np.var(X, axis=0, dtype=np.float64)
-    energy = float(np.sqrt(variances.sum()))
-    return energy if energy > 0 else 1.0
+    return float(np.sqrt(column_variances(X).sum())) or 1.0
 
 
 def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
@@ -195,16 +155,15 @@ def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
         array.astype(np.result_type(array.dtype, np.float32)) / scale
         for array, scale in zip(arrays, scales, strict=True)
     ]
-    if any(is_sparse(part) for part in parts):
+    if any(sparse.issparse(part) for part in parts):
         return sparse.csr_array(sparse.hstack(parts, format="csr"))
     return np.concatenate(parts, axis=1)
 
 
 def _sum_of_distances(X: Block, model: Any) -> float:
     """Sum of the plain distances of rows to their centres, a block of rows at a time."""
-    total, size = 0.0, 4096
-    for start in range(0, X.shape[0], size):
-        rows = slice(start, start + size)
+    total = 0.0
+    for rows in gen_batches(X.shape[0], 4096):
         distances = model.transform(X[rows])
         total += float(np.take_along_axis(distances, model.labels_[rows, None], axis=1).sum())
     return total

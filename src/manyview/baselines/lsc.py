@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 from functools import reduce
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import gen_batches
 
-from manyview.baselines.base import check_fit_input, log_progress
-from manyview.baselines.steps.landmarks import (
-    choose_landmarks,
-    choose_n_anchors,
-    kernel_width,
-    landmark_graph,
-)
+from manyview.baselines.base import Baseline
+from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
-from manyview.checks import as_generator, check_count, check_option
+from manyview.checks import check_count, check_option
 from manyview.stages.embedding import embed_rows, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram
 from manyview.stages.graph import GraphTile, graph_moments, side_by_side_graphs
 from manyview.stages.labels import label_rows, start_centers
-
-logger = logging.getLogger(__name__)
+from manyview.views.container import Views
 
 _MOST_ANCHORS = 500
 _BLOCK_ROWS = 4096
 _KMEANS_SWEEPS = 300
 
 
-class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class LSC(Baseline):
     r"""Spectral clustering of a graph between rows and their nearest anchors.
 
     Each row is tied to its r nearest anchors with Gaussian weights that sum to one (Eq. 3 of the
@@ -72,8 +65,6 @@ class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Width of each view's Gaussian: the mean distance of sampled rows to their r-th nearest anchor.
     n_iter_ : int
         Always 1: nothing is iterated but k-means.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
 
     References
     ----------
@@ -111,35 +102,20 @@ class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense or sparse, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        LSC
-            This object.
-        """
+    def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)
         for name in ("n_neighbors", "n_init"):
             check_count(name, getattr(self, name))
-        views = check_fit_input(self, X)
-        rng = as_generator(self.random_state)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         m = choose_n_anchors(self.n_anchors, views.n_rows, self.n_clusters, most=_MOST_ANCHORS)
-        r = min(self.n_neighbors, m)
         graphs, widths = [], []
         for name, array in views.items():
-            log_progress(logger, self.verbose, "LSC: %d anchors of view %r", m, name)
+            self._log("LSC: %d anchors of view %r", m, name)
             scaled = scale_view(array, self.scaling)
-            anchors, sample = choose_landmarks(scaled, m, rng)
-            widths.append(kernel_width(sample, anchors, r))
-            graphs.append(landmark_graph(scaled, anchors, r, widths[-1]))
+            Z, width = anchor_graph(scaled, m, self.n_neighbors, rng)
+            graphs.append(Z)
+            widths.append(width)
         self.kernel_widths_ = np.array(widths)
         self._embed(side_by_side_graphs(graphs), [m] * views.n_views)
         centers = start_centers(
@@ -152,13 +128,11 @@ class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.labels_ = label_rows(self.embedding_, centers)
         self.n_iter_ = 1
-        return self
 
     def _embed(self, Z: Any, sizes: list[int]) -> None:
         """Set the embedding from graph rows, by LMVSC's own stages, a block of rows at a time."""
         Z.sort_indices()
-        blocks = range(0, Z.shape[0], _BLOCK_ROWS)
-        tiles = [GraphTile((Z[i : i + _BLOCK_ROWS],), 0) for i in blocks]
+        tiles = [GraphTile((Z[rows],), 0) for rows in gen_batches(Z.shape[0], _BLOCK_ROWS)]
         moments = reduce(lambda total, part: total + part, map(graph_moments, tiles))
         scales = column_scales(
             moments.column_sums[0], sizes, [1.0 / len(sizes)] * len(sizes), degree_norm=True
@@ -168,8 +142,3 @@ class LSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.embedding_ = np.concatenate(
             [embed_rows(tile, [basis.transform], row_norm=self.normalise_rows) for tile in tiles]
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

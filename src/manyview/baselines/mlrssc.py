@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
+from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
-from manyview.baselines.base import check_fit_input, is_sparse, log_progress, refuse_if_too_large
+from manyview.baselines.base import Baseline
 from manyview.baselines.steps.low_rank_sparse import (
     KernelFactor,
-    Penalties,
     Representation,
     factor_kernel,
     factor_rows,
     update_representation,
 )
+from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
-from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
-from manyview.checks import as_generator, check_count, check_number, check_option
-from manyview.views.container import Block
-
-logger = logging.getLogger(__name__)
+from manyview.baselines.steps.spectral import label_graph
+from manyview.checks import check_count, check_number, check_option
+from manyview.views.container import Block, Views
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -36,7 +31,7 @@ _MOST_SWEEPS = {"centroid": 100, "pairwise": 300}
 """Default max_iter, as published."""
 
 
-class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class MLRSSC(Baseline):
     r"""Represent samples by each other, low-rank and sparse, alike in all views.
 
     For each view a matrix :math:`A_v` whose columns write each sample in terms of the others,
@@ -104,10 +99,6 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         disagree.
     n_iter_ : int
         Number of sweeps.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
 
     Notes
     -----
@@ -172,47 +163,6 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense or sparse, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        MLRSSC
-            This object.
-        """
-        self._check_parameters()
-        views = check_fit_input(self, X)
-        refuse_if_too_large(
-            8 * views.n_rows**2 * ((8 if self.noise else 9) * views.n_views + 6),
-            what=f"MLRSSC on {views.n_rows} rows and {views.n_views} view(s)",
-            instead="Cluster a sample of the rows, or use AMGL(graph='anchors') or LMVSC.",
-            force=self.force,
-        )
-        rng = as_generator(self.random_state)
-        factors = [
-            factor_view(
-                scale_view(array, self.scaling),
-                kernel=self.kernel,
-                width=self.kernel_width,
-                to_unit_trace=self.scaling is not None,
-            )
-            for array in views.arrays
-        ]
-        C = self._represent(factors, views.n_rows)
-        self.affinity_ = np.abs(C) + np.abs(C).T
-        self.embedding_ = spectral_embedding(self.affinity_, self.n_clusters, random_state=rng)
-        self.labels_ = label_embedding(
-            self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
-        )
-        return self
-
     def _check_parameters(self) -> None:
         check_option("agreement", self.agreement, ("centroid", "pairwise"))
         check_option("noise", self.noise, (True, False))
@@ -229,11 +179,33 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("kernel_width", "penalty", "tol"):
             check_number(name, getattr(self, name), above=0)
         for name in ("beta_low_rank", "beta_sparse", "beta_agreement"):
-            check_number(name, getattr(self, name), above=-np.finfo(float).tiny)
+            check_number(name, getattr(self, name), least=0)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
+        refuse_if_too_large(
+            8 * views.n_rows**2 * ((8 if self.noise else 9) * views.n_views + 6),
+            what=f"MLRSSC on {views.n_rows} rows and {views.n_views} view(s)",
+            instead="Cluster a sample of the rows, or use AMGL(graph='anchors') or LMVSC.",
+            force=self.force,
+        )
+        factors = [
+            factor_view(
+                scale_view(array, self.scaling),
+                kernel=self.kernel,
+                width=self.kernel_width,
+                to_unit_trace=self.scaling is not None,
+            )
+            for array in views.arrays
+        ]
+        C = self._represent(factors, views.n_rows)
+        self.affinity_ = np.abs(C) + np.abs(C).T
+        self.labels_, self.embedding_ = label_graph(
+            self.affinity_, self.n_clusters, n_init=self.n_init, random_state=rng
+        )
 
     def _represent(self, factors: list[KernelFactor], n: int) -> FloatArray:
-        """Run ADMM over all views; give the views' mean sparse representation."""
-        penalties = Penalties(self.beta_low_rank, self.beta_sparse, self.beta_agreement)
+        """The views' mean sparse representation, by ADMM over all views."""
+        betas = {"low_rank": self.beta_low_rank, "sparse": self.beta_sparse}
         states = [Representation.zeros(n, noise=self.noise) for _ in factors]
         n_others = len(states) - 1
         most = _MOST_SWEEPS[self.agreement] if self.max_iter is None else self.max_iter
@@ -247,12 +219,12 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                     # The consensus and this view's own copy are both from before this sweep.
                     others = len(states) * consensus - state.C[1]
                     target, pull = others / max(n_others, 1), 2 * self.beta_agreement * n_others
-                update_representation(state, factor, penalties, mu=mu, target=target, pull=pull)
+                update_representation(state, factor, **betas, mu=mu, target=target, pull=pull)
             consensus = sum((state.C[1] for state in states), np.zeros((n, n))) / len(states)
             residuals.append(max(state.residual for state in states))
             objective.append(sum(state.objective for state in states))
-            log_progress(
-                logger, self.verbose, "MLRSSC: sweep %d, residual %.2e, objective %g",
+            self._log(
+                "MLRSSC: sweep %d, residual %.2e, objective %g",
                 sweep, residuals[-1], objective[-1],
             )  # fmt: skip
             if sweep >= _LEAST_SWEEPS and residuals[-1] <= self.tol:
@@ -260,42 +232,20 @@ class MLRSSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             mu = min(1.5 * mu, max(_LARGEST_PENALTY, self.penalty))
         self.residuals_, self.objective_ = np.array(residuals), np.array(objective)
         self.n_iter_ = len(residuals)
-        self._warn_if_not_settled(most)
-        return consensus
-
-    def _warn_if_not_settled(self, most: int) -> None:
-        residual = self.residuals_[-1]
-        if residual > self.tol:
-            warnings.warn(
-                f"MLRSSC stopped at max_iter={most} with a relative residual of {residual:.1e} "
+        if residuals[-1] > self.tol:
+            self._warn_unsettled(
+                f"MLRSSC stopped at max_iter={most} with a relative residual of {residuals[-1]:.1e} "
                 f"(tol={self.tol:g}). Raise max_iter, tol or penalty"
-                + ("." if self.noise else ", or set noise=True: there may be no exact solution."),
-                ConvergenceWarning,
-                stacklevel=4,
+                + ("." if self.noise else ", or set noise=True: there may be no exact solution.")
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return consensus
 
 
 def factor_view(X: Block, *, kernel: str, width: float, to_unit_trace: bool) -> KernelFactor:
-    """Factor the kernel of a view's rows.
+    """The factored kernel of a view's rows (n, d).
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-        In double precision.
-    kernel : {"linear", "gaussian"}
-    width : float
-        Of the Gaussian kernel, as a multiple of the median distance of two rows.
-    to_unit_trace : bool
-        Scale a linear kernel to a mean diagonal of one; a Gaussian one has it already.
-
-    Returns
-    -------
-    KernelFactor
+    ``width`` of the Gaussian kernel is a multiple of the median distance of two rows. With
+    ``to_unit_trace`` a linear kernel is scaled to a mean diagonal of one, as a Gaussian one has.
 
     Examples
     --------
@@ -311,7 +261,7 @@ def factor_view(X: Block, *, kernel: str, width: float, to_unit_trace: bool) -> 
         return factor_kernel(np.exp(-squares / (2 * (width * (median or 1.0)) ** 2)))
     factor = (
         factor_kernel((X @ X.T).toarray())
-        if is_sparse(X)
+        if sparse.issparse(X)
         else factor_rows(X) if d < n else factor_kernel(X @ X.T)
     )  # fmt: skip
     if not to_unit_trace or factor.trace == 0:

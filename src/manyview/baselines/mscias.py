@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
-from manyview.baselines.base import (
-    check_fit_input,
-    is_sparse,
-    log_progress,
-    refuse_if_too_large,
-    scale_rows,
-)
+from manyview.baselines.base import Baseline
 from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_space
-from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.memory import refuse_if_too_large
+from manyview.baselines.steps.scaling import SCALINGS, scale_rows, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
-from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.checks import check_count, check_number, check_option
 from manyview.views.container import Block, Views
-
-logger = logging.getLogger(__name__)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -37,7 +27,7 @@ _EXACT_UP_TO = 10_000
 _BLOCK_ENTRIES = 8_000_000
 
 
-class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class MSCIAS(Baseline):
     r"""Similarity learned from a latent space of all views; **a reconstruction**, see Notes.
 
     First a latent *intact space* that explains all views: points h_i and maps W_v with
@@ -106,10 +96,6 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Objective of the latent part at its start and after each sweep; it never rises.
     n_iter_ : int
         Number of sweeps.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
     description : str
         What this method is, to be printed beside its results (also on the class).
 
@@ -121,8 +107,6 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     be given as the authors' without saying so. The factored form keeps all r directions of
     :math:`S^{1/2}`, so that rows multiply to S itself: clusters that fill subspaces of some
     dimension need more directions than there are clusters.
-
-    Sparse views stay sparse.
 
     References
     ----------
@@ -182,23 +166,19 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
+    def _check_parameters(self) -> None:
+        check_option("form", self.form, ("auto", "exact", "factored"))
+        check_option("scaling", self.scaling, SCALINGS)
+        for name in ("n_init", "max_iter"):
+            check_count(name, getattr(self, name))
+        if self.n_neighbors is not None:
+            check_count("n_neighbors", self.n_neighbors)
+        for name in ("similarity_ridge", "ridge"):
+            check_number(name, getattr(self, name), above=0)
+        check_number("tol", self.tol, least=0)
+        check_number("dependence", self.dependence, least=0, below=1)
 
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense or sparse, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        MSCIAS
-            This object.
-        """
-        self._check_parameters()
-        views = check_fit_input(self, X)
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         is_exact = self.form == "exact" or (self.form == "auto" and views.n_rows <= _EXACT_UP_TO)
         if is_exact and self.n_neighbors is None:
             refuse_if_too_large(
@@ -207,7 +187,6 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 instead="Set n_neighbors=20 or form='factored'.",
                 force=self.force,
             )
-        rng = as_generator(self.random_state)
         space = self._learn_space(views, rng)
         vectors, values = factor_similarity(
             space.points, ridge=self.similarity_ridge, dependence=self.dependence
@@ -223,20 +202,6 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = label_embedding(
             self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-        return self
-
-    def _check_parameters(self) -> None:
-        check_option("form", self.form, ("auto", "exact", "factored"))
-        check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
-        if self.n_neighbors is not None:
-            check_count("n_neighbors", self.n_neighbors)
-        for name in ("similarity_ridge", "ridge"):
-            check_number(name, getattr(self, name), above=0)
-        tiny = np.finfo(float).tiny
-        check_number("tol", self.tol, above=-tiny)
-        check_number("dependence", self.dependence, above=-tiny, below=1)
 
     def _learn_space(self, views: Views, rng: np.random.Generator) -> IntactSpace:
         r = _choose_n_components(self.n_components, views)
@@ -248,25 +213,18 @@ class MSCIAS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=self.max_iter,
             tol=self.tol,
             rng=rng,
-            report=lambda sweep, objective: log_progress(
-                logger, self.verbose, "MSCIAS: sweep %d, objective %g", sweep, objective
+            report=lambda sweep, objective: self._log(
+                "MSCIAS: sweep %d, objective %g", sweep, objective
             ),
         )
         fall = (space.objective[-2] - space.objective[-1]) / (views.n_rows * views.n_views)
         if len(space.objective) > self.max_iter and fall > self.tol:
-            warnings.warn(
+            self._warn_unsettled(
                 f"The latent part of MSCIAS stopped at max_iter={self.max_iter} while its objective "
                 f"still fell by {fall:.1e} a sweep for each row of each view (tol={self.tol:g}). "
-                "Raise max_iter or tol, or lower n_components.",
-                ConvergenceWarning,
-                stacklevel=3,
+                "Raise max_iter or tol, or lower n_components."
             )
         return space
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def factor_similarity(
@@ -277,13 +235,8 @@ def factor_similarity(
     S solves :math:`((1 - \gamma) G + \lambda I) S = G`, so it has the eigenvectors of G, with
     :math:`g / ((1 - \gamma) g + \lambda)` for G's eigenvalue g.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, r)
-    ridge : float
-        lambda, relative to the mean of the r eigenvalues of G.
-    dependence : float
-        gamma, from 0 to less than 1.
+    ``points`` are (n, r); ``ridge`` is lambda, relative to the mean of the r eigenvalues of G, and
+    ``dependence`` gamma.
 
     Returns
     -------
@@ -314,17 +267,9 @@ def factor_similarity(
 def similarity_graph(vectors: FloatArray, values: FloatArray, n_neighbors: int | None) -> Any:
     """Symmetric graph of the magnitudes of S, each row's largest or all; no self-loops.
 
-    Parameters
-    ----------
-    vectors, values : ndarray of shape (n, c) and (c,)
-        Eigenvectors and eigenvalues of S.
-    n_neighbors : int or None
-        Entries kept in each row of S, at most n - 1; None keeps all.
-
-    Returns
-    -------
-    csr_array of shape (n, n), or ndarray if ``n_neighbors`` is None
-        The mean of S's magnitudes, or of those kept, and their transpose.
+    It is the mean of the ``n_neighbors`` largest magnitudes of each row of S, or of all if that is
+    None, and their transpose: a csr_array (n, n), or an ndarray. S is given by its eigenvectors
+    (n, c) and eigenvalues (c,).
 
     Examples
     --------
@@ -342,11 +287,9 @@ def similarity_graph(vectors: FloatArray, values: FloatArray, n_neighbors: int |
         return sparse.csr_array((n, n))
     indices = np.empty((n, q), dtype=np.intp)
     weights = np.empty((n, q))
-    size = max(1, _BLOCK_ENTRIES // n)
-    for first in range(0, n, size):
-        rows = np.arange(first, min(first + size, n))
+    for rows in gen_batches(n, max(1, _BLOCK_ENTRIES // n)):
         block = np.abs((vectors[rows] * values) @ vectors.T)
-        block[np.arange(len(rows)), rows] = -1.0
+        np.fill_diagonal(block[:, rows], -1.0)
         indices[rows] = np.argpartition(block, n - q, axis=1)[:, n - q :]
         weights[rows] = np.take_along_axis(block, indices[rows], axis=1)
     indptr = q * np.arange(n + 1)
@@ -369,6 +312,6 @@ def _choose_n_components(n_components: int | str, views: Views) -> int:
 
 def _scale_to_energy(X: Block) -> Block:
     """Divide by the root mean squared norm of the rows; a view of zeros stays as it is."""
-    values: Sequence[float] = X.data if is_sparse(X) else X
+    values: Sequence[float] = X.data if sparse.issparse(X) else X
     energy = float(np.sqrt(np.sum(np.square(values)) / X.shape[0]))
     return X / energy if energy > 0 else X

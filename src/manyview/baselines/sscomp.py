@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 
-from manyview.baselines.base import (
-    check_fit_input,
-    is_sparse,
-    log_progress,
-    refuse_if_too_large,
-    scale_rows,
-    single_view,
-)
+from manyview.baselines.base import Baseline, single_view
+from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.representation import (
     Dictionary,
     IntArray,
     block_slices,
     choose_dictionary,
-    label_affinity,
     n_pieces,
     neighbor_affinity,
     symmetric_affinity,
 )
-from manyview.baselines.steps.spectral import FloatArray
-from manyview.checks import as_generator, check_count, check_number, check_option
-from manyview.views.container import Block
-
-logger = logging.getLogger(__name__)
+from manyview.baselines.steps.scaling import scale_rows
+from manyview.baselines.steps.spectral import FloatArray, label_graph
+from manyview.checks import check_count, check_number, check_option
+from manyview.views.container import Block, Views
 
 _BYTES_AT_ONCE = 2**26
 """Work space of one batch of pursuits: enough rows for matrix products to be efficient."""
@@ -41,7 +31,7 @@ _DEPENDENT = 1e-12
 """Squared distance of an atom from the span of those chosen, below which it adds only rounding."""
 
 
-class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SSCOMP(Baseline):
     r"""Sparse subspace clustering by orthogonal matching pursuit, for one view.
 
     Every row is written in terms of at most s others, chosen greedily:
@@ -53,9 +43,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     anew. The weights, scaled to unit length a row, make the graph :math:`W = (|C| + |C|^T) / 2`,
     which normalised spectral clustering splits.
 
-    Many rows are pursued at a time, so a step is a matrix product, and the least squares of each
-    keep a growing Cholesky factor. Time grows with n^2 d s, memory with n s; with ``n_exemplars``
-    both are linear in n.
+    Time grows with n^2 d s, memory with n s; with ``n_exemplars`` both are linear in n.
 
     Parameters
     ----------
@@ -74,7 +62,8 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Write rows in terms of this many rows, drawn at random, instead of all. The graph is then
         bipartite, between rows and exemplars.
     affinity : {"symmetric", "neighbors"}, default "symmetric"
-        The graph: as above, or the symmetrised nearest neighbours of the rows of C.
+        The graph: as above, or the symmetrised nearest neighbours of the rows of C, which suits
+        few exemplars: rows that share none are all equally far from each other.
     n_neighbors : int, default 3
         Neighbours a row, for ``affinity="neighbors"``.
     n_init : int, default 20
@@ -105,10 +94,6 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Sum over rows of the squared length of what is left, after each step.
     n_iter_ : int
         Greedy steps taken.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
-    feature_names_in_ : ndarray of str of shape (d,)
-        Column names, if ``fit`` was given a single table that has them.
 
     References
     ----------
@@ -157,60 +142,41 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.force = force
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of one view.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view, or several of which ``view`` chooses one; dense or sparse.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SSCOMP
-            This object.
-        """
-        check_count("n_nonzero", self.n_nonzero)
-        check_count("n_neighbors", self.n_neighbors)
-        check_count("n_init", self.n_init)
+    def _check_parameters(self) -> None:
+        for name in ("n_nonzero", "n_neighbors", "n_init"):
+            check_count(name, getattr(self, name))
+        if self.n_exemplars is not None:
+            check_count("n_exemplars", self.n_exemplars)
         check_number("tol", self.tol, least=0, below=1)
         check_option("affinity", self.affinity, ("symmetric", "neighbors"))
-        views = check_fit_input(self, X)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         data = single_view(views, self.view)
         self._refuse_if_too_large(data)
-        rng = as_generator(self.random_state)
         data = scale_rows(data) if self.unit_rows else data.astype(np.float64)
         dictionary = choose_dictionary(data, self.n_exemplars, rng)
-        C, left = self._represent(data, dictionary)
-        scaled = scale_rows(C)
+        self.representation_, self.objective_ = self._represent(data, dictionary)
+        self.n_iter_ = len(self.objective_)
+        self.exemplars_ = dictionary.rows
+        scaled = scale_rows(self.representation_)
         is_bipartite = not dictionary.is_whole and self.affinity == "symmetric"
         if self.affinity == "neighbors":
             self.affinity_ = neighbor_affinity(scaled, self.n_neighbors)
         else:
             self.affinity_ = abs(scaled) if is_bipartite else symmetric_affinity(scaled)
-        self.representation_ = C
-        self.exemplars_ = dictionary.rows
-        self.objective_ = left
-        self.n_iter_ = len(left)
         self.n_connected_components_ = n_pieces(self.affinity_, is_bipartite=is_bipartite)
-        log_progress(
-            logger, self.verbose, "SSC-OMP: graph in %d connected components",
-            self.n_connected_components_,
-        )  # fmt: skip
-        self.labels_, self.embedding_ = label_affinity(
+        self._log("SSC-OMP: graph in %d connected components", self.n_connected_components_)
+        self.labels_, self.embedding_ = label_graph(
             self.affinity_,
             self.n_clusters,
             is_bipartite=is_bipartite,
             n_init=self.n_init,
             random_state=rng,
         )
-        return self
 
     def _refuse_if_too_large(self, X: Block) -> None:
         n = X.shape[0]
-        data = 12 * X.nnz if is_sparse(X) else 8 * X.shape[0] * X.shape[1]
+        data = 12 * X.nnz if sparse.issparse(X) else 8 * n * X.shape[1]
         graph = 5 * 12 * n * self.n_nonzero
         vectors = 8 * n * (3 * self.n_clusters + 20)
         refuse_if_too_large(
@@ -226,7 +192,7 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _represent(self, X: Block, dictionary: Dictionary) -> tuple[Any, FloatArray]:
         n, m = X.shape[0], dictionary.atoms.shape[0]
         n_nonzero = min(self.n_nonzero, m)
-        width = 1 if is_sparse(X) else n_nonzero * X.shape[1]
+        width = 1 if sparse.issparse(X) else n_nonzero * X.shape[1]
         blocks = block_slices(n, bytes_per_row=8 * (m + width), bytes_at_once=_BYTES_AT_ONCE)
         parts, left = [], np.zeros(n_nonzero)
         for i, rows in enumerate(blocks):
@@ -235,15 +201,10 @@ class SSCOMP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
             parts.append(_as_csr(support, weights, m))
             left += block_left
-            log_progress(logger, self.verbose, "SSC-OMP: block %d of %d", i + 1, len(blocks))
+            self._log("SSC-OMP: block %d of %d", i + 1, len(blocks))
         C = sparse.csr_array(sparse.vstack(parts, format="csr"))
         n_steps = max(1, int(np.diff(C.indptr).max(initial=0)))
         return C, left[:n_steps]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def pursue(
@@ -251,18 +212,10 @@ def pursue(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Orthogonal matching pursuit of many rows at a time.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (b, d)
-        Rows to write in terms of atoms.
-    atoms : ndarray or csr_array of shape (m, d)
-        Of unit length, or zero; of any length if longer ones are to be preferred.
-    own : ndarray of shape (b,)
-        Atom that a row may not use, -1 for none.
-    n_nonzero : int
-        Steps, at most m.
-    tol : float
-        A row is done when what is left of it is at most this long, relative to the row.
+    ``X`` (b, d) is written in terms of ``atoms`` (m, d), of unit length or zero, or of any length if
+    longer ones are to be preferred, in at most ``n_nonzero`` steps. ``own`` (b,) is the atom that a
+    row may not use, -1 for none. A row is done when what is left of it is at most ``tol`` long,
+    relative to the row.
 
     Returns
     -------
@@ -322,7 +275,7 @@ def _most_correlated(
 ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Best atom of each row among those not excluded, and whether there is one at all."""
     rows = np.arange(residual.shape[0])
-    if is_sparse(residual):
+    if sparse.issparse(residual):
         out[:] = (residual @ atoms.T).toarray()
     else:
         np.matmul(residual, atoms.T, out=out)
@@ -339,8 +292,8 @@ def _extend_factor(
 ) -> npt.NDArray[np.bool_]:
     """Add a row to the Cholesky factors of the Gram matrices of chosen atoms, in place.
 
-    ``products`` (b, t) of the new atom with those before, ``squares`` (b,) with itself. Gives
-    whether the new atom is independent of those before.
+    ``products`` (b, t) of the new atom with those before, ``squares`` (b,) with itself. The
+    answer is whether the new atom is independent of those before.
     """
     t = products.shape[1]
     for i in range(t):
@@ -368,7 +321,7 @@ def _dots(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _row_dots(A: Block, B: Block) -> FloatArray:
     """Inner product of each row of A with the same row of B, dense or sparse."""
-    if is_sparse(A):
+    if sparse.issparse(A):
         return np.asarray((A * B).sum(axis=1), dtype=np.float64).ravel()
     return _dots(A, B)
 
@@ -376,7 +329,7 @@ def _row_dots(A: Block, B: Block) -> FloatArray:
 def _products(atoms: Block, support: IntArray, chosen: IntArray) -> FloatArray:
     """Inner products (b, t) of each row's new atom with the atoms it has."""
     b, t = support.shape
-    if is_sparse(atoms):
+    if sparse.issparse(atoms):
         pairs = _row_dots(atoms[support.ravel()], atoms[np.repeat(chosen, t)])
         return pairs.reshape(b, t)
     products: FloatArray = np.matmul(atoms[support], atoms[chosen][:, :, None])[:, :, 0]
@@ -385,7 +338,7 @@ def _products(atoms: Block, support: IntArray, chosen: IntArray) -> FloatArray:
 
 def _combine(atoms: Block, support: IntArray, weights: FloatArray) -> Block:
     """Weighted sums (b, d) of each row's atoms."""
-    if is_sparse(atoms):
+    if sparse.issparse(atoms):
         return _as_csr(support, weights, atoms.shape[0]) @ atoms
     return np.matmul(weights[:, None, :], atoms[support])[:, 0]
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import gen_batches
 
-from manyview.baselines.base import (
-    check_fit_input,
-    log_progress,
-    refuse_if_too_large,
-    require_dense,
-)
-from manyview.baselines.steps.spectral import spectral_labels
-from manyview.checks import as_generator, check_count, check_number, check_option
+from manyview.baselines.base import Baseline, require_dense
+from manyview.baselines.steps.memory import refuse_if_too_large
+from manyview.baselines.steps.spectral import label_graph
+from manyview.checks import check_count, check_number, check_option
 from manyview.simplex import SimplexProblem, Solver, pilot_rows, prepare
 from manyview.stages.scaling import KINDS, fit_scaler
-
-logger = logging.getLogger(__name__)
+from manyview.views.container import Views
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,7 +23,7 @@ _BLOCK_ROWS = 256
 _SPARSE_SUPPORT = 12
 
 
-class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SubspaceMVSC(Baseline):
     r"""The full n x n multi-view problem: each row represented by all other rows.
 
     For each view it solves :math:`\min_S \|X - S X\|_F^2 + \alpha \|S\|_F^2` with rows of S not
@@ -65,8 +59,6 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Value of each view's problem at its solution, in units of the view's energy.
     n_iter_ : int
         Always 1: each problem is solved exactly, once.
-    n_features_in_, n_views_, view_names_ : int, int, tuple of str
-        Columns, number and names of the views given to ``fit``.
 
     References
     ----------
@@ -82,6 +74,9 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> len(set(zip(truth, SubspaceMVSC(n_clusters=3, random_state=0).fit_predict(X))))
     3
     """
+
+    _takes_sparse = False
+    _least_rows = 2
 
     def __init__(
         self,
@@ -102,31 +97,13 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Cluster the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array, table, sequence or mapping of them, or Views
-            One view or several, dense, n rows each.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SubspaceMVSC
-            This object.
-        """
+    def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, KINDS)
-        check_number("alpha", self.alpha, above=-np.finfo(float).tiny)
+        check_number("alpha", self.alpha, least=0)
         check_count("n_init", self.n_init)
-        views = check_fit_input(self, X)
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         n = views.n_rows
-        if n < 2:
-            raise ValueError(
-                f"Found array with {n} sample(s) (shape={views.shape}) while a minimum of 2 is "
-                "required: each row is represented by the others."
-            )
         refuse_if_too_large(
             (16 + 12 * (views.n_views + 2)) * n * n,
             what=f"The graph between all pairs of {n} rows",
@@ -136,7 +113,7 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         graphs, objective = [], []
         for name, array in views.items():
-            log_progress(logger, self.verbose, "SubspaceMVSC: graph of view %r", name)
+            self._log("SubspaceMVSC: graph of view %r", name)
             dense = require_dense(array, method="SubspaceMVSC", name=name)
             rows = fit_scaler(dense, name=name, kind=self.scaling).apply(dense).matrix
             S, value = represent_by_others(rows, alpha=self.alpha)
@@ -146,31 +123,16 @@ class SubspaceMVSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.affinity_ = sparse.csr_array((average + average.T) / 2)
         self.objective_ = np.array(objective)
         self.n_iter_ = 1
-        self.labels_ = spectral_labels(
-            self.affinity_,
-            self.n_clusters,
-            n_init=self.n_init,
-            random_state=as_generator(self.random_state),
+        self.labels_, _ = label_graph(
+            self.affinity_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-        return self
 
 
 def represent_by_others(X: FloatArray, *, alpha: float) -> tuple[Any, float]:
-    """Weights of every row over all other rows, and the value of the whole problem.
+    """Weights (n, n) of every row over all other rows, sparse, and the value of the whole problem.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        At least two rows.
-    alpha : float
-        Weight of the squared weights.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Rows sum to one; the diagonal is zero.
-    float
-        ``||X - S X||^2 + alpha ||S||^2``, in units of the rows' mean squared norm plus alpha.
+    Each of at least two rows (n, d) gets weights that sum to one, none on itself. The value is
+    ``||X - S X||^2 + alpha ||S||^2``, in units of the rows' mean squared norm plus alpha.
 
     Examples
     --------
@@ -188,7 +150,7 @@ def represent_by_others(X: FloatArray, *, alpha: float) -> tuple[Any, float]:
         return B
 
     solver = _choose_solver(problem, linear_terms(pilot_rows(n)))
-    blocks = [np.arange(i, min(i + _BLOCK_ROWS, n)) for i in range(0, n, _BLOCK_ROWS)]
+    blocks = [np.arange(n)[rows] for rows in gen_batches(n, _BLOCK_ROWS)]
     S = sparse.csr_array(
         sparse.vstack([solver.solve(linear_terms(rows)).rows(n) for rows in blocks], "csr")
     )

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from manyview.baselines.steps.low_rank_sparse import (
-    Penalties,
     Representation,
     factor_kernel,
     factor_rows,
@@ -61,11 +60,13 @@ def test_thresholding_is_the_proximal_step_of_the_norms(rng):
 
 def run(X, *, noise, n_sweeps=1000, mu=5.0):
     """ADMM with a fixed penalty, to full accuracy."""
-    penalties, n = Penalties(0.3, 0.2, 0.1), len(X)
+    n = len(X)
     state, factor = Representation.zeros(n, noise=noise), factor_rows(X)
     target = np.zeros((n, n))
     for _ in range(n_sweeps):
-        update_representation(state, factor, penalties, mu=mu, target=target, pull=0.2)
+        update_representation(
+            state, factor, low_rank=0.3, sparse=0.2, mu=mu, target=target, pull=0.2
+        )
     return state
 
 

@@ -63,3 +63,9 @@ def test_pieces_of_a_bipartite_graph_are_those_with_samples():
     B[0, 0] = B[1, 0] = B[2, 1] = 1  # columns 2 to 4 are nobody's, row 3 is alone
     assert n_pieces(B, is_bipartite=True) == 3
     assert n_pieces(np.eye(4), is_bipartite=False) == 4
+
+
+def test_components_are_counted_in_either_direction():
+    W = np.zeros((5, 5))
+    W[0, 1] = W[2, 1] = 1
+    assert n_pieces(W) == n_pieces(sparse.csr_array(W)) == 3

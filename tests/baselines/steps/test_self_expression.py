@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Lasso
 
-from manyview.baselines.base import scale_rows
 from manyview.baselines.steps.representation import choose_dictionary
+from manyview.baselines.steps.scaling import scale_rows
 from manyview.baselines.steps.self_expression import (
     choose_fidelity,
     choose_step,

@@ -16,6 +16,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.errors import warn_user
+
 FloatArray = npt.NDArray[np.float64]
 
 _DENSE_BELOW = 1000
@@ -28,29 +30,13 @@ _OVERLOOKED = 1e-6
 def leading_eigenvectors(
     M: Any, k: int, *, start: FloatArray | None = None, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the k largest eigenvalues of a symmetric matrix, and their eigenvectors.
+    """The k largest eigenvalues (k,), descending, and their orthonormal eigenvectors (n, k).
 
-    Parameters
-    ----------
-    M : ndarray or sparse array of shape (n, n)
-        Symmetric, with eigenvalues not below -1.
-    k : int
-        How many, at most n.
-    start : ndarray of shape (n, c), optional
-        Vectors thought to be close, such as the answer for a similar matrix.
-    rng : Generator
-        Where the iteration starts.
-
-    Returns
-    -------
-    values : ndarray of shape (k,)
-        Descending.
-    vectors : ndarray of shape (n, k)
-        Orthonormal columns.
+    ``M`` is symmetric, dense or sparse, with eigenvalues not below -1. ``start`` (n, c) are vectors
+    thought to be close, such as the answer for a similar matrix.
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> M = sparse.block_diag([np.full((400, 400), 1 / 400)] * 5, format="csr")
     >>> values, _ = leading_eigenvectors(M, 6, rng=np.random.default_rng(0))
     >>> values.round(8).tolist()
@@ -110,18 +96,17 @@ def _lanczos(
             operator, rng.standard_normal((n, k)), largest=True, maxiter=500, tol=tol or None
         )
     residual = float(np.abs(operator @ vectors - vectors * values).max())
-    warnings.warn(
+    warn_user(
         f"Lanczos did not find {k} leading eigenvectors of a graph with {n} vertices; using those "
         f"of LOBPCG, with residual {residual:.1e}. The graph may be in very many pieces: use more "
         "neighbours.",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return np.asarray(values), np.asarray(vectors)
 
 
 def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """Give the best k eigenpairs within the span of ``vectors``."""
+    """The best k eigenpairs within the span of ``vectors``."""
     Q, _ = linalg.qr(vectors, mode="economic")
     values, rotation = linalg.eigh(Q.T @ (M @ Q))
     return values[-k:], Q @ rotation[:, -k:]

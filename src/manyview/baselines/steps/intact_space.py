@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
-from manyview.baselines.base import is_sparse
 from manyview.views.container import Block
 
 FloatArray = npt.NDArray[np.float64]
@@ -69,24 +70,10 @@ def learn_intact_space(
     where the mean of :math:`c^2 q_i^v` is one half: residuals count as small or large about their
     median. It starts from a principal component analysis of all views, with long rows shortened.
 
-    Parameters
-    ----------
-    views : sequence of (ndarray or csr_array of shape (n, d_v))
-        In double precision, each with a mean squared row norm of about one.
-    n_components : int
-        r, at most n and the number of columns of all views.
-    ridge : float
-        rho.
-    max_iter, tol : int, float
-        Most sweeps; smallest fall of the objective worth another one, for each row of each view.
-    rng : Generator
-        Starts the principal component analysis.
-    report : callable
-        Told the number of each sweep and the objective after it.
-
-    Returns
-    -------
-    IntactSpace
+    Views (n, d_v) are in double precision, each with a mean squared row norm of about one;
+    ``n_components`` r is at most n and the number of columns of all views; ``ridge`` is rho. It
+    ends after ``max_iter`` sweeps, or when the objective falls by no more than ``tol`` for each row
+    of each view; ``report`` is told the number of each sweep and the objective after it.
 
     Examples
     --------
@@ -123,20 +110,9 @@ def learn_intact_space(
 def principal_scores(
     views: Sequence[Block], n_components: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Give the leading left singular vectors of all views side by side, times singular values.
+    """Leading left singular vectors of all views side by side, times singular values; (n, r).
 
     By subspace iteration on products with the views, so that sparse ones stay sparse.
-
-    Parameters
-    ----------
-    views : sequence of (ndarray or csr_array of shape (n, d_v))
-    n_components : int
-        r, at most n and the number of columns of all views.
-    rng : Generator
-
-    Returns
-    -------
-    ndarray of shape (n, r)
 
     Examples
     --------
@@ -158,14 +134,15 @@ def principal_scores(
 
 def _shorten_outliers(X: Block) -> Block:
     """Scale rows longer than twice the median to that length; sparse stays sparse."""
-    squares = X.multiply(X).sum(axis=1) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
-    lengths = np.sqrt(np.asarray(squares, dtype=np.float64)).ravel()
+    lengths = row_norms(X)
     longest = 2 * float(np.median(lengths))
     if longest == 0 or lengths.max() <= longest:
         return X
     factors = longest / np.maximum(lengths, longest)
     return (
-        sparse.csr_array(sparse.diags_array(factors) @ X) if is_sparse(X) else factors[:, None] * X
+        sparse.csr_array(sparse.diags_array(factors) @ X)
+        if sparse.issparse(X)
+        else factors[:, None] * X
     )
 
 
@@ -178,8 +155,7 @@ def _fit_points(
     right = sum(weights[:, v, None] * (X @ maps[v]) for v, X in enumerate(views))
     points = np.empty((n, r))
     size = max(1, _BLOCK_ENTRIES // r**2)
-    for first in range(0, n, size):
-        rows = slice(first, first + size)
+    for rows in gen_batches(n, size):
         left = np.tensordot(weights[rows], grams, axes=1) + ridge * np.eye(r)
         points[rows] = np.linalg.solve(left, np.asarray(right)[rows, :, None])[..., 0]
     return points
@@ -207,17 +183,14 @@ def _balance(H: FloatArray, maps: list[FloatArray]) -> tuple[FloatArray, list[Fl
 def _squared_residuals(X: Block, H: FloatArray, W: FloatArray) -> FloatArray:
     """||x_i - W h_i||^2 of every row."""
     n, d = X.shape
-    if is_sparse(X):
-        own = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    if sparse.issparse(X):
         crossed = np.einsum("ij,ij->i", X @ W, H)
         fitted = np.einsum("ij,ij->i", H @ (W.T @ W), H)
-        return np.asarray(np.maximum(own - 2 * crossed + fitted, 0.0))
+        return np.asarray(np.maximum(row_norms(X, squared=True) - 2 * crossed + fitted, 0.0))
     squares = np.empty(n)
     size = max(1, _BLOCK_ENTRIES // d)
-    for first in range(0, n, size):
-        rows = slice(first, first + size)
-        residuals = X[rows] - H[rows] @ W.T
-        squares[rows] = np.einsum("ij,ij->i", residuals, residuals)
+    for rows in gen_batches(n, size):
+        squares[rows] = row_norms(X[rows] - H[rows] @ W.T, squared=True)
     return squares
 
 

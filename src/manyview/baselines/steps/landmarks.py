@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
-from manyview.baselines.base import is_sparse
-from manyview.checks import check_count
+from manyview.checks import check_count, is_auto
 from manyview.views.container import Block, with_short_indices
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ _BLOCK_ROWS = 4096
 
 
 def choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int, *, most: int) -> int:
-    """Give the number of anchors that was asked for, checked.
+    """The number of anchors that was asked for, checked.
 
     "auto" is ``most``, or a third of the rows if that is less, but no fewer than clusters.
 
@@ -37,7 +38,7 @@ def choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int, *, most
     >>> choose_n_anchors("auto", 300, 10, most=500)
     100
     """
-    if n_anchors == "auto":
+    if is_auto(n_anchors):
         return max(n_clusters, min(most, n_rows // 3))
     count = check_count("n_anchors", n_anchors)
     if not n_clusters <= count <= n_rows:
@@ -47,24 +48,22 @@ def choose_n_anchors(n_anchors: int | str, n_rows: int, n_clusters: int, *, most
     return count
 
 
+def anchor_graph(
+    X: Block, n_anchors: int, n_neighbors: int, rng: np.random.Generator
+) -> tuple[Any, float]:
+    """Graph (n, n_anchors) between rows and anchors chosen from them, and the kernel's width."""
+    anchors, sample = choose_landmarks(X, n_anchors, rng)
+    r = min(n_neighbors, n_anchors)
+    width = kernel_width(sample, anchors, r)
+    return landmark_graph(X, anchors, r, width), width
+
+
 def choose_landmarks(
     X: Block, n_anchors: int, rng: np.random.Generator
 ) -> tuple[FloatArray, Block]:
-    """Give the centres of a k-means on some of the rows, and these rows.
+    """Centres (n_anchors, d) of a k-means on some of the rows, and these rows.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-    n_anchors : int
-        At most n.
-    rng : Generator
-        Chooses the rows and where k-means starts.
-
-    Returns
-    -------
-    anchors : ndarray of shape (n_anchors, d)
-    sample : ndarray or csr_array of shape (s, d)
-        The rows that k-means saw: all, or 30 for each anchor and 2000 more.
+    k-means sees all rows, or 30 for each anchor and 2000 more.
 
     Examples
     --------
@@ -79,13 +78,8 @@ def choose_landmarks(
     sample = sample.astype(np.float64)
     # Anchors need to lie where rows are, not to be a perfect k-means solution: few sweeps from
     # random rows do, where a careful start would cost more than all of them.
-    model = KMeans(
-        n_anchors,
-        init="random",
-        n_init=1,
-        max_iter=_SWEEPS,
-        random_state=int(rng.integers(2**31)),
-    )
+    seed = int(rng.integers(2**31))
+    model = KMeans(n_anchors, init="random", n_init=1, max_iter=_SWEEPS, random_state=seed)
     with warnings.catch_warnings():
         # Fewer distinct rows than anchors: some anchors coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -94,25 +88,12 @@ def choose_landmarks(
 
 
 def landmark_graph(X: Block, anchors: FloatArray, n_neighbors: int, width: float) -> Any:
-    r"""Weights of each row's nearest anchors, which sum to one.
+    r"""Weights of each row's nearest anchors, which sum to one; csr_array (n, m).
 
-    :math:`z_j = K_j / \sum_l K_l` over the r nearest anchors, with
-    :math:`K_j = \exp(-\|x - a_j\|^2 / (2 \delta^2))` (Nadaraya-Watson; Chen and Cai, Eq. 8).
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-    anchors : ndarray of shape (m, d)
-    n_neighbors : int
-        r, at most m.
-    width : float
-        delta; 0 leaves the nearest anchor alone.
-
-    Returns
-    -------
-    csr_array of shape (n, m)
-        r entries a row. An anchor so much farther than the nearest that its weight underflows has
-        weight zero; the nearest always counts.
+    :math:`z_j = K_j / \sum_l K_l` over the r nearest of m anchors (m, d), with
+    :math:`K_j = \exp(-\|x - a_j\|^2 / (2 \delta^2))` (Nadaraya-Watson; Chen and Cai, Eq. 8) and
+    ``width`` delta, where 0 leaves the nearest anchor alone. An anchor so much farther than the
+    nearest that its weight underflows has weight zero; the nearest always counts.
 
     Examples
     --------
@@ -120,11 +101,10 @@ def landmark_graph(X: Block, anchors: FloatArray, n_neighbors: int, width: float
     >>> Z.toarray().round(3).tolist()
     [[0.881, 0.119, 0.0], [0.018, 0.982, 0.0]]
     """
-    n, (m, _) = X.shape[0], anchors.shape
+    n, m = X.shape[0], len(anchors)
     indices = np.empty((n, n_neighbors), dtype=np.int32)
     weights = np.empty((n, n_neighbors))
-    for first in range(0, n, _BLOCK_ROWS):
-        rows = slice(first, min(first + _BLOCK_ROWS, n))
+    for rows in gen_batches(n, _BLOCK_ROWS):
         squares, indices[rows] = _nearest_anchors(X[rows], anchors, n_neighbors)
         # From the nearest on, so that far from all anchors not every weight underflows.
         excess = squares - squares.min(axis=1, keepdims=True)
@@ -144,8 +124,8 @@ def kernel_width(sample: Block, anchors: FloatArray, n_neighbors: int) -> float:
     2.5
     """
     total = 0.0
-    for first in range(0, sample.shape[0], _BLOCK_ROWS):
-        squares, _ = _nearest_anchors(sample[first : first + _BLOCK_ROWS], anchors, n_neighbors)
+    for rows in gen_batches(sample.shape[0], _BLOCK_ROWS):
+        squares, _ = _nearest_anchors(sample[rows], anchors, n_neighbors)
         total += float(np.sqrt(squares.max(axis=1)).sum())
     return total / int(sample.shape[0])
 
@@ -154,15 +134,11 @@ def _nearest_anchors(
     rows: Block, anchors: FloatArray, n_neighbors: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Squared distances to the r nearest anchors, and which they are."""
-    if is_sparse(rows):
-        products = rows @ anchors.T
-        norms = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
-    else:
+    if not sparse.issparse(rows):
         # Far from the origin, the squares below would cancel to nothing.
         middle = anchors.mean(axis=0)
         rows, anchors = rows - middle, anchors - middle
-        products = rows @ anchors.T
-        norms = np.einsum("ij,ij->i", rows, rows)
-    squares = norms[:, None] - 2 * products + np.einsum("ij,ij->i", anchors, anchors)
+    norms = row_norms(rows, squared=True)[:, None]
+    squares = norms - 2 * (rows @ anchors.T) + row_norms(anchors, squared=True)
     nearest = np.argpartition(squares, n_neighbors - 1, axis=1)[:, :n_neighbors]
     return np.maximum(np.take_along_axis(squares, nearest, axis=1), 0.0), nearest

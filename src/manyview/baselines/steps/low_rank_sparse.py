@@ -37,15 +37,6 @@ class KernelFactor:
         return float(self.values.sum())
 
 
-@dataclass(frozen=True)
-class Penalties:
-    """Weights beta_1 of the nuclear norm, beta_2 of the l1 norm, beta_3 of the agreement."""
-
-    low_rank: float
-    sparse: float
-    agreement: float
-
-
 @dataclass
 class Representation:
     """One view's variables: A, its low-rank, sparse and agreeing copies, and their multipliers.
@@ -65,7 +56,7 @@ class Representation:
 
     @classmethod
     def zeros(cls, n: int, *, noise: bool) -> Representation:
-        """Give the start: everything zero, n x n."""
+        """The start: everything zero, n x n."""
         C, P = ([np.zeros((n, n)) for _ in range(3)] for _ in range(2))
         return cls(np.zeros((n, n)), C, P, None if noise else np.zeros((n, n)))
 
@@ -99,21 +90,7 @@ def factor_rows(X: FloatArray) -> KernelFactor:
 def solve_representation(
     factor: KernelFactor, right: FloatArray, shift: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Give A = (K + shift I)^-1 (K + right) and its coordinates in the kernel's eigenvectors.
-
-    Parameters
-    ----------
-    factor : KernelFactor
-        Of K (n, n).
-    right : ndarray of shape (n, n)
-    shift : float
-        Positive.
-
-    Returns
-    -------
-    A : ndarray of shape (n, n)
-    coordinates : ndarray of shape (r, n)
-        U'A for the eigenvectors U.
+    """A = (K + shift I)^-1 (K + right), all (n, n), and U'A (r, n) for the eigenvectors U of K.
 
     Examples
     --------
@@ -132,21 +109,9 @@ def solve_representation(
 def threshold_singular_values(
     Y: FloatArray, threshold: float, *, rank_guess: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Move every singular value towards zero by ``threshold``; also give those that are left.
+    """``Y`` (n, n) with every singular value moved towards zero, and those (rank,) that are left.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n)
-    threshold : float
-        Positive.
-    rank_guess : int
-        About how many values will be left; it only decides which solver is faster.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-    ndarray of shape (rank,)
-        The result's singular values that are not zero.
+    ``rank_guess`` is about how many will be left; it only decides which solver is faster.
 
     Examples
     --------
@@ -176,27 +141,18 @@ def threshold_singular_values(
 def update_representation(
     state: Representation,
     factor: KernelFactor,
-    penalties: Penalties,
     *,
+    low_rank: float,
+    sparse: float,
     mu: float,
     target: FloatArray,
     pull: float,
 ) -> None:
     """Do one ADMM step for one view, in place, and note its residual and objective.
 
-    Parameters
-    ----------
-    state : Representation
-        Changed.
-    factor : KernelFactor
-        Of the view's kernel.
-    penalties : Penalties
-    mu : float
-        Weight of the constraints.
-    target : ndarray of shape (n, n)
-        What the view is to agree with.
-    pull : float
-        Weight of the squared distance to it, times two.
+    ``low_rank`` and ``sparse`` are beta_1 and beta_2, ``mu`` is the weight of the constraints,
+    ``target`` (n, n) what the view is to agree with, and ``pull`` twice the weight of the squared
+    distance to it.
     """
     previous, C, P = state.A, state.C, state.P
     right = mu * (C[0] + C[1] + C[2]) - P[0] - P[1] - P[2]
@@ -207,10 +163,10 @@ def update_representation(
         state.A, inside = solve_representation(factor, (right + state.fit) / mu, 3.0)
     A = state.A
     C[0], singular_values = threshold_singular_values(
-        A + P[0] / mu, penalties.low_rank / mu, rank_guess=state.rank
+        A + P[0] / mu, low_rank / mu, rank_guess=state.rank
     )
     state.rank = len(singular_values)
-    C[1] = soft_threshold(A + P[1] / mu, penalties.sparse / mu)
+    C[1] = soft_threshold(A + P[1] / mu, sparse / mu)
     np.fill_diagonal(C[1], 0.0)
     C[2] = (pull * target + mu * A + P[2]) / (pull + mu)
     gaps = [float(np.abs(A - previous).max())]
@@ -221,8 +177,8 @@ def update_representation(
     errors = _squared_errors(factor, inside)
     state.residual = max(gaps) / max(float(np.abs(A).max()), np.finfo(float).tiny)
     state.objective = (
-        penalties.low_rank * float(singular_values.sum())
-        + penalties.sparse * float(np.abs(C[1]).sum())
+        low_rank * float(singular_values.sum())
+        + sparse * float(np.abs(C[1]).sum())
         + pull / 2 * float(((C[2] - target) ** 2).sum())
     )
     if state.fit is None:

@@ -13,13 +13,7 @@ _assumed: ContextVar[int | None] = ContextVar("assumed free bytes", default=None
 
 
 class TooLargeError(MemoryError):
-    """A refusal before anything was allocated.
-
-    Attributes
-    ----------
-    bytes_needed : int
-        What the computation would have held at its peak.
-    """
+    """A refusal before anything was allocated; ``bytes_needed`` is what the peak would have been."""
 
     def __init__(self, message: str, bytes_needed: int) -> None:
         super().__init__(message)
@@ -47,47 +41,28 @@ def assume_free(n_bytes: int) -> Iterator[None]:
 
 
 def free_bytes() -> int | None:
-    """Bytes that are free, or count as free now; None where it cannot be told.
-
-    Examples
-    --------
-    >>> free = free_bytes()
-    >>> free is None or free > 0
-    True
-    """
+    """Bytes that are free, or count as free now; None where it cannot be told."""
     assumed = _assumed.get()
     return free_memory() if assumed is None else assumed
 
 
 def refuse_if_too_large(bytes_needed: int, *, what: str, instead: str, force: bool) -> None:
-    """Raise TooLargeError, before anything is allocated, if ``bytes_needed`` are not free.
+    """Raise TooLargeError if a computation's peak, beyond its input, does not fit.
 
-    Parameters
-    ----------
-    bytes_needed : int
-        What the computation will hold at its peak, beyond its input.
-    what : str
-        What needs it, to start the message: ``"MLRSSC on 60 000 rows and 3 views"``.
-    instead : str
-        What the user can do, as a sentence.
-    force : bool
-        Go ahead all the same (an estimator's ``force`` parameter).
+    ``what`` needs the memory and ``instead`` says what the user can do, both as parts of the
+    message; with ``force``, an estimator's parameter, nothing is refused.
 
     Examples
     --------
-    >>> refuse_if_too_large(10**18, what="This method on 10**9 rows",
+    >>> refuse_if_too_large(10**15, what="This method on 10**9 rows",
     ...                     instead="Set n_exemplars=1000.", force=False)
     Traceback (most recent call last):
         ...
-    manyview.baselines.steps.memory.TooLargeError: This method on 10**9 rows needs
-    1 000 000 000 000 000 000 bytes (1 EB) of memory and ... are free.
-    Set n_exemplars=1000. With force=True it is tried all the same.
-    >>> refuse_if_too_large(10**18, what="", instead="", force=True)
+    manyview.baselines.steps.memory.TooLargeError: This method on 10**9 rows needs 1000 TB of memory
+    and ... are free. Set n_exemplars=1000. With force=True it is tried all the same.
     """
-    if force:
-        return
     free = free_bytes()
-    if free is None or bytes_needed <= free:
+    if force or free is None or bytes_needed <= free:
         return
     raise TooLargeError(
         f"{what} needs {bytes_in_words(bytes_needed)} of memory and {bytes_in_words(free)} are free. "

@@ -14,15 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import gen_batches
 
-from manyview.baselines.steps.spectral import (
-    FloatArray,
-    bipartite_embedding,
-    label_embedding,
-    n_components_of,
-    spectral_embedding,
-)
-from manyview.checks import check_count
 from manyview.views.container import Block
 
 IntArray = npt.NDArray[np.int64]
@@ -54,18 +47,7 @@ class Dictionary:
 
 
 def choose_dictionary(X: Block, n_exemplars: int | None, rng: np.random.Generator) -> Dictionary:
-    """Give all rows of ``X``, or ``n_exemplars`` of them at random, as a dictionary.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-    n_exemplars : int or None
-        None, or n and more, for all rows.
-    rng : Generator
-
-    Returns
-    -------
-    Dictionary
+    """All rows of ``X`` (n, d) as a dictionary, or ``n_exemplars`` of them at random if that is less.
 
     Examples
     --------
@@ -74,7 +56,7 @@ def choose_dictionary(X: Block, n_exemplars: int | None, rng: np.random.Generato
     ((2, 5), [0, 1], 3)
     """
     n = X.shape[0]
-    if n_exemplars is None or check_count("n_exemplars", n_exemplars) >= n:
+    if n_exemplars is None or n_exemplars >= n:
         everyone = np.arange(n)
         return Dictionary(X, everyone, everyone)
     rows = np.sort(rng.choice(n, n_exemplars, replace=False))
@@ -91,20 +73,11 @@ def block_slices(n: int, *, bytes_per_row: int, bytes_at_once: int) -> list[slic
     >>> block_slices(5, bytes_per_row=10, bytes_at_once=25)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    size = max(1, bytes_at_once // max(1, bytes_per_row))
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return list(gen_batches(n, max(1, bytes_at_once // max(1, bytes_per_row))))
 
 
 def symmetric_affinity(C: Any) -> Any:
-    """Give the graph (|C| + |C|^T) / 2 of a square representation, without self-loops.
-
-    Parameters
-    ----------
-    C : csr_array of shape (n, n)
-
-    Returns
-    -------
-    csr_array of shape (n, n)
+    """The graph (|C| + |C|^T) / 2 of a square representation, csr_array (n, n).
 
     Examples
     --------
@@ -116,20 +89,10 @@ def symmetric_affinity(C: Any) -> Any:
 
 
 def neighbor_affinity(C: Any, n_neighbors: int) -> Any:
-    """Give the symmetrised nearest-neighbour graph of the rows of a representation.
+    """The symmetrised graph (n, n) of the nearest neighbours of a representation's rows (n, m).
 
-    Rows that are all zero have no direction and get no edge of their own.
-
-    Parameters
-    ----------
-    C : csr_array of shape (n, m)
-        Rows of unit length.
-    n_neighbors : int
-        Neighbours a row, at most n - 1.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
+    Rows are of unit length, or all zero: these have no direction and get no edge of their own. Rows
+    that share no atom are all equally far from each other.
 
     Examples
     --------
@@ -147,51 +110,20 @@ def neighbor_affinity(C: Any, n_neighbors: int) -> Any:
     return sparse.csr_array((directed + directed.T) / 2)
 
 
-def n_pieces(affinity: Any, *, is_bipartite: bool) -> int:
-    """Number of connected components that hold samples, of a graph or a bipartite one.
+def n_pieces(affinity: Any, *, is_bipartite: bool = False) -> int:
+    """Number of connected components that hold samples; an isolated sample is one.
+
+    Any weight that is not zero, in either direction, is an edge: between samples (n, n), or between
+    samples and exemplars (n, m) if ``is_bipartite``.
 
     Examples
     --------
     >>> n_pieces(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), is_bipartite=True)
     2
     """
-    if not is_bipartite:
-        return n_components_of(affinity)
-    B: Any = sparse.csr_array(affinity)
-    both: Any = sparse.block_array([[None, B], [B.T, None]], format="csr")
-    _, piece = csgraph.connected_components(both, directed=False)
-    return len(np.unique(piece[: B.shape[0]]))
-
-
-def label_affinity(
-    affinity: Any,
-    n_clusters: int,
-    *,
-    is_bipartite: bool,
-    n_init: int,
-    random_state: np.random.Generator,
-) -> tuple[npt.NDArray[np.int32], FloatArray]:
-    """Labels and embedding of a graph between samples, or between samples and exemplars.
-
-    Parameters
-    ----------
-    affinity : sparse array of shape (n, n) or (n, m)
-        Weights, none negative.
-    n_clusters : int
-    is_bipartite : bool
-        Whether columns are exemplars.
-    n_init : int
-        Restarts of k-means.
-    random_state : Generator
-
-    Returns
-    -------
-    labels : ndarray of int32 of shape (n,)
-    embedding : ndarray of shape (n, n_clusters)
-    """
+    W: Any = sparse.csr_array(affinity)
+    n = W.shape[0]
     if is_bipartite:
-        embedding = bipartite_embedding(affinity, n_clusters)
-    else:
-        embedding = spectral_embedding(affinity, n_clusters, random_state=random_state)
-    labels = label_embedding(embedding, n_clusters, n_init=n_init, random_state=random_state)
-    return labels, embedding
+        W = sparse.block_array([[None, W], [W.T, None]], format="csr")
+    _, piece = csgraph.connected_components(W, directed=False)
+    return len(np.unique(piece[:n]))

@@ -5,6 +5,8 @@ All three work on a block of rows at a time, because rows are independent given 
     l1:  min_c  |c|_1 + (lam / 2) ||x - c D||^2     s.t.  c_own = 0  [, sum c = 1]
     l0:  min_c  (1 / 2) ||x - c D||^2               s.t.  the same, and at most s non-zeros
 
+A solver takes rows X (b, p), atoms D (m, p), the atom ``own`` (b,) that a row may not use (-1 for
+none), whether weights of a row sum to one (``affine``), ``max_iter`` and ``tol``.
 They follow F. Pourkamali-Anaraki, J. Folberth, S. Becker, "Efficient solvers for sparse subspace
 clustering" (arXiv 1804.06291), with samples as rows.
 """
@@ -17,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import svds
+from sklearn.utils.extmath import row_norms
 
-from manyview.baselines.base import is_sparse
 from manyview.baselines.steps.representation import Dictionary, IntArray, block_slices
 from manyview.baselines.steps.sparse_projections import (
     keep_largest,
@@ -43,10 +45,8 @@ class BlockSolution:
         Weights.
     objective : ndarray of shape (n_iter,)
         Objective after each iteration, summed over the rows.
-    residual : float
-        What the stopping rule compares with its tolerance, at the end.
-    is_converged : bool
-        Whether it got below.
+    residual, is_converged : float, bool
+        What the stopping rule compares with its tolerance, at the end; whether it got below.
     """
 
     C: Any
@@ -60,16 +60,6 @@ def choose_fidelity(X: Block, dictionary: Dictionary, alpha: float) -> float:
 
     With alpha at most 1 some row's best weights are all zero. Rows that are orthogonal to all
     others have zero weights whatever lam is, and are left out of the minimum.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-    dictionary : Dictionary of m atoms
-    alpha : float
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -100,7 +90,7 @@ def choose_step(atoms: Block) -> float:
     if abs(atoms).max() == 0:
         return 1.0
     if min(atoms.shape) <= 3:
-        dense = atoms.toarray() if is_sparse(atoms) else atoms
+        dense = atoms.toarray() if sparse.issparse(atoms) else atoms
         norm = float(np.linalg.norm(dense, 2))
     else:
         start = np.random.default_rng(0).standard_normal(min(atoms.shape))
@@ -117,19 +107,15 @@ class Ridge:
     Z = R - R U diag(weight squares / (1 + weight squares)) U^T: O(p n^2) for all rows where a plain
     solve costs O(n^3), and nothing is factored anew when the weight changes.
 
-    Attributes
-    ----------
-    U : ndarray of shape (m, r)
-        Left singular vectors of the dictionary.
-    squares : ndarray of shape (r,)
-        Its squared singular values.
+    ``U`` (m, r) are left singular vectors of the dictionary, ``squares`` (r,) its squared singular
+    values.
     """
 
     U: FloatArray
     squares: FloatArray
 
     def solve(self, R: FloatArray, weight: FloatArray) -> FloatArray:
-        """Give Z for R of shape (b, m), with a weight for each row, shape (b, 1)."""
+        """Z (b, m) for R (b, m), with a weight (b, 1) for each row."""
         scaled = weight * self.squares
         Z: FloatArray = ((R @ self.U) * (scaled / (1 + scaled))) @ self.U.T
         return np.subtract(R, Z, out=Z)
@@ -138,14 +124,6 @@ class Ridge:
 def factor_ridge(atoms: Block) -> Ridge:
     """Factor a dictionary for :class:`Ridge`: its SVD, or its Gram matrix if wide or sparse.
 
-    Parameters
-    ----------
-    atoms : ndarray or csr_array of shape (m, p)
-
-    Returns
-    -------
-    Ridge
-
     Examples
     --------
     >>> ridge = factor_ridge(np.array([[1.0], [0.0]]))
@@ -153,7 +131,7 @@ def factor_ridge(atoms: Block) -> Ridge:
     [[1.0, 2.0]]
     """
     m, p = atoms.shape
-    if p < m and not is_sparse(atoms):
+    if p < m and not sparse.issparse(atoms):
         U, singular_values, _ = linalg.svd(atoms, full_matrices=False)
         return Ridge(U, singular_values**2)
     squares, U = linalg.eigh(_products(atoms, atoms))
@@ -175,28 +153,10 @@ def solve_admm(
 ) -> BlockSolution:
     """Minimise the l1 problem by ADMM with an O(p n) step a row (section 3 of the paper).
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (b, p)
-    atoms : ndarray or csr_array of shape (m, p)
-    own : ndarray of shape (b,)
-        Atom that a row may not use, -1 for none.
-    lam, rho : float
-        Weight of the fit; penalty.
-    is_balanced : bool
-        Change the penalty of each row so that its primal and dual residuals fall alike.
-    affine : bool
-        Weights of a row sum to one.
-    ridge : Ridge
-        From :func:`factor_ridge` for the same atoms.
-    max_iter, tol : int, float
-        Stop when the two copies of the weights differ by less than tol, and the subgradients, whose
-        bound is one, are wrong by less than 100 tol, everywhere. (The paper's rule has only the
-        first part, which holds after one step if 1 / rho < tol.)
-
-    Returns
-    -------
-    BlockSolution
+    ``rho`` is the penalty; if ``is_balanced`` that of each row changes, so that its primal and dual
+    residuals fall alike. It stops when the two copies of the weights differ by less than tol, and
+    the subgradients, whose bound is one, are wrong by less than 100 tol, everywhere. (The paper's
+    rule has only the first part, which holds after one step if 1 / rho < tol.)
     """
     K = _products(X, atoms)
     rhos = np.full((len(K), 1), float(rho))
@@ -248,8 +208,8 @@ def _balance(gap: FloatArray, change: FloatArray, Z: FloatArray, dual: FloatArra
     Residual balancing (Boyd et al., Foundations and Trends in Machine Learning 3, 2011, section
     3.4.1) with relative residuals and the step of Wohlberg (arXiv 1704.06209).
     """
-    primal = _row_norms(gap) / np.maximum(_row_norms(Z), _TINY)
-    ratio = primal * _row_norms(dual) / np.maximum(_row_norms(change), _TINY)
+    primal = row_norms(gap) / np.maximum(row_norms(Z), _TINY)
+    ratio = primal * row_norms(dual) / np.maximum(row_norms(change), _TINY)
     factor = np.where((ratio > 5) | (ratio < 0.2), np.sqrt(ratio), 1.0)
     return np.clip(factor, 0.5, 2.0)[:, None]
 
@@ -267,24 +227,8 @@ def solve_proximal(
 ) -> BlockSolution:
     """Minimise the l1 problem by accelerated proximal gradient, restarted row by row.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (b, p)
-    atoms : ndarray or csr_array of shape (m, p)
-    own : ndarray of shape (b,)
-        Atom that a row may not use, -1 for none.
-    lam : float
-        Weight of the fit.
-    step : float
-        At most 1 / ||D||_2^2.
-    affine : bool
-        Weights of a row sum to one.
-    max_iter, tol : int, float
-        Stop when the weights change by less than this, relative to their Frobenius norm.
-
-    Returns
-    -------
-    BlockSolution
+    ``step`` is at most 1 / ||D||_2^2. It stops when the weights change by less than tol, relative
+    to their Frobenius norm.
     """
     b, m = X.shape[0], atoms.shape[0]
     threshold = step / lam
@@ -307,7 +251,7 @@ def solve_proximal(
         grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         beta = np.where(uphill, 0.0, (momentum - 1) / grown)[:, None]
         ahead, fit_ahead = new + beta * moved, new_fit + beta * (new_fit - fit)
-        residual = _norm(moved) / max(_norm(new), 1e-10)
+        residual = float(np.linalg.norm(moved)) / max(float(np.linalg.norm(new)), 1e-10)
         C, fit, momentum = new, new_fit, grown
         history.append(_l1_objective(X, C, fit, lam))
         if residual < tol:
@@ -326,39 +270,22 @@ def solve_l0(
     max_iter: int,
     tol: float,
 ) -> BlockSolution:
-    """Lower the l0 problem by projected gradient, from zero.
+    """Lower the l0 problem by projected gradient, from zero; stops as the proximal solver does.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (b, p)
-    atoms : ndarray or csr_array of shape (m, p)
-    own : ndarray of shape (b,)
-        Atom that a row may not use, -1 for none.
-    n_nonzero : int
-        Non-zeros a row, at most; less than m.
-    step : float
-        At most 1 / ||D||_2^2.
-    affine : bool
-        Weights of a row sum to one.
-    max_iter, tol : int, float
-        Stop when the weights change by less than this, relative to their Frobenius norm.
-
-    Returns
-    -------
-    BlockSolution
+    A row gets at most ``n_nonzero`` non-zeros, which is less than m.
     """
     project = keep_largest_sum_one if affine else keep_largest
     C: Any = sparse.csr_array((X.shape[0], atoms.shape[0]))
-    fit, norm = np.zeros(X.shape), 0.0
+    fit, length = np.zeros(X.shape), 0.0
     history, residual = [], np.inf
     for _ in range(max_iter):
         G = _products(X - fit, atoms)
         G *= step
         G[np.repeat(np.arange(len(G)), np.diff(C.indptr)), C.indices] += C.data
         new = project(G, own, n_nonzero)
-        change = _norm((new - C).data)
-        residual = change / max(norm, 1e-10)
-        C, norm = new, _norm(new.data)
+        change = float(np.linalg.norm((new - C).data))
+        residual = change / max(length, 1e-10)
+        C, length = new, float(np.linalg.norm(new.data))
         fit = _as_dense(C @ atoms)
         history.append(0.5 * _sum_of_squares(fit - X))
         if residual < tol or change == 0:
@@ -372,25 +299,16 @@ def _products(A: Block, B: Block) -> FloatArray:
 
 
 def _as_dense(product: Any) -> FloatArray:
-    return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
+    return np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=np.float64)
 
 
 def _largest(A: FloatArray) -> float:
     return float(max(A.max(), -A.min()))
 
 
-def _row_norms(A: FloatArray) -> FloatArray:
-    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", A, A))
-    return norms
-
-
 def _sum_of_squares(A: Any) -> float:
     flat = np.asarray(A).ravel()
     return float(flat @ flat)
-
-
-def _norm(A: FloatArray) -> float:
-    return float(np.sqrt(_sum_of_squares(A)))
 
 
 def _l1_objective(X: Block, C: FloatArray, fit: Any, lam: float) -> float:

@@ -39,19 +39,8 @@ def prox_sum_one(
     Newton's method lands on the root once it is on the right piece, and bisection keeps it from
     cycling.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (b, m)
-    own : ndarray of shape (b,)
-        Column that must be zero, -1 for none. Each row needs another.
-    threshold : float
-    start : ndarray of shape (b,), optional
-        Guess of nu.
-
-    Returns
-    -------
-    C : ndarray of shape (b, m)
-    nu : ndarray of shape (b,)
+    ``own`` (b,) is -1 for rows of ``Y`` (b, m) that may use all columns; each row needs one that it
+    may use. ``start`` (b,) is a guess of nu, which is given back with the rows.
 
     Examples
     --------
@@ -94,18 +83,7 @@ def _bracket(Y: FloatArray, own: IntArray, threshold: float) -> tuple[FloatArray
 
 
 def keep_largest(G: FloatArray, own: IntArray, n_nonzero: int) -> Any:
-    """Nearest rows with at most ``n_nonzero`` non-zeros, and none at ``own``.
-
-    Parameters
-    ----------
-    G : ndarray of shape (b, m)
-    own : ndarray of shape (b,)
-    n_nonzero : int
-        Less than m.
-
-    Returns
-    -------
-    csr_array of shape (b, m)
+    """Nearest rows to ``G`` (b, m) with at most ``n_nonzero`` < m non-zeros, none at ``own``.
 
     Examples
     --------
@@ -120,23 +98,12 @@ def keep_largest(G: FloatArray, own: IntArray, n_nonzero: int) -> Any:
 
 
 def keep_largest_sum_one(G: FloatArray, own: IntArray, n_nonzero: int) -> Any:
-    """Nearest rows that sum to one with at most ``n_nonzero`` non-zeros, none at ``own``.
+    """Nearest rows to ``G`` (b, m) that sum to one, with ``n_nonzero`` < m non-zeros, none at ``own``.
 
     The greedy selector and hyperplane projector, which is exact (Kyrillidis, Becker, Cevher and
     Koch, ICML 2013): first the largest entry, then always the entry farthest from the shift that
     the sum constraint now asks for. That is the largest or the smallest of those left, so only the
     ends of each sorted row are looked at.
-
-    Parameters
-    ----------
-    G : ndarray of shape (b, m)
-    own : ndarray of shape (b,)
-    n_nonzero : int
-        Less than m.
-
-    Returns
-    -------
-    csr_array of shape (b, m)
 
     Examples
     --------

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
-from scipy.sparse import csgraph
 from sklearn.cluster import KMeans
+from sklearn.utils.extmath import row_norms
 
-from manyview.baselines.base import is_sparse
 from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.checks import as_generator
 
@@ -33,16 +32,8 @@ def spectral_embedding(
     their rows are zero. So are rows of vertices that the leading vectors do not touch, which
     happens if the graph has more connected components than vectors are asked for.
 
-    Parameters
-    ----------
-    W : ndarray or sparse array of shape (n, n)
-        Symmetric weights, none negative. The diagonal counts as self-loops.
-    n_components : int
-        Number of vectors, at most n.
-    normalise_rows : bool, default True
-        Scale each row that is not zero to unit length.
-    random_state : None, int, RandomState or Generator
-        Starts the iterative solver.
+    ``W`` is dense or sparse, symmetric, none of its weights negative; its diagonal counts as
+    self-loops. With ``normalise_rows`` each row that is not zero is scaled to unit length.
 
     Returns
     -------
@@ -75,7 +66,7 @@ def spectral_embedding(
     scale = 1 / np.sqrt(degrees)
     M = (
         sparse.csr_array(sparse.diags_array(scale) @ W @ sparse.diags_array(scale))
-        if is_sparse(W)
+        if sparse.issparse(W)
         else scale[:, None] * W * scale
     )
     k = min(n_components, len(linked))
@@ -91,19 +82,8 @@ def bipartite_embedding(B: Any, n_components: int, *, normalise_rows: bool = Tru
     :func:`spectral_embedding` gives for the graph of n + m vertices, up to a constant, at a cost
     linear in n (Dhillon, KDD 2001).
 
-    Parameters
-    ----------
-    B : ndarray or sparse array of shape (n, m)
-        Weights between samples and exemplars, none negative.
-    n_components : int
-        Number of vectors; those beyond the rank of B are zero.
-    normalise_rows : bool, default True
-        Scale each row that is not zero to unit length.
-
-    Returns
-    -------
-    ndarray of shape (n, n_components)
-        Always finite; zero rows for samples without edges.
+    ``B`` (n, m) holds weights, none negative. Vectors (n, n_components) beyond its rank are zero, as
+    are rows of samples without edges.
 
     Examples
     --------
@@ -129,38 +109,31 @@ def bipartite_embedding(B: Any, n_components: int, *, normalise_rows: bool = Tru
     return _unit_rows(F) if normalise_rows else F
 
 
-def spectral_labels(
-    W: Any, n_clusters: int, *, n_init: int = 20, random_state: Any = None
-) -> npt.NDArray[np.int32]:
-    """Labels of the vertices of a graph by normalised spectral clustering.
+def label_graph(
+    W: Any,
+    n_clusters: int,
+    *,
+    is_bipartite: bool = False,
+    n_init: int = 20,
+    random_state: Any = None,
+) -> tuple[npt.NDArray[np.int32], FloatArray]:
+    """Labels (n,) and embedding (n, n_clusters) of the samples of a graph, by spectral clustering.
 
-    Parameters
-    ----------
-    W : ndarray or sparse array of shape (n, n)
-        Symmetric weights, none negative.
-    n_clusters : int
-        Number of clusters, at most n.
-    n_init : int, default 20
-        Restarts of k-means; the lowest inertia is kept.
-    random_state : None, int, RandomState or Generator
-        Starts the eigensolver and k-means; an int gives the same labels every time.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n,)
-        From 0 to n_clusters - 1. Vertices without edges go to one cluster, see
-        :func:`label_embedding`.
+    The graph is between samples (n, n), or between samples and exemplars (n, m) if ``is_bipartite``.
+    Samples without edges go to one cluster, see :func:`label_embedding`.
 
     Examples
     --------
-    >>> W = np.kron(np.eye(2), np.ones((3, 3)))
-    >>> labels = spectral_labels(W, 2, random_state=0)
+    >>> labels, _ = label_graph(np.kron(np.eye(2), np.ones((3, 3))), 2, random_state=0)
     >>> len(set(labels[:3])), len(set(labels[3:])), bool(labels[0] != labels[3])
     (1, 1, True)
     """
     rng = as_generator(random_state)
-    F = spectral_embedding(W, n_clusters, random_state=rng)
-    return label_embedding(F, n_clusters, n_init=n_init, random_state=rng)
+    if is_bipartite:
+        F = bipartite_embedding(W, n_clusters)
+    else:
+        F = spectral_embedding(W, n_clusters, random_state=rng)
+    return label_embedding(F, n_clusters, n_init=n_init, random_state=rng), F
 
 
 def label_embedding(
@@ -169,22 +142,8 @@ def label_embedding(
     """Labels of embedding rows by k-means; zero rows join the cluster with the nearest centre.
 
     Zero rows (vertices without edges) take no part in k-means, where they would hold a centre of
-    their own, unless fewer other rows than clusters are left.
-
-    Parameters
-    ----------
-    F : ndarray of shape (n, n_components)
-        Embedding rows.
-    n_clusters : int
-        Number of clusters, at most n.
-    n_init : int, default 20
-        Restarts; the lowest inertia is kept.
-    random_state : None, int, RandomState or Generator
-        Where k-means starts.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n,)
+    their own, unless fewer other rows than clusters are left. Of ``n_init`` starts the one with the
+    lowest inertia is kept.
 
     Examples
     --------
@@ -200,33 +159,14 @@ def label_embedding(
     model = KMeans(n_clusters, n_init=n_init, random_state=seed, max_iter=300)
     labels = np.empty(len(F), dtype=np.int32)
     labels[placed] = model.fit_predict(F[placed])
-    labels[~placed] = np.argmin(
-        np.einsum("ij,ij->i", model.cluster_centers_, model.cluster_centers_)
-    )
+    labels[~placed] = np.argmin(row_norms(model.cluster_centers_, squared=True))
     return labels
-
-
-def n_components_of(W: Any) -> int:
-    """Number of connected components of an undirected graph; an isolated vertex is one.
-
-    Parameters
-    ----------
-    W : ndarray or sparse array of shape (n, n)
-        Weights; any that is not zero, in either direction, is an edge.
-
-    Examples
-    --------
-    >>> n_components_of(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
-    2
-    """
-    count, _ = csgraph.connected_components(sparse.csr_array(W), directed=False)
-    return int(count)
 
 
 def _check_graph(W: Any) -> Any:
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
         raise ValueError(f"A graph's weights must be a square matrix; got shape {W.shape}.")
-    W = sparse.csr_array(W) if is_sparse(W) else np.asarray(W)
+    W = sparse.csr_array(W) if sparse.issparse(W) else np.asarray(W)
     smallest, largest = W.min(), W.max()
     if not np.isfinite(smallest + largest) or smallest < 0:
         raise ValueError(
@@ -245,7 +185,7 @@ def _fix_signs(vectors: FloatArray) -> FloatArray:
 
 
 def _unit_rows(F: FloatArray) -> FloatArray:
-    norms = np.sqrt(np.einsum("ij,ij->i", F, F))
+    norms = row_norms(F)
     noise = norms <= _NEGLIGIBLE * norms.max()
     scaled = F / np.where(noise, 1.0, norms)[:, None]
     scaled[noise] = 0.0
