@@ -9,7 +9,6 @@ python -m benchmarks.baselines_scale [--quick] [--cases SSCOMP,AMGL] [--results 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from threadpoolctl import threadpool_info
 from benchmarks.measure import in_child
 from benchmarks.record import RESULTS, Report, Target
 from manyview import baselines, datasets, metrics
-from manyview.reproduce.memory import status_bytes
+from manyview.machine import peak_bytes
 from manyview.views.container import Views
 
 SEED = 0
@@ -57,7 +56,7 @@ def measure(method: str, data: str, rows: int | None, settings: dict[str, Any]) 
     return {
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu_seconds, 2),
-        "peak_bytes": _peak_bytes(),
+        "peak_bytes": peak_bytes(),
         "scores": metrics.scores(target, labels),
         "threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
         "rows": len(target),
@@ -109,10 +108,6 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
         )
         rows.extend(f"    warned: {text}" for text in time_line["warnings"])
     return "\n".join(rows)
-
-
-def _peak_bytes() -> int | None:
-    return status_bytes("VmHWM") if sys.platform == "linux" else None
 
 
 def main(arguments: list[str] | None = None) -> None:

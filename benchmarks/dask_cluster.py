@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.measure import medians, time_in_turn
 from benchmarks.record import Report, Target
 from manyview import LMVSC
-from manyview.reproduce.memory import status_bytes
+from manyview.machine import peak_bytes
 
 N_ROWS, QUICK_ROWS = 2_000_000, 100_000
 BLOCK_ROWS = 1 << 16
@@ -146,7 +146,7 @@ def compare(report: Report, client: Any, n_rows: int, *, repeats: int) -> None:
     middle = medians(seconds)
     n_fits = len(seconds["dask"])
     moved = [(after - before) / n_fits for before, after in zip(sent, _sent(client), strict=True)]
-    peaks = list(client.run(_peak).values())
+    peaks = list(client.run(peak_bytes).values())
     same = np.array_equal(models["dask"].labels_.compute(), models["memory"].labels_)
     facts = {"n_rows": n_rows, "n_anchors": N_ANCHORS, "columns": [COLUMNS] * N_VIEWS}
     facts |= {"block_rows": BLOCK_ROWS, "repeats": repeats}
@@ -191,7 +191,3 @@ def _sent_by(dask_worker: Any) -> dict[str, float]:
 def _forget_peak() -> None:
     if sys.platform == "linux":
         Path("/proc/self/clear_refs").write_text("5")
-
-
-def _peak() -> int | None:
-    return status_bytes("VmHWM") if sys.platform == "linux" else None

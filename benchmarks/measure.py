@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any, TypeVar
 
-from manyview.reproduce.memory import PeakMemory
+from manyview.machine import PeakMemory
 
 __all__ = ["PeakMemory", "in_child", "medians", "time_in_turn"]
 

@@ -24,7 +24,7 @@ from benchmarks.measure import in_child
 from benchmarks.record import Report, Target, n_cores
 from manyview import LMVSC
 from manyview.engines import Disk
-from manyview.reproduce.memory import status_bytes
+from manyview.machine import peak_bytes
 
 N_VIEWS, N_COLUMNS, N_CLUSTERS = 3, 64, 10
 FIXED = {
@@ -222,7 +222,7 @@ def _fit(views: list[Any], engine: Any, params: dict[str, Any], labels: Path) ->
     started, cpu = time.perf_counter(), time.process_time()
     model = LMVSC(N_CLUSTERS, random_state=0, engine=engine, **params).fit(views)
     seconds = time.perf_counter() - started
-    cpu_seconds, peak = time.process_time() - cpu, status_bytes("VmHWM")
+    cpu_seconds, peak = time.process_time() - cpu, peak_bytes()
     np.save(labels, model.labels_)
     return Outcome(seconds, cpu_seconds, peak, model.stage_seconds_, labels)
 

@@ -27,7 +27,7 @@ from benchmarks.measure import medians, time_in_turn
 from benchmarks.quality_methods import METHODS, Method, Timed
 from benchmarks.record import RESULTS, Report, Target
 from manyview import LMVSC, Views, datasets, metrics
-from manyview.datasets.loaders import read_npz
+from manyview.datasets.originals import read_one
 
 SCORES = ("nmi", "accuracy", "ari", "largest_share")
 NOISE_VIEWS = (1, 3)
@@ -85,7 +85,7 @@ def load(name: str, folder: Path | None) -> Views:
     """Give one data set, from the registry or from a file of the same format."""
     if folder is None or name in datasets.names():
         return datasets.load(name, download=False)
-    raw = read_npz(folder / f"{name}.npz")
+    raw = read_one(folder / f"{name}.npz")
     return Views(raw.arrays, target=raw.labels)
 
 

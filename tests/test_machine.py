@@ -12,7 +12,7 @@ import pytest
 
 from manyview import machine as module
 from manyview.engines.disk import memory_limit
-from manyview.machine import Stopwatch, free_memory, resident_bytes
+from manyview.machine import PeakMemory, Stopwatch, free_memory, peak_bytes, resident_bytes
 
 FREE = 2_000_000 * 1024
 
@@ -152,3 +152,13 @@ def test_a_failing_stage_leaves_no_watcher_behind():
     with pytest.raises(ZeroDivisionError), watch.stage("failing"):
         raise ZeroDivisionError
     assert "manyview-memory" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_the_peak_is_what_was_held_since_it_was_asked_for():
+    kept = np.ones(2_000_000)
+    with PeakMemory() as peak:
+        np.ones(1_000_000).sum()
+        assert peak.so_far() > 7e6
+    assert 7e6 < peak.bytes < 16e6 <= kept.nbytes
+    assert peak_bytes() >= kept.nbytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import threading
 import time
@@ -225,3 +227,39 @@ class Stopwatch:
 def resident_bytes() -> int:
     """Memory that this process holds now (Linux)."""
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class PeakMemory:
+    """Largest resident memory while this is entered, beyond what was there before.
+
+    ``bytes`` stays None where the system cannot tell (it is read from Linux's /proc).
+    """
+
+    def __init__(self) -> None:
+        self.bytes: int | None = None
+        self._before: int | None = None
+
+    def __enter__(self) -> PeakMemory:
+        gc.collect()
+        try:
+            # What was freed but is still held would hide the first of what is used next.
+            ctypes.CDLL(None).malloc_trim(0)
+            Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+            self._before = resident_bytes()
+        except (OSError, AttributeError, TypeError):  # not allowed, or another system
+            self._before = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bytes = self.so_far()
+
+    def so_far(self) -> int | None:
+        """The peak up to now."""
+        peak = peak_bytes()
+        return None if self._before is None or peak is None else peak - self._before
+
+
+def peak_bytes() -> int | None:
+    """The most memory this process has held, or None where the system does not tell (Linux does)."""
+    kilobytes = _number_after("VmHWM:", Path("/proc/self/status"))
+    return None if kilobytes is None else kilobytes * 1024

@@ -16,7 +16,7 @@ LABELS = np.repeat([1, 2, 3], 2)
 @pytest.fixture
 def known(monkeypatch, small):
     """A machine on which ``small`` is a known data set."""
-    monkeypatch.setitem(registry._REGISTRY, "small", small)
+    monkeypatch.setitem(registry.entries(), "small", small)
     return small
 
 
@@ -113,7 +113,7 @@ def test_the_papers_rcv1_is_never_replaced_silently(bare_machine):
 def test_a_stand_in_warns(bare_machine, monkeypatch, views_of_small):
     info = datasets.info("rcv1-sklearn")
     info = dataclasses.replace(info, n_samples=6, n_features=(4,))
-    monkeypatch.setitem(registry._REGISTRY, "rcv1-sklearn", info)
+    monkeypatch.setitem(registry.entries(), "rcv1-sklearn", info)
     np.savez(bare_machine / "a.npz", labels=LABELS, view_0=views_of_small[0])
     with pytest.warns(UserWarning, match="not the RCV1 of the LMVSC paper"):
         datasets.load("rcv1-sklearn", path=bare_machine / "a.npz")

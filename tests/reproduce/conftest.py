@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import random
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from manyview.reproduce import figure_plan
 from manyview.reproduce.cells import Cell, Store
+from manyview.reproduce.facts import build_facts
 from manyview.reproduce.pictures import encode_png
 from manyview.reproduce.plan import Options, describe_cells, plan_table
 from manyview.reproduce.problems import PROBLEMS, Problem
@@ -26,7 +28,7 @@ def some_data(monkeypatch):
 
 
 def make_up(cell: Cell) -> dict:
-    """Give a result that a cell could have had; the same one for the same cell."""
+    """A result that a cell could have had; the same one for the same cell."""
     rng = random.Random(cell.id)
     if cell.method == "refusal":
         return {"status": "refused", "bytes_needed": 40 * 10**9, "bytes_free": 10**9, "n_rows": 7}
@@ -65,11 +67,11 @@ def make_up(cell: Cell) -> dict:
 
 
 def fill(store: Store, options: Options) -> None:
-    """Give every cell of every table and figure a line."""
+    """A line for every cell of every table and figure."""
     cells = [cell for problem, cell in describe_cells() if problem.is_present()]
     tables = [plan_table(problem, options) for problem in PROBLEMS.values()]
     cells += [cell for table in tables for row in table.rows for cell in row.tuning_cells]
-    cells += [cell for table in tables for _, cell in table.refusals]
+    cells += [cell for table in tables for cell in table.refusals]
     cells += [panel.cell for panel in figure_plan.plan_panels(options)]
     cells += [cell for _, cell in figure_plan.plan_digits()]
     for plan in figure_plan.plan_sensitivity(options):
@@ -88,15 +90,40 @@ def _add(store: Store, cells: list[Cell]) -> None:
             store.add(cell, make_up(cell))
 
 
-@pytest.fixture
-def made_up(some_data):
-    """Give options and a store with a line for every cell of a quick run."""
+@pytest.fixture(scope="session")
+def quick_run():
+    """Options and a store with a line for every cell of a quick run, the same for all: read only."""
     options, store = Options("quick"), Store(None)
-    fill(store, options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Problem, "is_present", lambda problem: problem.registry in PRESENT)
+        fill(store, options)
+    return options, store
+
+
+@pytest.fixture(scope="session")
+def quick_facts(quick_run):
+    """The facts of that run: read only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Problem, "is_present", lambda problem: problem.registry in PRESENT)
+        return build_facts([*TABLES, *FIGURES], *quick_run)
+
+
+@pytest.fixture
+def made_up(some_data, quick_run):
+    """Options and a store with a line for every cell of a quick run, to be changed at will."""
+    options, filled = quick_run
+    store = Store(None)
+    store._lines = copy.deepcopy(filled._lines)
     return options, store
 
 
 @pytest.fixture
+def facts(some_data, quick_facts):
+    """The facts of a quick run, to be changed at will."""
+    return copy.deepcopy(quick_facts)
+
+
+@pytest.fixture(scope="session")
 def everything() -> list[str]:
     return [*TABLES, *FIGURES]
 

@@ -19,14 +19,8 @@ def find(facts, title):
     return next(finding for finding in find_all(facts) if finding["title"] == title)
 
 
-@pytest.fixture
-def facts(made_up, everything):
-    options, store = made_up
-    return build_facts(everything, options, store)
-
-
 def set_scores(facts, accuracies, nmis):
-    """Give the published rows of Handwritten in a full run these scores, and drop all other tables."""
+    """Set the scores of the published rows of Handwritten in a full run, and drop all other tables."""
     facts["form"] = "full"
     facts["tables"] = [table for table in facts["tables"] if table["name"] == "handwritten"]
     for row in facts["tables"][0]["sections"][0]["rows"][:2]:
@@ -109,7 +103,7 @@ def test_purity_below_the_largest_class_is_noticed(facts):
     assert paper.find_row("covertype", "KMeans").purity == 0.3039
 
 
-def test_gain_is_that_of_lmvsc_over_its_best_rival(facts):
+def test_gain_is_that_of_lmvsc_over_its_best_baseline(facts):
     set_scores(facts, [0.9, 0.9], [0.8, 0.8])
     rows = facts["tables"][0]["sections"][0]["rows"]
     sscomp = [row for row in rows if row["method"] == "SSCOMP"]
@@ -117,7 +111,7 @@ def test_gain_is_that_of_lmvsc_over_its_best_rival(facts):
         row["scores"]["accuracy"]["mean"] = 0.99
     title = "Average gain over the second best"
     whole = find(facts, title)  # SSCOMP saw half of the rows: others are compared
-    assert "best rival SSCOMP" not in whole["measured"][0]
+    assert "best baseline SSCOMP" not in whole["measured"][0]
     for row in rows:
         if row["method"] in ("AMGL", "MSCIAS"):
             row["n_rows"] = 1000
@@ -254,13 +248,13 @@ def test_rows_that_differ_are_not_compared_but_measured_again(facts):
 
 
 def test_ratios_say_rows_and_settings_and_made_data(facts):
-    texts = find(facts, "Time against k-means and the other rivals")["measured"]
+    texts = find(facts, "Time against k-means and the other baselines")["measured"]
     mnist = next(text for text in texts if text.startswith("MNIST, Gaussian"))
     assert "on 400 rows, m = " in mnist and "70000 rows" in mnist and "e+" not in " ".join(texts)
     assert any(text.startswith("Made data like NUS") for text in texts)
 
 
 def test_the_memory_finding_says_nothing_twice(facts):
-    found = find(facts, "Rivals that run out of memory, and the “-” entries")
+    found = find(facts, "Baselines that run out of memory, and the “-” entries")
     assert sum("70000 rows" in text and "would hold" in text for text in found["measured"]) == 1
     assert "even when tuned" not in " ".join(found["measured"])

@@ -9,19 +9,18 @@ from manyview.pipeline import graphs
 from manyview.reproduce import grid
 from manyview.reproduce.grid import fit_grid
 
-ALPHAS = [0.01, 1.0, 10.0]
+ALPHAS = [0.01, 10.0]
 
 
 def make(kind):
-    views = datasets.make_views(400, 4, (5, 30), random_state=1)
+    views = datasets.make_views(160, 4, (5, 30), random_state=1)
     if kind == "sparse":
         arrays = [sparse.csr_array(np.where(np.abs(X) > 1, X, 0.0)) for X in views.arrays]
         return Views(arrays, target=views.target)
     return views
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize(("kind", "seed"), [("dense", 0), ("sparse", 3)])
 def test_labels_are_those_of_single_fits(kind, seed):
     views = make(kind)
     for fit in fit_grid(views, 4, 12, ALPHAS, seed=seed):
@@ -53,9 +52,9 @@ def test_anchors_and_products_are_made_once_for_all_alphas_and_variants(monkeypa
     count(grid, "_multiply", "products")
     count(grid._Solved, "__call__", "tiles")
     fits = list(fit_grid(make("dense"), 4, 12, ALPHAS))
-    assert len(fits) == 6
+    assert len(fits) == 4
     # Two views, one tile each: products once a view, problems solved once an alpha.
-    assert counts == {"anchors": 2, "products": 2, "tiles": 3}
+    assert counts == {"anchors": 2, "products": 2, "tiles": 2}
 
 
 def test_seconds_count_shared_work_in_full_but_spent_seconds_only_once():

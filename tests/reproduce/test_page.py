@@ -11,23 +11,25 @@ from manyview.reproduce.problems import PROBLEMS
 from manyview.reproduce.run import FIGURES
 
 
-@pytest.fixture
-def facts(made_up, everything):
-    options, store = made_up
-    return build_facts(everything, options, store)
+@pytest.fixture(scope="module")
+def page(quick_facts):
+    return render_page(quick_facts)
 
 
-def test_every_number_leads_to_a_line_that_exists(facts, made_up):
-    page = render_page(facts)
-    ids = {line["id"] for line in made_up[1].all_lines()}
+@pytest.fixture(scope="module")
+def text(quick_facts):
+    return render_markdown(quick_facts)
+
+
+def test_every_number_leads_to_a_line_that_exists(page, quick_run):
+    ids = {line["id"] for line in quick_run[1].all_lines()}
     named = {i for group in re.findall(r'data-lines="([^"]+)"', page) for i in group.split()}
     linked = set(re.findall(r'href="#l-(\w+)"', page))
     shown = set(re.findall(r'<tr id="l-(\w+)"', page))
     assert len(named) > 100 and named | linked <= shown == ids
 
 
-def test_the_page_shows_every_table_and_figure(facts):
-    page = render_page(facts)
+def test_the_page_shows_every_table_and_figure(page):
     for name in PROBLEMS:
         assert f'id="table-{name}"' in page
     for name in FIGURES:
@@ -36,8 +38,7 @@ def test_the_page_shows_every_table_and_figure(facts):
     assert "<script" not in page
 
 
-def test_the_page_asks_for_nothing_outside_itself(facts):
-    page = render_page(facts)
+def test_the_page_asks_for_nothing_outside_itself(page):
     addresses = re.findall(r'(?:src|href|action)="([^"]*)"', page)
     assert {address[:1] for address in addresses} == {"#", "d"}
     assert all(a.startswith(("#", "data:image/png;base64,")) for a in addresses)
@@ -53,45 +54,42 @@ def test_a_page_of_one_target_shows_that_alone(made_up, target):
     assert text.startswith("# The LMVSC paper")
 
 
-def test_names_are_escaped(facts):
-    page = render_page(facts)
+def test_names_are_escaped(page):
     assert "<view>" not in page and "&lt;view&gt;" in page
 
 
-def test_markdown_has_the_same_tables_and_findings(facts):
-    text = render_markdown(facts)
-    for finding in facts["findings"]:
+def test_markdown_has_the_same_tables_and_findings(quick_facts, text):
+    for finding in quick_facts["findings"]:
         assert finding["title"] in text and all(one in text for one in finding["measured"])
-    for table in facts["tables"]:
+    for table in quick_facts["tables"]:
         assert f"### {table['title']}\n" in text
     assert "[0.9165]" in text and "&#" not in text
 
 
-def test_markdown_tables_have_the_same_number_of_cells_in_each_line(facts):
+def test_markdown_tables_have_the_same_number_of_cells_in_each_line(text):
     widths = []
-    for block in re.findall(r"(?:^\|.*\n)+", render_markdown(facts), flags=re.MULTILINE):
+    for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         widths.append({line.count("|") for line in block.splitlines()})
     assert len(widths) > 20 and all(len(width) == 1 for width in widths)
 
 
-def test_made_data_has_no_scores_in_the_list_of_lines(facts):
-    made = [line for line in facts["lines"] if "made" in line["data"]]
+def test_made_data_has_no_scores_in_the_list_of_lines(quick_facts):
+    made = [line for line in quick_facts["lines"] if "made" in line["data"]]
     assert made and all(line["accuracy"] is line["nmi"] is None for line in made)
     assert any(line["seconds"] for line in made)
 
 
-def test_guessed_sparsity_is_said(facts):
-    assert render_page(facts).count("a guess") == 2 == render_markdown(facts).count("a guess")
+def test_guessed_sparsity_is_said(page, text):
+    assert page.count("a guess") == 2 == text.count("a guess")
 
 
-def test_markdown_names_every_line_of_a_finding(facts):
-    text = render_markdown(facts)
-    for finding in facts["findings"]:
+def test_markdown_names_every_line_of_a_finding(quick_facts, text):
+    for finding in quick_facts["findings"]:
         assert all(line in text for line in finding["lines"])
 
 
-def test_a_page_is_whole_when_all_its_cells_have_lines(facts, made_up, everything):
-    assert facts["n_unreached"] == 0
+def test_a_page_is_whole_when_all_its_cells_have_lines(quick_facts, made_up, everything):
+    assert quick_facts["n_unreached"] == 0
     options, store = made_up
     del store._lines[next(iter(store._lines))]
     assert build_facts(everything, options, store)["n_unreached"] == 1

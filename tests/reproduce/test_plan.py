@@ -91,7 +91,7 @@ def test_a_setting_that_few_seeds_finished_does_not_win():
     store.add(row.candidates[0][0], {"status": "done", "scores": {"accuracy": 0.99}})
     for cell in row.candidates[1]:
         store.add(cell, {"status": "done", "scores": {"accuracy": 0.5}})
-    assert row.chosen(store) == row.candidates[1]
+    assert row.result_cells(store) == row.candidates[1]
 
 
 def test_seeds_are_as_many_as_asked_for_but_slow_methods_have_fewer():
@@ -110,10 +110,10 @@ def test_targets_are_named_or_all():
         targets(["nuss"])
 
 
-def test_every_rival_has_its_defaults_first():
-    for method in methods.RIVALS:
+def test_every_baseline_has_its_defaults_first():
+    for method in methods.BASELINES:
         assert all(
-            methods.rival_settings(method, size)[0] == {} for size in ("none", "small", "full")
+            methods.baseline_settings(method, size)[0] == {} for size in ("none", "small", "full")
         )
 
 

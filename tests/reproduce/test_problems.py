@@ -12,20 +12,24 @@ from manyview.reproduce import methods
 from manyview.reproduce.cells import Cell
 from manyview.reproduce.compute import compute
 from manyview.reproduce.made import make_like, make_sparse_subspaces
-from manyview.reproduce.plan import MADE_SETTINGS
+from manyview.reproduce.plan import TIMED_SETTINGS
 from manyview.reproduce.problems import PROBLEMS, Data, load, load_whole
 
 
-def test_made_caltech_has_its_rows_columns_and_classes():
-    views = make_like("caltech101-7")
+@pytest.fixture(scope="module")
+def caltech():
+    return make_like("caltech101-7")
+
+
+def test_made_caltech_has_its_rows_columns_and_classes(caltech):
+    views = caltech
     assert views.n_features == (48, 40, 254, 1984, 512, 928)
     assert np.bincount(views.target).tolist() == list(datasets.info("caltech101-7").class_counts)
     assert load(Data("caltech7", 100, made=True)).n_rows == 100
 
 
-def test_dense_made_rows_lie_near_a_union_of_subspaces():
-    views = make_like("caltech101-7")
-    X = views.arrays[2][views.target == 1].astype(np.float64)
+def test_dense_made_rows_lie_near_a_union_of_subspaces(caltech):
+    X = caltech.arrays[2][caltech.target == 1].astype(np.float64)
     energy = np.linalg.svd(X, compute_uv=False) ** 2
     assert energy[:5].sum() > 0.8 * energy.sum()
 
@@ -49,8 +53,9 @@ def test_methods_take_made_sparse_data(method, monkeypatch):
     monkeypatch.setattr("manyview.reproduce.made.info", lambda name: info)
     views = make_like("reuters")
     assert {X.indices.dtype for X in views.arrays} == {np.dtype(np.int32)}
-    settings = {**MADE_SETTINGS, "variant": "released", "n_anchors": 8}
-    cell = Cell(Data("reuters", made=True), method, settings if method == methods.PUBLISHED else {})
+    settings = {**TIMED_SETTINGS, "n_anchors": 8}
+    settings = {methods.PUBLISHED: settings, methods.DEFAULT: {"n_repeats": 1}}.get(method, {})
+    cell = Cell(Data("reuters", made=True), method, settings)
     loaded = SimpleNamespace(views=lambda data: views)
     (line,) = compute([cell], loaded)
     assert line["status"] == "done" and line["n_rows"] == 120

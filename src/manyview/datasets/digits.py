@@ -15,7 +15,7 @@ _INK = 0.25  # of full black: a pixel this dark belongs to the stroke
 
 
 def digits_views() -> Views:
-    """Give 1797 handwritten digits, 8 x 8 pixels, described in five ways.
+    """1797 handwritten digits, 8 x 8 pixels, described in five ways.
 
     Needs no download: the images come with scikit-learn. No view uses the classes.
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +17,7 @@ from scipy import sparse
 
 from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
-from manyview.datasets.matlab import RawData
+from manyview.datasets.originals import RawData
 from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
@@ -89,69 +87,61 @@ def download(info: DatasetInfo) -> Views:
 
 def _fetch(source: Source, info: DatasetInfo) -> Views:
     if source.address.startswith("sklearn."):
-        raw = _FETCHERS[source.address]()
-        return to_views(raw, info, origin=source.address)
+        return to_views(_FETCHERS[source.address](), info, origin=source.address)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if source.address.endswith("/"):
             for member in source.members:
-                _retrieve(source.address + member, folder / member, sha256=None)
+                _retrieve(source.address + member, folder, sha256=None)
         elif source.members:
-            archive = folder / "archive" / source.address.rpartition("/")[2]
-            _retrieve(source.address, archive, sha256=source.sha256)
-            _unpack(archive, source.members, folder)
+            folder = _unpack(_retrieve(source.address, folder, sha256=source.sha256), source)
         else:
-            file = folder / source.address.rpartition("/")[2]
-            _retrieve(source.address, file, sha256=source.sha256)
-            return read_views(file, info)
+            return read_views(_retrieve(source.address, folder, sha256=source.sha256), info)
         found = find_files(folder, info)
         if found is None:
             raise ValueError(f"what arrived has none of the files {list(info.files)}")
         return read_views(found, info)
 
 
-def _retrieve(address: str, path: Path, *, sha256: str | None) -> None:
+def _retrieve(address: str, folder: Path, *, sha256: str | None) -> Path:
     try:
         import pooch
     except ImportError as error:
         raise ImportError(_NEEDS_POOCH) from error
-    pooch.retrieve(
-        address,
-        known_hash=f"sha256:{sha256}" if sha256 else None,
-        fname=path.name,
-        path=path.parent,
-        downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS),
+    return Path(
+        pooch.retrieve(
+            address,
+            known_hash=f"sha256:{sha256}" if sha256 else None,
+            fname=address.rpartition("/")[2],
+            path=folder,
+            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS),
+        )
     )
 
 
-def _unpack(archive: Path, members: tuple[str, ...], folder: Path) -> None:
-    """Write the wanted members, and nothing else, to names of our own choice."""
-    with _open_archive(archive) as (names, open_member):
-        for member in members:
-            inside = next((n for n in names if f"/{n}".endswith(f"/{member}")), None)
-            if inside is None:
-                raise ValueError(f"{archive.name} has no {member}")
-            target = folder / member
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open_member(inside) as packed, target.open("wb") as file:
-                shutil.copyfileobj(packed, file)
+def _unpack(archive: Path, source: Source) -> Path:
+    """The folder that the wanted members of an archive are in."""
+    import pooch
+
+    unpack = pooch.Unzip() if zipfile.is_zipfile(archive) else pooch.Untar()
+    if isinstance(
+        unpack, pooch.Untar
+    ):  # before Python 3.12 it writes wherever a name or link leads
+        with tarfile.open(archive) as tar:
+            if any(not (m.isreg() or m.isdir()) or _leads_out(m.name) for m in tar.getmembers()):
+                raise ValueError(
+                    f"{archive.name} has files that would be written outside its folder"
+                )
+    files = [Path(file).as_posix() for file in unpack(str(archive), "download", None)]
+    for member in source.members:
+        inside = [file for file in files if file.endswith(f"/{member}")]
+        if not inside:
+            raise ValueError(f"{archive.name} has no {member}")
+    return Path(inside[0].removesuffix(member))
 
 
-@contextmanager
-def _open_archive(path: Path) -> Iterator[tuple[list[str], Callable[[str], IO[bytes]]]]:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as zipped:
-            yield zipped.namelist(), zipped.open
-        return
-    with tarfile.open(path) as tar:
-
-        def open_member(name: str) -> IO[bytes]:
-            file = tar.extractfile(name)
-            if file is None:
-                raise ValueError(f"{name} in {path.name} is not a file")
-            return file
-
-        yield tar.getnames(), open_member
+def _leads_out(name: str) -> bool:
+    return PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts
 
 
 def _keep(views: Views, info: DatasetInfo) -> None:

@@ -16,7 +16,7 @@ from manyview.views.container import Views
 
 
 def load(name: str, *, path: str | os.PathLike[str] | None = None, download: bool = True) -> Views:
-    """Give a data set as views with their true classes.
+    """A data set as views with their true classes.
 
     It is looked for in the folder named by the environment variable ``MANYVIEW_DATA`` (as
     ``NAME.npz`` or as its original files), then in the user's cache (``MANYVIEW_CACHE``, or the

@@ -38,7 +38,7 @@ def noisy_views(
     scale: float | Literal["auto"] = "auto",
     random_state: RandomState = None,
 ) -> Views:
-    """Give several noisy copies of the same images, one view for each level of noise.
+    """Several noisy copies of the same images, one view for each level of noise.
 
     Pixels are first scaled to 0..1, and clipped to 0..1 after the noise is added.
 

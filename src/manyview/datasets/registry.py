@@ -1,19 +1,36 @@
-"""All known data sets by name.
-
-Shapes and class counts are what a loaded data set is checked against. An address with a SHA-256
-was downloaded and compared with the data the library was measured on; one without was never
-tried, and says "unverified".
-"""
+"""All known data sets by name; what is known about them is in ``registry.toml``."""
 
 from __future__ import annotations
 
 import difflib
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from manyview.datasets.entry import DatasetInfo
-from manyview.datasets.others import OTHERS
-from manyview.datasets.published import PUBLISHED
+from manyview.datasets.entry import DatasetInfo, Source
 
-_REGISTRY = {entry.name: entry for entry in PUBLISHED + OTHERS}
+
+@cache
+def entries() -> dict[str, DatasetInfo]:
+    """What is known about every data set, by its name."""
+    text = (files("manyview.datasets") / "registry.toml").read_text(encoding="utf-8")
+    return {name: _entry(name, fields) for name, fields in tomllib.loads(text).items()}
+
+
+def _entry(name: str, fields: dict[str, Any]) -> DatasetInfo:
+    counts = fields.get("class_counts")
+    if isinstance(counts, int):
+        fields["class_counts"] = [counts] * fields["n_clusters"]
+    sources = tuple(Source(**_as_tuples(source)) for source in fields.pop("sources", []))
+    return DatasetInfo(name=name, sources=sources, **_as_tuples(fields))
+
+
+def _as_tuples(value: Any) -> Any:
+    """The same with tuples in place of lists, so that an entry cannot be changed."""
+    if isinstance(value, dict):
+        return {name: _as_tuples(part) for name, part in value.items()}
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def names() -> list[str]:
@@ -29,7 +46,7 @@ def names() -> list[str]:
     >>> datasets.names()[:3]
     ['handwritten', 'caltech101-7', 'caltech101-20']
     """
-    return list(_REGISTRY)
+    return list(entries())
 
 
 def info(name: str) -> DatasetInfo:
@@ -53,8 +70,9 @@ def info(name: str) -> DatasetInfo:
     >>> [source.status for source in info.sources]
     ['verified', 'unverified']
     """
-    if name not in _REGISTRY:
-        close = difflib.get_close_matches(str(name).lower(), _REGISTRY, n=1)
+    known = entries()
+    if name not in known:
+        close = difflib.get_close_matches(str(name).lower(), known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"No data set {name!r}.{hint} The names are: {', '.join(_REGISTRY)}.")
-    return _REGISTRY[name]
+        raise ValueError(f"No data set {name!r}.{hint} The names are: {', '.join(known)}.")
+    return known[name]

@@ -20,18 +20,7 @@ Line = dict[str, Any]
 class Cell:
     """What is fitted; it has one line in the results, found by its ``id``.
 
-    Attributes
-    ----------
-    data : Data
-        The rows.
-    method : str
-        Name of the method, or of a figure's computation.
-    settings : dict
-        Its parameters.
-    seed : int
-        Its random state.
-    view : int or None
-        The one view it sees; None is all.
+    ``method`` may be a figure's computation too; ``view`` is the one view it sees, None being all.
     """
 
     data: Data
@@ -46,13 +35,8 @@ class Cell:
         data = {
             name: value for name, value in asdict(self.data).items() if value not in (None, False)
         }
-        return {
-            "data": json.loads(json.dumps(data)),
-            "method": self.method,
-            "settings": self.settings,
-            "seed": self.seed,
-            "view": self.view,
-        }
+        others = {name: getattr(self, name) for name in ("method", "settings", "seed", "view")}
+        return {"data": json.loads(json.dumps(data)), **others}
 
     @property
     def id(self) -> str:
@@ -65,13 +49,7 @@ class Cell:
 
 
 class Store:
-    """Result lines in a file, one JSON object each; what was finished is not computed again.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; None keeps lines in memory only.
-    """
+    """Result lines in a file, one JSON object each, or in memory: finished cells are not run again."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -81,10 +59,7 @@ class Store:
             if content and not content.endswith("\n"):  # cut off; the next line starts anew
                 with path.open("a", encoding="utf-8") as file:
                     file.write("\n")
-            for text in content.splitlines():
-                line = _parse(text)
-                if line is not None:
-                    self._lines[line["id"]] = line
+            self._lines = {line["id"]: line for line in map(_parse, content.splitlines()) if line}
 
     def add(self, cell: Cell, result: Line, *, limit: float | None = None) -> Line:
         """Keep what a cell gave."""
@@ -103,20 +78,20 @@ class Store:
         return line
 
     def get(self, cell: Cell) -> Line | None:
-        """Give a cell's line, if there is one."""
+        """A cell's line, if there is one."""
         return self._lines.get(cell.id)
 
     def lines(self, cells: Iterable[Cell]) -> list[Line]:
-        """Give the lines of those cells that have one."""
+        """The lines of those cells that have one."""
         found = (self.get(cell) for cell in cells)
         return [line for line in found if line is not None]
 
     def done(self, cells: Iterable[Cell]) -> list[Line]:
-        """Give the lines of those cells that were finished."""
+        """The lines of those cells that were finished."""
         return [line for line in self.lines(cells) if line["status"] == "done"]
 
     def missing(self, cells: Sequence[Cell], *, limit: float | None) -> list[Cell]:
-        """Give the cells still to be computed within a limit of seconds.
+        """The cells still to be computed within a limit of seconds.
 
         A cell that was stopped is tried again only where its job now has more seconds than then. One
         that failed, whose data did not load, or that was refused is always tried again: memory
@@ -136,7 +111,7 @@ class Store:
         return True
 
     def all_lines(self) -> list[Line]:
-        """Give every line."""
+        """Every line."""
         return list(self._lines.values())
 
     def __len__(self) -> int:
@@ -144,7 +119,7 @@ class Store:
 
 
 def _parse(text: str) -> Line | None:
-    """Give a line, or None for one that was cut off when a run was killed."""
+    """A line, or None for one that was cut off when a run was killed."""
     try:
         line = json.loads(text)
     except ValueError:

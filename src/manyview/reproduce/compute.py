@@ -13,10 +13,10 @@ from scipy import sparse
 
 from manyview import LMVSC, baselines, metrics
 from manyview.baselines.steps.memory import TooLargeError, assume_free, free_bytes
+from manyview.machine import PeakMemory
 from manyview.reproduce import methods, pictures
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
-from manyview.reproduce.memory import PeakMemory
 from manyview.reproduce.problems import PROBLEMS, Data, load
 from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.views.container import Views
@@ -30,7 +30,7 @@ class Loaded:
         self._views: Views | None = None
 
     def views(self, data: Data) -> Views:
-        """Give the views of ``data``."""
+        """The views of ``data``."""
         if self._views is None or self._data != data:
             self._views = None  # not both at once
             self._views, self._data = load(data), data
@@ -38,14 +38,15 @@ class Loaded:
 
 
 def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
-    """Give the result of each cell; all of them are of one batch (see :func:`batches`)."""
+    """The result of each cell; all of them are of one batch (see :func:`batches`)."""
     first = cells[0]
     if first.method == "refusal":
         yield _probe(first)
         return
     views = loaded.views(first.data)
     if first.view is not None:
-        views = _only(views, first.view)
+        name = views.names[first.view]
+        views = Views({name: views.arrays[first.view]}, target=views.target)
     if first.method == methods.PUBLISHED:
         yield from _fit_published(cells, views)
     elif first.method in _OTHERS:
@@ -82,7 +83,7 @@ def warm_up() -> None:
 
 
 def standardised(views: Views) -> Views:
-    """Give views with columns of variance 1, and mean 0 where they are dense."""
+    """Views with columns of variance 1, and mean 0 where they are dense."""
     from sklearn.preprocessing import StandardScaler
 
     arrays = [
@@ -90,10 +91,6 @@ def standardised(views: Views) -> Views:
         for X in views.arrays
     ]
     return Views(arrays, names=views.names, target=views.target)
-
-
-def _only(views: Views, view: int) -> Views:
-    return Views({views.names[view]: views.arrays[view]}, target=views.target)
 
 
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
@@ -104,13 +101,10 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     variants = sorted({variant for _, variant in wanted})
     if settings["standardised"]:
         views = standardised(views)
-    k = cells[0].data.n_clusters
+    k, m, seed = cells[0].data.n_clusters, settings["n_anchors"], cells[0].seed
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fits = fit_grid(
-            views, k, settings["n_anchors"], alphas, variants=variants, seed=cells[0].seed
-        )
-        for fit in fits:
+        for fit in fit_grid(views, k, m, alphas, variants=variants, seed=seed):
             if (fit.alpha, fit.variant) not in wanted:
                 continue
             yield {
@@ -126,13 +120,9 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
 
 def _fit(cell: Cell, views: Views) -> Line:
     """Fit one model; a refusal for want of memory is a result too."""
-    k = cell.data.n_clusters
-    model: Any
-    if cell.method == methods.DEFAULT:
-        model = LMVSC(k, random_state=cell.seed, **cell.settings)
-    else:
-        name = methods.KMEANS if cell.method == methods.KMEANS_STANDARDISED else cell.method
-        model = getattr(baselines, name)(k, random_state=cell.seed, **cell.settings)
+    name = methods.KMEANS if cell.method == methods.KMEANS_STANDARDISED else cell.method
+    kind: Any = LMVSC if name == methods.DEFAULT else getattr(baselines, name)
+    model = kind(cell.data.n_clusters, random_state=cell.seed, **cell.settings)
     given: Any = views.arrays[0] if views.n_views == 1 else views
     with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -190,13 +180,8 @@ def _probe(cell: Cell) -> Line:
             model.fit(arrays[0] if len(arrays) == 1 else Views(arrays))
     except TooLargeError as refusal:
         needed = refusal.bytes_needed
-        is_refused = free is not None and needed > free
-        return {
-            "status": "refused" if is_refused else "fits",
-            "bytes_needed": needed,
-            "bytes_free": free,
-            "n_rows": n,
-        }
+        status = "refused" if free is not None and needed > free else "fits"
+        return {"status": status, "bytes_needed": needed, "bytes_free": free, "n_rows": n}
     raise AssertionError(f"{cell.settings['method']} does not say what it needs")
 
 

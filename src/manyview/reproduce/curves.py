@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import fmean, stdev
-from typing import Any
+
+import numpy as np
 
 from manyview.reproduce import figure_plan, paper
 from manyview.reproduce.cells import Cell, Line, Store
@@ -17,29 +17,28 @@ SENSITIVE_SCORES = {"accuracy": "Accuracy", "nmi": "NMI", "inverse_purity": "Inv
 
 
 def describe_panels(options: Options, store: Store) -> list[Facts]:
-    """Give the t-SNE figure: one group of panels a data set."""
+    """The t-SNE figure: one group of panels a data set."""
     groups: dict[str, Facts] = {}
     for panel in figure_plan.plan_panels(options):
-        line = store.get(panel.cell)
-        if line is None or line["status"] != "done":
-            continue
-        title = panel.problem.title
-        group = groups.setdefault(title, {"title": title, "n_rows": line["n_rows"], "panels": []})
-        group["panels"].append(
-            {
-                "title": panel.title,
-                "points": line["points"],
-                "classes": line["classes"],
-                "neighbours": _same_class(line["points"], line["classes"]),
-                "lines": [line["id"]],
-            }
-        )
+        for line in store.done([panel.cell]):
+            title = panel.problem.title
+            group = groups.setdefault(
+                title, {"title": title, "n_rows": line["n_rows"], "panels": []}
+            )
+            group["panels"].append(
+                {
+                    "title": panel.title,
+                    "points": line["points"],
+                    "classes": line["classes"],
+                    "neighbours": _same_class(line["points"], line["classes"]),
+                    "lines": [line["id"]],
+                }
+            )
     return list(groups.values())
 
 
 def _same_class(points: list[list[int]], classes: list[int]) -> float:
     """Share of places whose nearest neighbour in the picture is of the same class."""
-    import numpy as np
     from scipy.spatial import cKDTree
 
     tree = cKDTree(np.asarray(points, dtype=float) + 1e-6 * np.arange(len(points))[:, None])
@@ -49,21 +48,21 @@ def _same_class(points: list[list[int]], classes: list[int]) -> float:
 
 
 def describe_digits(store: Store) -> list[Facts]:
-    """Give the pictures of noisy digits."""
-    found = []
-    for problem, cell in figure_plan.plan_digits():
-        line = store.get(cell)
-        if line is not None and line["status"] == "done":
-            keys = ("png", "levels", "mean_change")
-            found.append(
-                {"title": problem.title, "noise": problem.noise, **{key: line[key] for key in keys},
-                 "lines": [line["id"]]}
-            )  # fmt: skip
-    return found
+    """The pictures of noisy digits."""
+    return [
+        {
+            "title": problem.title,
+            "noise": problem.noise,
+            **{key: line[key] for key in ("png", "levels", "mean_change")},
+            "lines": [line["id"]],
+        }
+        for problem, cell in figure_plan.plan_digits()
+        for line in store.done([cell])
+    ]
 
 
 def describe_sensitivity(options: Options, store: Store) -> list[Facts]:
-    """Give each grid: scores by number of anchors and alpha, for the published method and ours."""
+    """Each grid: scores by number of anchors and alpha, for the published method and ours."""
     found = []
     for plan in figure_plan.plan_sensitivity(options):
         grids = {f"{row.label}, raw features": row.candidates for row in plan.published}
@@ -94,8 +93,7 @@ def _grid_point(cells: tuple[Cell, ...], store: Store) -> Facts | None:
         return None
     accuracies = [line["scores"]["accuracy"] for line in lines]
     return {
-        "n_anchors": cells[0].settings["n_anchors"],
-        "alpha": cells[0].settings["alpha"],
+        **{name: cells[0].settings[name] for name in ("n_anchors", "alpha")},
         **{name: fmean(line["scores"][name] for line in lines) for name in SENSITIVE_SCORES},
         "accuracy_sd": stdev(accuracies) if len(accuracies) > 1 else None,
         "n": len(lines),
@@ -104,26 +102,22 @@ def _grid_point(cells: tuple[Cell, ...], store: Store) -> Facts | None:
 
 
 def describe_growth(options: Options, store: Store) -> Facts:
-    """Give time against rows: for each method its points, and the slope of their logarithms."""
+    """Time against rows: for each method its points, and the slope of their logarithms."""
     plans = figure_plan.plan_growth(options)
     data = plans[0].cells[0].data  # the same for all
     name = PROBLEMS[data.problem].title
     curves = []
     for curve in plans:
-        lines = store.done(curve.cells)
-        points = [(line["n_rows"], line["seconds"]) for line in lines]
-        stopped = [line for line in store.lines(curve.cells) if line["status"] != "done"]
+        lines, given = store.done(curve.cells), store.lines(curve.cells)
+        sizes, seconds = ([line[name] for line in lines] for name in ("n_rows", "seconds"))
+        stopped = [line for line in given if line["status"] != "done"]
         curves.append(
             {
                 "title": curve.title,
-                "points": [
-                    {"x": x, "y": y, "lines": [line["id"]]}
-                    for (x, y), line in zip(points, lines, strict=True)
-                ],
-                "slope": fit_slope([x for x, _ in points], [y for _, y in points]),
+                **_fitted(sizes, seconds, lines),
                 "slope_without_anchors": _slope_without_anchors(lines),
                 "stopped": stopped[0].get("reason", stopped[0]["status"]) if stopped else None,
-                "lines": [line["id"] for line in store.lines(curve.cells)],
+                "lines": [line["id"] for line in given],
             }
         )
     return {
@@ -131,6 +125,11 @@ def describe_growth(options: Options, store: Store) -> Facts:
         "is_made": data.made,
         "curves": [c for c in curves if c["points"] or c["stopped"]],
     }
+
+
+def _fitted(x: Sequence[float], y: Sequence[float], lines: Sequence[Line]) -> Facts:
+    points = [{"x": a, "y": b, "lines": [c["id"]]} for a, b, c in zip(x, y, lines, strict=True)]
+    return {"points": points, "slope": fit_slope(x, y)}
 
 
 def _slope_without_anchors(lines: Sequence[Line]) -> float | None:
@@ -141,45 +140,33 @@ def _slope_without_anchors(lines: Sequence[Line]) -> float | None:
 
 
 def describe_terms(options: Options, store: Store) -> list[Facts]:
-    """Give time against m, d, v and k: seconds of each stage, slopes, and the paper's powers."""
+    """Time against m, d, v and k: seconds of each stage, slopes, and the paper's powers."""
     found = []
     for varied, cells in figure_plan.plan_terms(options).items():
-        lines = [(value, line) for value, cell in cells if (line := _done(cell, store))]
-        stages = []
-        for term in paper.COST_TERMS:
-            times = [_stage_seconds(term.stage, line["stage_seconds"]) for _, line in lines]
-            if lines:
-                values = [value for value, _ in lines]
-                stages.append(
-                    {
-                        "stage": term.stage,
-                        "text": term.text,
-                        "power": term.powers[varied],
-                        "slope": fit_slope(values, times),
-                        "points": [
-                            {"x": x, "y": y, "lines": [line["id"]]}
-                            for (x, line), y in zip(lines, times, strict=True)
-                        ],
-                    }
-                )
-        if stages:
-            found.append({"varied": varied, "n_rows": lines[0][1]["n_rows"], "stages": stages})
+        values = [value for value, cell in cells if store.done([cell])]
+        lines = store.done(cell for _, cell in cells)
+        stages = [
+            {
+                "stage": term.stage,
+                "text": term.text,
+                "power": term.powers[varied],
+                **_fitted(values, [_seconds_of(term.stage, line) for line in lines], lines),
+            }
+            for term in paper.COST_TERMS
+        ]
+        if lines:
+            found.append({"varied": varied, "n_rows": lines[0]["n_rows"], "stages": stages})
     return found
 
 
-def _done(cell: Cell, store: Store) -> Any:
-    line = store.get(cell)
-    return line if line is not None and line["status"] == "done" else None
-
-
-def _stage_seconds(stage: str, seconds: dict[str, float]) -> float:
+def _seconds_of(stage: str, line: Line) -> float:
     """Our stages under the names of the paper's terms."""
     parts = {"graph": ("products", "graph"), "embedding": ("spectrum", "embedding")}
-    return sum(seconds[part] for part in parts.get(stage, (stage,)))
+    return sum(float(line["stage_seconds"][part]) for part in parts.get(stage, (stage,)))
 
 
 def fit_slope(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Give the power p of the best fit of y by c x^p, by least squares on logarithms.
+    """The power p of the best fit of y by c x^p, by least squares on logarithms.
 
     Examples
     --------
@@ -190,7 +177,6 @@ def fit_slope(x: Sequence[float], y: Sequence[float]) -> float | None:
     """
     if len(x) < 2:
         return None
-    logs = [(math.log(a), math.log(max(b, 1e-9))) for a, b in zip(x, y, strict=True)]
-    mean_x, mean_y = fmean(a for a, _ in logs), fmean(b for _, b in logs)
-    spread = sum((a - mean_x) ** 2 for a, _ in logs)
-    return sum((a - mean_x) * (b - mean_y) for a, b in logs) / spread
+    from scipy.stats import linregress
+
+    return float(linregress(np.log(x), np.log(np.maximum(y, 1e-9))).slope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from manyview.reproduce import curves, findings, methods
@@ -17,19 +17,9 @@ _RUN_KEYS = ("commit", "dirty", "versions", "cpu", "cores", "system")
 
 
 def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts:
-    """Give the facts of the tables and figures named in ``targets``.
-
-    Parameters
-    ----------
-    targets : sequence of str
-        Names of tables and figures.
-    options : Options
-        The form of the run and its seeds.
-    store : Store
-        The result lines.
-    """
+    """The facts of the tables and figures named in ``targets``."""
     names = [problem for name in targets if name in TABLES for problem in TABLES[name]]
-    tables = [describe_table(plan_table(PROBLEMS[name], options), options, store) for name in names]
+    tables = [describe_table(plan_table(PROBLEMS[name], options), store) for name in names]
     runs, lines = _describe_lines(store)
     facts: Facts = {
         "form": options.form,
@@ -41,7 +31,7 @@ def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts
         "descriptions": describe_data(store) if "datasets" in targets else [],
         "tables": tables,
         "distributions": _distributions(tables),
-        "figures": {name: _figure(name, options, store) for name in FIGURES if name in targets},
+        "figures": {name: _FIGURES[name](options, store) for name in FIGURES if name in targets},
         "runs": runs,
         "lines": lines,
     }
@@ -49,47 +39,35 @@ def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts
     return facts
 
 
-def _figure(name: str, options: Options, store: Store) -> object:
-    if name == "tsne":
-        return curves.describe_panels(options, store)
-    if name == "digits":
-        return curves.describe_digits(store)
-    if name == "sensitivity":
-        return curves.describe_sensitivity(options, store)
-    if name == "time-rows":
-        return curves.describe_growth(options, store)
-    return curves.describe_terms(options, store)
+_FIGURES: dict[str, Callable[[Options, Store], object]] = {
+    "tsne": curves.describe_panels,
+    "digits": lambda options, store: curves.describe_digits(store),
+    "sensitivity": curves.describe_sensitivity,
+    "time-rows": curves.describe_growth,
+    "time-terms": curves.describe_terms,
+}
 
 
 def _distributions(tables: Sequence[Facts]) -> list[Facts]:
     """Accuracy of every seed of LMVSC on all views, with the paper's figure."""
-    found = []
-    for table in tables:
-        for section in table["sections"]:
-            for row in section["rows"]:
-                is_ours = row["method"] in (methods.PUBLISHED, methods.DEFAULT)
-                if (
-                    is_ours
-                    and row["view"] is None
-                    and row["paper"]
-                    and row["each"]
-                    and table["is_present"]
-                ):
-                    found.append(
-                        {
-                            "data": table["title"],
-                            "label": row["label"],
-                            "protocol": section["protocol"],
-                            "paper": row["paper"]["accuracy"],
-                            "values": [each["accuracy"] for each in row["each"]],
-                            "lines": [each["id"] for each in row["each"]],
-                        }
-                    )
-    return found
+    return [
+        {
+            "data": table["title"],
+            **{name: row[name] for name in ("label", "protocol")},
+            "paper": row["paper"]["accuracy"],
+            "values": [each["accuracy"] for each in row["each"]],
+            "lines": [each["id"] for each in row["each"]],
+        }
+        for table in tables
+        for section in table["sections"]
+        for row in section["rows"]
+        if row["method"] in (methods.PUBLISHED, methods.DEFAULT) and row["view"] is None
+        if row["paper"] and row["each"] and table["is_present"]
+    ]
 
 
 def _describe_lines(store: Store) -> tuple[list[Facts], list[Facts]]:
-    """Give the runs (code and machine) and every line, each with the number of its run."""
+    """The runs (code and machine) and every line, each with the number of its run."""
     runs: dict[str, Facts] = {}
     lines = []
     for line in sorted(store.all_lines(), key=_order):
@@ -103,16 +81,11 @@ def _describe_lines(store: Store) -> tuple[list[Facts], list[Facts]]:
         scores = {} if line["data"].get("made") else line.get("scores", {})
         lines.append(
             {
-                "id": line["id"],
+                **{name: line.get(name) for name in ("id", "seed", "status", "reason", "seconds")},
+                **{name: scores.get(name) for name in ("accuracy", "nmi")},
                 "data": describe_data_key(line),
                 "method": _method(line),
                 "settings": methods.describe(line["settings"]),
-                "seed": line["seed"],
-                "status": line["status"],
-                "reason": line.get("reason"),
-                "accuracy": scores.get("accuracy"),
-                "nmi": scores.get("nmi"),
-                "seconds": line.get("seconds"),
                 "run": run["number"],
             }
         )
@@ -126,18 +99,17 @@ def _order(line: Line) -> tuple[str, ...]:
 def _method(line: Line) -> str:
     settings = line["settings"]
     name: str = settings["method"] if line["method"] == "refusal" else line["method"]
-    words = [methods.title(name, line["view"])]
-    if "variant" in settings:
-        words.append(settings["variant"])
-    if settings.get("standardised"):
-        words.append("standardised")
-    if line["method"] == "refusal":
-        words.append("memory needed")
-    return ", ".join(words)
+    words = [
+        methods.title(name, line["view"]),
+        settings.get("variant"),
+        "standardised" if settings.get("standardised") else None,
+        "memory needed" if line["method"] == "refusal" else None,
+    ]
+    return ", ".join(filter(None, words))
 
 
 def describe_data_key(line: Line) -> str:
-    """Give the data of a line as text.
+    """The data of a line as text.
 
     Examples
     --------
@@ -148,8 +120,5 @@ def describe_data_key(line: Line) -> str:
     if "shape" in data:
         n, d, v, k = data["shape"]
         return f"made: n = {n}, d = {d}, v = {v}, k = {k}"
-    parts = [data["problem"]]
-    if data.get("made"):
-        parts.append("made")
-    parts.append(f"{data['rows']} rows" if "rows" in data else "all rows")
-    return ", ".join(parts)
+    made = ", made" if data.get("made") else ""
+    return f"{data['problem']}{made}, {data.get('rows', 'all')} rows"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from manyview.datasets import PAPER_NOISE_LEVELS
 from manyview.reproduce import methods, paper
 from manyview.reproduce.cells import Cell
-from manyview.reproduce.plan import VARIANTS, Options, Row, plan_table
+from manyview.reproduce.plan import TIMED_SETTINGS, VARIANTS, Options, Row, plan_table
 from manyview.reproduce.problems import PROBLEMS, Data, Problem
 
 PICTURED = ("handwritten", "caltech7", "mnist-gaussian")
@@ -23,12 +23,14 @@ _POINTS = {"quick": 250, "full": 800, "unlimited": 1500}
 _PICTURE_ROWS = {"quick": 500, "full": 3000, "unlimited": None}
 _SIZES = {
     "quick": (125, 250, 500, 1000),
-    "full": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
-    "unlimited": (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000),
+    "full": tuple(1000 * 2**power for power in range(7)),
+    "unlimited": tuple(1000 * 2**power for power in range(7)),
 }
-_RIVAL_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
+_BASELINE_SECONDS = {"quick": 8.0, "full": 90.0, "unlimited": None}
 _OWN_SECONDS = {"quick": 8.0, "full": 300.0, "unlimited": None}
-_OTHER_SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
+SECONDS = {"quick": 40.0, "full": 900.0, "unlimited": None}
+"""Most seconds of a figure's part, but for the curves of time against rows."""
+
 _BASE = {"m": 50, "d": 40, "v": 3, "k": 10}
 _TERMS = {
     "m": (10, 25, 50, 100, 200),
@@ -38,12 +40,8 @@ _TERMS = {
 }
 _TERM_ROWS = {"quick": 1000, "full": 8000, "unlimited": 20_000}
 
-SETTINGS = {"variant": "released", "alpha": 0.01, "standardised": False}
-"""Of the published method where only its time counts."""
 
-
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One picture of a row of pictures."""
 
     problem: Problem
@@ -72,10 +70,8 @@ def plan_panels(options: Options) -> list[Panel]:
 def view_titles(problem: Problem) -> list[str]:
     """Names of a data set's views as the paper has them."""
     if problem.noise is not None:
-        from manyview.datasets import PAPER_NOISE_LEVELS
-
         return [f"{problem.noise} {level:g}" for level in PAPER_NOISE_LEVELS[problem.noise]]
-    return [name for name, _ in paper.DATA[problem.name].views]
+    return list(paper.VIEWS[problem.name])
 
 
 def plan_digits() -> list[tuple[Problem, Cell]]:
@@ -83,8 +79,7 @@ def plan_digits() -> list[tuple[Problem, Cell]]:
     return [(p, Cell(Data(p.name, 1000), "digits")) for p in _present(NOISY)]
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(NamedTuple):
     """Grids on the same rows: both published variants, and ours."""
 
     problem: Problem
@@ -102,21 +97,16 @@ def plan_sensitivity(options: Options) -> list[Sensitivity]:
         alphas = sorted({cells[0].settings["alpha"] for cells in grid})
         numbers = sorted({cells[0].settings["n_anchors"] for cells in grid} | set(_MORE_ANCHORS))
         seeds = [cell.seed for cell in grid[0]][: 1 if options.form == "quick" else 3]
-        ours = tuple(
-            tuple(
-                Cell(grid[0][0].data, methods.DEFAULT,
-                     {"n_anchors": m, "alpha": alpha, "n_repeats": 1}, seed)
-                for seed in seeds
-            )
-            for m in numbers
-            for alpha in alphas
-        )  # fmt: skip
-        found.append(Sensitivity(problem, published, ours))
+        settings = [
+            {"n_anchors": m, "alpha": alpha, "n_repeats": 1} for m in numbers for alpha in alphas
+        ]
+        data = grid[0][0].data
+        ours = [tuple(Cell(data, methods.DEFAULT, s, seed) for seed in seeds) for s in settings]
+        found.append(Sensitivity(problem, published, tuple(ours)))
     return found
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """One method's time at growing sizes, all of them in so many seconds at most."""
 
     title: str
@@ -125,7 +115,7 @@ class Curve:
 
 
 def plan_growth(options: Options) -> list[Curve]:
-    """Time against the number of rows, for us and the rivals, on the same rows."""
+    """Time against the number of rows, for us and the baselines, on the same rows."""
     is_real = PROBLEMS[TIMED].is_present()
     name = TIMED if is_real else TIMED_MADE
     whole = PROBLEMS[name].info.n_samples
@@ -136,36 +126,29 @@ def plan_growth(options: Options) -> list[Curve]:
     ) -> Curve:
         cells = [Cell(Data(name, n, made=not is_real), method, settings, 0, view) for n in sizes]
         is_own = method in (methods.PUBLISHED, methods.DEFAULT)
-        seconds = (_OWN_SECONDS if is_own else _RIVAL_SECONDS)[options.form]
+        seconds = (_OWN_SECONDS if is_own else _BASELINE_SECONDS)[options.form]
         return Curve(title, tuple(cells), seconds)
 
     curves = [
-        curve(TIMED_CURVE, methods.PUBLISHED, {**SETTINGS, "n_anchors": 50}),
+        curve(TIMED_CURVE, methods.PUBLISHED, TIMED_SETTINGS),
         curve("LMVSC, our defaults", methods.DEFAULT, {}),
         curve(methods.title(methods.KMEANS), methods.KMEANS, {}),
     ]
-    for method in methods.RIVALS:
+    for method in methods.BASELINES:
         view = 0 if method in methods.SINGLE_VIEW else None
         curves.append(curve(methods.title(method, view), method, {}, view))
     return curves
 
 
-def figure_seconds(options: Options) -> float | None:
-    """Most seconds of any other figure's part."""
-    return _OTHER_SECONDS[options.form]
-
-
 def plan_terms(options: Options) -> dict[str, list[tuple[int, Cell]]]:
     """For each of m, d, v and k: its values, and the fits of made data that differ in it alone."""
-    return {name: list(_vary(name, values, options)) for name, values in _TERMS.items()}
 
+    def cell(**varied: int) -> Cell:
+        m, d, v, k = (_BASE | varied).values()
+        data = Data("shape", shape=(_TERM_ROWS[options.form], d, v, k), made=True)
+        return Cell(data, methods.PUBLISHED, {**TIMED_SETTINGS, "n_anchors": m})
 
-def _vary(name: str, values: tuple[int, ...], options: Options) -> Iterator[tuple[int, Cell]]:
-    for value in values:
-        sizes = {**_BASE, name: value}
-        shape = (_TERM_ROWS[options.form], sizes["d"], sizes["v"], sizes["k"])
-        settings = {**SETTINGS, "n_anchors": sizes["m"]}
-        yield value, Cell(Data("shape", shape=shape, made=True), methods.PUBLISHED, settings)
+    return {name: [(v, cell(**{name: v})) for v in values] for name, values in _TERMS.items()}
 
 
 def _present(names: tuple[str, ...]) -> list[Problem]:

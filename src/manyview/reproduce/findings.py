@@ -7,13 +7,9 @@ Nothing here is written by hand for one run: other measurements give other sente
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from manyview.reproduce import findings_cost, findings_labels, findings_settings
-from manyview.reproduce.evidence import UNKNOWN, Results
+from manyview.reproduce.evidence import Results, Rule
 from manyview.reproduce.tables import Facts
-
-Rule = Callable[[Results], Facts]
 
 RULES: tuple[Rule, ...] = (
     findings_labels.reached,
@@ -34,13 +30,6 @@ RULES: tuple[Rule, ...] = (
 
 
 def find_all(facts: Facts) -> list[Facts]:
-    """Give every finding, those that could not be measured too."""
+    """Every finding, those that could not be measured too."""
     results = Results(facts)
-    return [_apply(rule, results) for rule in RULES]
-
-
-def _apply(rule: Rule, results: Results) -> Facts:
-    found = rule(results)
-    if not found["measured"]:
-        found["verdict"] = UNKNOWN
-    return found
+    return [rule(results) for rule in RULES]

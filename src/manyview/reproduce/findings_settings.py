@@ -8,14 +8,16 @@ from statistics import fmean
 from manyview.reproduce.evidence import (
     OURS,
     STANDARDISED,
+    Measured,
+    Measurements,
     Outcome,
     Results,
     compare,
     effort,
     figure,
-    judge,
-    make,
+    finding,
     on_rows_of,
+    scores,
 )
 from manyview.reproduce.plan import RELEASED, UNLABELLED, VARIANTS
 from manyview.reproduce.tables import Facts
@@ -25,102 +27,88 @@ _LARGE_ALPHA = 0.1
 """The middle of the paper's grid, and what is above it."""
 
 
-def anchors(results: Results) -> Facts:
+@finding(
+    "How many anchors are best",
+    "“Handwritten achieves the best results when the fewest anchors are used, i.e., cluster number "
+    "10.” “Too many anchors will make themselves less representative.”",
+)
+def anchors(results: Results) -> Measurements:
     """Which number of anchors is best."""
-    found = make(
-        "How many anchors are best",
-        "“Handwritten achieves the best results when the fewest anchors are used, i.e., cluster "
-        "number 10.” “Too many anchors will make themselves less representative.”",
-    )
-    outcomes = []
     for grid, by_m in _compared_grids(results, "alpha", "n_anchors"):
-        points = [point for same in by_m.values() for point in same]
         best = {m: max(same, key=lambda p: p["accuracy"]) for m, same in by_m.items()}
         top = max(best, key=lambda m: best[m]["accuracy"])
         listed = ", ".join(f"m = {m}: {figure(_summary([point]))}" for m, point in best.items())
-        found["measured"].append(
-            f"{_name(grid)}: best accuracy over alpha ({_values(points, 'alpha')}) {listed}; the best "
-            f"m is {top}."
-        )
-        found["lines"] += _lines(points)
+        text = f"best accuracy over alpha ({_values(by_m, 'alpha')}) {listed}; the best m is {top}."
+        outcome = None
         if grid["name"] == "handwritten" and _stands_for_paper(grid, results):
             fewest = best.pop(min(best))
             rest = max(best.values(), key=lambda point: point["accuracy"])
-            share = compare(_summary([fewest]), _summary([rest]))
-            outcomes.append(Outcome(share, grid["n_rows"] == grid["n_all_rows"]))
-    judge(found, outcomes, results)
-    return found
+            outcome = _outcome(grid, _summary([fewest]), _summary([rest]))
+        yield Measured(f"{_name(grid)}: {text}", _lines(by_m), outcome)
 
 
-def alphas(results: Results) -> Facts:
+@finding(
+    "Small alpha",
+    "“Alpha tends to have a small value since the performance is degraded when alpha increases.”",
+)
+def alphas(results: Results) -> Measurements:
     """Which alpha is best."""
-    found = make(
-        "Small alpha",
-        "“Alpha tends to have a small value since the performance is degraded when alpha increases.”",
-    )
-    outcomes = []
     for grid, by_alpha in _compared_grids(results, "n_anchors", "alpha"):
-        points = [point for same in by_alpha.values() for point in same]
         means = {a: _summary(same) for a, same in by_alpha.items()}
         top = max(means, key=lambda a: means[a]["mean"])
         listed = ", ".join(f"{a:g}: {value['mean']:.3f}" for a, value in means.items())
-        found["measured"].append(
-            f"{_name(grid)}: mean accuracy over m ({_values(points, 'n_anchors')}) by alpha {listed}; "
-            f"the best is {top:g}."
+        text = (
+            f"mean accuracy over m ({_values(by_alpha, 'n_anchors')}) by alpha {listed}; the best is "
+            f"{top:g}."
         )
-        found["lines"] += _lines(points)
         small = [means[a] for a in means if a < _LARGE_ALPHA]
         large = [means[a] for a in means if a >= _LARGE_ALPHA]
+        outcome = None
         if small and large and _stands_for_paper(grid, results):
-            share = compare(*(max(part, key=lambda s: s["mean"]) for part in (small, large)))
-            outcomes.append(Outcome(share, grid["n_rows"] == grid["n_all_rows"]))
-    judge(found, outcomes, results)
-    return found
+            best = [max(part, key=lambda s: float(s["mean"])) for part in (small, large)]
+            outcome = _outcome(grid, *best)
+        yield Measured(f"{_name(grid)}: {text}", _lines(by_alpha), outcome)
+
+
+def _outcome(grid: Facts, one: Facts, other: Facts) -> Outcome:
+    return Outcome(compare(one, other), grid["n_rows"] == grid["n_all_rows"])
 
 
 def _stands_for_paper(grid: Facts, results: Results) -> bool:
     """Whether a grid is that of the better of the two published variants."""
-    same = [
-        other
-        for other in results.facts["figures"]["sensitivity"]
-        if other["name"] == grid["name"] and not other["is_ours"]
-    ]
-    return not grid["is_ours"] and grid is max(same, key=_top)
 
+    def top(one: Facts) -> float:
+        return max(float(p["accuracy"]) for p in one["points"] if p["n"] == one["n_seeds"])
 
-def _top(grid: Facts) -> float:
-    return max(float(p["accuracy"]) for p in grid["points"] if p["n"] == grid["n_seeds"])
+    others = [one for one in results.facts["figures"]["sensitivity"] if one["name"] == grid["name"]]
+    return not grid["is_ours"] and grid is max((g for g in others if not g["is_ours"]), key=top)
 
 
 def _compared_grids(
     results: Results, over: str, compared: str
 ) -> Iterator[tuple[Facts, dict[float, list[Facts]]]]:
-    """Grids with two values of ``compared`` or more, and their comparable points by that value."""
+    """Grids with two values of ``compared`` or more, and their comparable points by that value.
+
+    Those are finished with all seeds, at the values of ``over`` that all of them have.
+    """
     for grid in results.facts["figures"].get("sensitivity") or []:
-        points = _comparable(grid, over, compared)
+        whole = [point for point in grid["points"] if point["n"] == grid["n_seeds"]]
+        wanted = {point[compared] for point in whole}
+        common = [
+            value
+            for value in {point[over] for point in whole}
+            if {point[compared] for point in whole if point[over] == value} == wanted
+        ]
+        points = [point for point in whole if point[over] in common]
         values = sorted({point[compared] for point in points})
         if len(values) > 1:
             yield grid, {v: [point for point in points if point[compared] == v] for v in values}
 
 
-def _comparable(grid: Facts, over: str, compared: str) -> list[Facts]:
-    """Points of a grid finished with all seeds, at those values of ``over`` that all of them have."""
-    whole = [point for point in grid["points"] if point["n"] == grid["n_seeds"]]
-    wanted = {point[compared] for point in whole}
-    common = [
-        value
-        for value in {point[over] for point in whole}
-        if {point[compared] for point in whole if point[over] == value} == wanted
-    ]
-    return [point for point in whole if point[over] in common]
-
-
 def _summary(points: Sequence[Facts]) -> Facts:
     spreads = [point["accuracy_sd"] for point in points if point["accuracy_sd"] is not None]
-    return {
-        "mean": fmean(point["accuracy"] for point in points),
-        "sd": fmean(spreads) if spreads else None,
-    }
+    mean = fmean(point["accuracy"] for point in points)
+    return {"mean": mean, "sd": fmean(spreads) if spreads else None}
 
 
 def _name(grid: Facts) -> str:
@@ -128,42 +116,41 @@ def _name(grid: Facts) -> str:
     return f"{grid['data']}, {grid['title']} ({rows}, {count(grid['n_seeds'], 'seed')})"
 
 
-def _values(points: Sequence[Facts], name: str) -> str:
-    return ", ".join(f"{value:g}" for value in sorted({point[name] for point in points}))
+def _values(groups: dict[float, list[Facts]], name: str) -> str:
+    values = sorted({point[name] for points in groups.values() for point in points})
+    return ", ".join(f"{value:g}" for value in values)
 
 
-def _lines(points: Sequence[Facts]) -> list[str]:
-    return [line for point in points for line in point["lines"]]
+def _lines(groups: dict[float, list[Facts]]) -> list[str]:
+    return [line for points in groups.values() for point in points for line in point["lines"]]
 
 
-def normalisation(results: Results) -> Facts:
+@finding(
+    "The missing normalisation",
+    "The text scales anchor columns by the inverse square root of their sums; the authors' released "
+    "script does not.",
+)
+def normalisation(results: Results) -> Measurements:
     """What the missing normalisation changes."""
-    found = make(
-        "The missing normalisation",
-        "The text scales anchor columns by the inverse square root of their sums; the authors' released "
-        "script does not.",
-    )
     for table in results.tables:
-        rows = [results.row(table, label) for label in VARIANTS]
-        if all(rows):
-            with_it, without = (row for row in rows if row is not None)
-            found["measured"].append(
-                f"{table['title']}: with it (paper variant) accuracy "
-                f"{figure(with_it['scores']['accuracy'])}, NMI {figure(with_it['scores']['nmi'])} "
-                f"{effort(with_it, table)}; without (released variant) "
-                f"{figure(without['scores']['accuracy'])}, NMI {figure(without['scores']['nmi'])} "
-                f"{effort(without, table)}."
+        rows = [row for label in VARIANTS if (row := results.row(table, label))]
+        if len(rows) == 2:
+            with_it, without = (
+                f"{scores(row, 'accuracy', 'nmi')} {effort(row, table)}" for row in rows
             )
-            found["lines"] += with_it["lines"] + without["lines"]
-    return found
+            yield Measured(
+                f"{table['title']}: with it (paper variant) accuracy {with_it}; without (released "
+                f"variant) {without}.",
+                rows[0]["lines"] + rows[1]["lines"],
+            )
 
 
-def scaling(results: Results) -> Facts:
+@finding(
+    "What scaling features does",
+    "Features are used as they are, so alpha means something else in every view.",
+)
+def scaling(results: Results) -> Measurements:
     """What standardised columns change."""
-    found = make(
-        "What scaling features does",
-        "Features are used as they are, so alpha means something else in every view.",
-    )
     for table in results.tables:
         raw, scaled = results.row(table, RELEASED), results.row(table, STANDARDISED)
         ours = results.row(table, OURS, UNLABELLED)
@@ -171,16 +158,11 @@ def scaling(results: Results) -> Facts:
             continue
         raw = on_rows_of(raw, scaled)
         text = (
-            f"{table['title']}: released variant on raw features {figure(raw['scores']['accuracy'])} "
-            f"accuracy {effort(raw, table)}, on standardised columns "
-            f"{figure(scaled['scores']['accuracy'])} {effort(scaled, table)}"
+            f"{table['title']}: released variant on raw features {scores(raw)} accuracy "
+            f"{effort(raw, table)}, on standardised columns {scores(scaled)} {effort(scaled, table)}"
         )
+        lines: list[str] = []
         if ours is not None:
-            text += (
-                f"; our defaults, which see no labels, {figure(ours['scores']['accuracy'])} "
-                f"{effort(ours, table)}"
-            )
-            found["lines"] += ours["lines"]
-        found["measured"].append(text + ".")
-        found["lines"] += raw["lines"] + scaled["lines"]
-    return found
+            text += f"; our defaults, which see no labels, {scores(ours)} {effort(ours, table)}"
+            lines = ours["lines"]
+        yield Measured(f"{text}.", lines + raw["lines"] + scaled["lines"])

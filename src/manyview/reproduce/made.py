@@ -12,47 +12,34 @@ from manyview.datasets import info, make_subspaces
 from manyview.views.container import Views
 
 _DIMENSION, _NOISE = 5, 0.05
-_WORDS = {"reuters": 85, "rcv1": 60}
-"""Non-zeros a row of the sparse sets."""
-
+_N_WORDS = {"reuters": 85, "rcv1": 60}
 WORDS_FROM = {
     "reuters": "about 85 non-zeros a row, as a published part of Reuters has; for the whole a guess",
     "rcv1": "about 60 non-zeros a row, which is a guess",
 }
-"""Where that sparsity is from, for the page."""
+"""Where the non-zeros a row of the sparse sets are from, for the page."""
 
 
 def make_like(name: str, *, seed: int = 0) -> Views:
-    """Give made views with the rows, columns, sparsity and classes of a known data set.
+    """Made views with the rows, columns, sparsity and classes of a known data set.
 
     Rows lie near a union of subspaces of dimension five, one for each class.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`manyview.datasets.names`.
-    seed : int
-        The same seed gives the same views.
     """
     known = info(name)
-    sizes = known.class_counts or _even_sizes(known.n_samples, known.n_clusters)
-    if name in _WORDS:
-        return make_sparse_subspaces(sizes, known.n_features, _WORDS[name], seed=seed)
+    even = [len(part) for part in np.array_split(np.arange(known.n_samples), known.n_clusters)]
+    sizes = known.class_counts or even
+    if name in _N_WORDS:
+        return make_sparse_subspaces(sizes, known.n_features, _N_WORDS[name], seed=seed)
     return make_subspaces(
-        sizes,
-        known.n_clusters,
-        _DIMENSION,
-        known.n_features,
-        noise=_NOISE,
-        dtype=np.float32,
-        random_state=seed,
-    )
+        sizes, known.n_clusters, _DIMENSION, known.n_features,
+        noise=_NOISE, dtype=np.float32, random_state=seed,
+    )  # fmt: skip
 
 
 def make_sparse_subspaces(
     sizes: Sequence[int], widths: Sequence[int], n_nonzero: int, *, seed: int = 0
 ) -> Views:
-    """Give sparse rows on a union of subspaces with sparse bases, plus stray words.
+    """Sparse rows on a union of subspaces with sparse bases, plus stray words.
 
     Each class has five directions in each view, each with a fifth of ``n_nonzero`` words less the
     stray ones; a row is a mixture of its class's directions with positive weights.
@@ -82,22 +69,11 @@ def _mix(
     share = (n_nonzero - n_stray) // _DIMENSION
     words = rng.integers(width, size=(n_classes, _DIMENSION, share), dtype=np.int32)
     values = rng.gamma(2.0, size=(n_classes, _DIMENSION, share)).astype(np.float32)
-    columns = np.concatenate(
-        [words[target].reshape(n, -1), rng.integers(width, size=(n, n_stray), dtype=np.int32)],
-        axis=1,
-    )
-    entries = np.concatenate(
-        [
-            (values[target] * weights[:, :, None]).reshape(n, -1),
-            rng.gamma(2.0, size=(n, n_stray)).astype(np.float32),
-        ],
-        axis=1,
-    )
+    stray_words = rng.integers(width, size=(n, n_stray), dtype=np.int32)
+    stray_values = rng.gamma(2.0, size=(n, n_stray)).astype(np.float32)
+    columns = np.hstack([words[target].reshape(n, -1), stray_words])
+    entries = np.hstack([(values[target] * weights[:, :, None]).reshape(n, -1), stray_values])
     indptr = np.arange(n + 1, dtype=np.int32) * np.int32(columns.shape[1])
     matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
     matrix.sum_duplicates()
     return matrix
-
-
-def _even_sizes(n_samples: int, n_clusters: int) -> list[int]:
-    return [len(part) for part in np.array_split(np.arange(n_samples), n_clusters)]

@@ -13,8 +13,8 @@ Settings = dict[str, Any]
 PUBLISHED = "LMVSC as published"
 DEFAULT = "LMVSC"
 KMEANS, KMEANS_STANDARDISED = "KMeans", "KMeans standardised"
-RIVALS = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
-"""The rivals of the paper's tables, in its order."""
+BASELINES = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
+"""The baselines of the paper's tables, in its order."""
 
 SINGLE_VIEW = ("E3SC", "SSCOMP")
 """Methods for one view: run on each."""
@@ -62,16 +62,8 @@ FULL: dict[str, list[Settings]] = {
 """Settings to choose from; methods that are not named here run as they are."""
 
 
-def rival_settings(method: str, size: str) -> list[Settings]:
-    """Give the settings to try, the method's own defaults first.
-
-    Parameters
-    ----------
-    method : str
-        One of ``RIVALS``.
-    size : {"none", "small", "full"}
-        How many.
-    """
+def baseline_settings(method: str, size: str) -> list[Settings]:
+    """The settings to try, the method's own defaults first; ``size`` is "none", "small" or "full"."""
     grids = {"none": {}, "small": SMALL, "full": FULL}[size]
     return [{}, *grids.get(method, [])]
 
@@ -79,7 +71,7 @@ def rival_settings(method: str, size: str) -> list[Settings]:
 def published_settings(
     n_clusters: int, variant: str, size: str = "full", *, standardised: bool = False
 ) -> list[Settings]:
-    """Give the paper's grid (m in k, 50, 100; alpha in .001 to 10) for one variant, or a part of it."""
+    """The paper's grid (m in k, 50, 100; alpha in .001 to 10) for one variant, or a part of it."""
     numbers = paper.anchor_numbers(n_clusters)
     alphas = {"full": paper.ALPHAS, "small": paper.ALPHAS[::2], "tiny": (0.1,)}[size]
     if size == "tiny":
@@ -91,13 +83,13 @@ def published_settings(
 
 
 def title(method: str, view: int | None = None) -> str:
-    """Give a method's name as the tables print it, with the number of the view from 1."""
+    """A method's name as the tables print it, with the number of the view from 1."""
     name = TITLES.get(method, method)
     return name if view is None else f"{name}({view + 1})"
 
 
 def describe(settings: Settings) -> str:
-    """Give settings as text.
+    """Settings as text.
 
     Examples
     --------
@@ -106,11 +98,8 @@ def describe(settings: Settings) -> str:
     >>> describe({})
     'defaults'
     """
-    names = {"n_anchors": "m"}
     shown = [
-        f"{names.get(name, name)} = {value:g}"
-        if isinstance(value, float)
-        else f"{names.get(name, name)} = {value}"
+        f"{'m' if name == 'n_anchors' else name} = {value:{'g' if isinstance(value, float) else ''}}"
         for name, value in settings.items()
         if name not in ("variant", "standardised")
     ]

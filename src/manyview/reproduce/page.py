@@ -11,15 +11,16 @@ from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
 from manyview.reproduce import drawings
 from manyview.reproduce.curves import SENSITIVE_SCORES
+from manyview.reproduce.evidence import figure
 from manyview.reproduce.plan import MADE
 from manyview.reproduce.tables import SCORES, Facts
-from manyview.wording import bytes_in_words
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
+_MOST_COLOURS = 12  # of the classes of a panel, or the curves of a figure
 
 
 def write_pages(facts: Facts, folder: Path) -> list[Path]:
-    """Write the page and its Markdown; give their paths."""
+    """Write the page and its Markdown to a folder, and say where they are."""
     paths = [folder / PAGE, folder / TEXT]
     for path, text in zip(paths, (render_page(facts), render_markdown(facts)), strict=True):
         with whole_file(path) as unfinished:
@@ -28,11 +29,11 @@ def write_pages(facts: Facts, folder: Path) -> list[Path]:
 
 
 def render_page(facts: Facts) -> str:
-    """Give the page as HTML: no script, nothing fetched, everything escaped."""
+    """The page as HTML: no script, nothing fetched, everything escaped."""
     environment = make_environment("manyview.reproduce")
     source = environment.loader.get_source  # type: ignore[union-attr]
     parts = [source(environment, name)[0] for name in ("style.css", "reproduce.css")]
-    style = "".join(parts) + palette_rules(_count_colours(facts))
+    style = "".join(parts) + palette_rules(_MOST_COLOURS)
     policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "img-src data:"]
     return environment.get_template("reproduce.html").render(
         f=facts, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), **_helpers()
@@ -40,7 +41,7 @@ def render_page(facts: Facts) -> str:
 
 
 def render_markdown(facts: Facts) -> str:
-    """Give the same as Markdown."""
+    """The same as Markdown."""
     environment = make_environment("manyview.reproduce").overlay(autoescape=False)
     text = environment.get_template("reproduce.md").render(f=facts, **_helpers())
     return text.strip() + "\n"
@@ -53,44 +54,22 @@ def _helpers() -> dict[str, Any]:
         "sensitive": SENSITIVE_SCORES,
         "MADE": MADE,
         "printed_scores": ("accuracy", "nmi", "inverse_purity"),
-        "mean": _mean,
-        "best": _best,
+        "mean": figure,
+        "best": lambda summary: (
+            "–" if not summary or summary["n"] < 2 else f"{summary['best']:.3f}"
+        ),
         "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
-        "exact_bytes": bytes_in_words,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }
 
 
-def _mean(summary: Facts | None, digits: int = 3) -> str:
-    if summary is None:
-        return "–"
-    spread = "" if summary["sd"] is None else f" ± {summary['sd']:.{digits}f}"
-    return f"{summary['mean']:.{digits}f}{spread}"
-
-
-def _best(summary: Facts | None) -> str:
-    return "–" if summary is None or summary["n"] < 2 else f"{summary['best']:.3f}"
-
-
 def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | None:
-    """Give a point of a grid and its level among the grid's values, from 0 to 1."""
-    values = [point[score] for point in grid["points"]]
-    low, high = min(values), max(values)
-    for point in grid["points"]:
-        if (point["n_anchors"], point["alpha"]) == (m, alpha):
-            share = (point[score] - low) / ((high - low) or 1.0)
-            return {
-                "value": point[score],
-                "share": share,
-                "lines": point["lines"],
-                "is_best": share == 1.0,
-            }
-    return None
-
-
-def _count_colours(facts: Facts) -> int:
-    """As many as the panels have classes, or the figures curves."""
-    panels = [panel for group in facts["figures"].get("tsne", []) for panel in group["panels"]]
-    most: int = max([12, *(max(panel["classes"]) + 1 for panel in panels)])
-    return most
+    """A point of a grid and its level among the grid's values, from 0 to 1."""
+    points = {(point["n_anchors"], point["alpha"]): point for point in grid["points"]}
+    point = points.get((m, alpha))
+    if point is None:
+        return None
+    low, high = (f(each[score] for each in grid["points"]) for f in (min, max))
+    share = (point[score] - low) / ((high - low) or 1.0)
+    return {"value": point[score], "share": share, "lines": point["lines"], "is_best": share == 1}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import base64
-import struct
+import io
 import warnings
-import zlib
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ _WIDEST = 50  # columns of raw views that t-SNE sees, as is usual
 
 
 def place(views: Views, cell: Cell) -> Line:
-    """Give places in the plane of some rows: of a raw view, or of an embedding of all views.
+    """Places in the plane of some rows: of a raw view, or of an embedding of all views.
 
     ``settings["of"]`` is "raw", "default" or "released"; the last needs ``n_anchors`` and ``alpha``.
     """
@@ -40,10 +39,8 @@ def place(views: Views, cell: Cell) -> Line:
         else:
             model = LMVSC(k, random_state=cell.seed)
             if settings["of"] == "released":
-                model = LMVSC.as_published(
-                    k, settings["n_anchors"], settings["alpha"],
-                    variant="released", random_state=cell.seed,
-                )  # fmt: skip
+                m, alpha = settings["n_anchors"], settings["alpha"]
+                model = LMVSC.as_published(k, m, alpha, variant="released", random_state=cell.seed)
             X = np.asarray(model.fit(views).embedding_[rows], dtype=np.float64)
             # Vectors of unit length over all rows have tiny entries.
             X = X / (np.sqrt((X**2).sum(axis=1).mean()) or 1.0)
@@ -57,16 +54,14 @@ def _reduced(X: Any, seed: int) -> npt.NDArray[np.float64]:
     from sklearn.decomposition import PCA, TruncatedSVD
 
     if sparse.issparse(X):
-        svd = TruncatedSVD(min(_WIDEST, X.shape[1] - 1), random_state=seed)
-        return np.asarray(svd.fit_transform(X), dtype=np.float64)
-    dense = np.asarray(X, dtype=np.float64)
-    if dense.shape[1] <= _WIDEST:
-        return dense
-    return np.asarray(PCA(_WIDEST, random_state=seed).fit_transform(dense), dtype=np.float64)
+        X = TruncatedSVD(min(_WIDEST, X.shape[1] - 1), random_state=seed).fit_transform(X)
+    elif X.shape[1] > _WIDEST:
+        X = PCA(_WIDEST, random_state=seed).fit_transform(np.asarray(X, dtype=np.float64))
+    return np.asarray(X, dtype=np.float64)
 
 
 def draw_digits(views: Views, cell: Cell) -> Line:
-    """Give a picture: one digit of each class, clean and with each level of noise, as PNG."""
+    """A picture: one digit of each class, clean and with each level of noise, as PNG."""
     problem = PROBLEMS[cell.data.problem]
     assert problem.noise is not None
     clean = load_whole(problem.registry)
@@ -89,24 +84,15 @@ def draw_digits(views: Views, cell: Cell) -> Line:
 
 
 def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    r"""Write grey pixels (height, width) as PNG.
+    r"""Grey pixels (height, width) as PNG.
 
     Examples
     --------
     >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:4]
     b'\x89PNG'
     """
-    height, width = pixels.shape
+    from PIL import Image
 
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        check = zlib.crc32(kind + content)
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
-
-    rows = b"".join(b"\x00" + row.tobytes() for row in np.ascontiguousarray(pixels))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows, 9))
-        + chunk(b"IEND", b"")
-    )
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from manyview.reproduce import methods, paper
 from manyview.reproduce.budget import MANY_SEEDS, SEEDS, Budget, find_budget, made_budget
@@ -14,7 +15,7 @@ TUNED, UNLABELLED, MADE = "tuned with labels", "without labels", "made data, tim
 """The protocols; a row belongs to one of them."""
 
 RELEASED = "LMVSC, released variant"
-"""The row that rivals are timed against."""
+"""The row that baselines are timed against."""
 
 VARIANTS = ("LMVSC, paper variant", RELEASED)
 """The two published variants; the better one stands for the paper's."""
@@ -22,32 +23,17 @@ VARIANTS = ("LMVSC, paper variant", RELEASED)
 MANY = "LMVSC, released, m = k, many seeds"
 """The row that shows how rare a figure is."""
 
-MADE_SETTINGS = {"n_anchors": 50, "alpha": 0.01, "standardised": False}
-"""Of the published method on made data, where there is nothing to tune for."""
+TIMED_SETTINGS = {"variant": "released", "n_anchors": 50, "alpha": 0.01, "standardised": False}
+"""Of the published method where only its time counts."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table.
+    """One row of a table: what is run, and how its settings are chosen.
 
-    Attributes
-    ----------
-    label : str
-        The method's name as the table prints it.
-    method, view
-        What is run.
-    protocol : str
-        How settings are chosen.
-    job : str
-        Rows with the same job share work and time.
-    candidates : tuple of tuple of Cell
-        For each setting, its cells over seeds; the best in mean accuracy is chosen.
-    budget : Budget
-        What it may spend.
-    final : Data or None
-        Where settings are chosen on fewer rows: those the chosen one is measured on,
-    final_seeds : tuple of int
-        and with which seeds. Defaults that turn out better there are kept instead.
+    ``candidates`` has for each setting its cells over seeds; the best in mean accuracy is chosen. Where
+    that is on fewer rows, it is measured on ``final`` with ``final_seeds``; defaults that turn out
+    better there are kept instead. Rows with the same ``job`` share work and time.
     """
 
     label: str
@@ -65,13 +51,9 @@ class Row:
         """All cells that settings are chosen from."""
         return [cell for cells in self.candidates for cell in cells]
 
-    def chosen(self, store: Store) -> tuple[Cell, ...]:
-        """Give the cells of the best setting so far: the largest mean accuracy."""
-        return _best(self.candidates, store)
-
     def result_cells(self, store: Store) -> tuple[Cell, ...]:
-        """Give the cells that the row's figures are taken from."""
-        chosen = self.chosen(store)
+        """The cells that the row's figures are taken from: those of the best setting so far."""
+        chosen = _best(self.candidates, store)
         if self.final is None:
             return chosen
         cells = [chosen[0], self.candidates[0][0]] if self.has_defaults else [chosen[0]]
@@ -96,13 +78,11 @@ class Row:
 
 
 def _best(candidates: Sequence[tuple[Cell, ...]], store: Store) -> tuple[Cell, ...]:
-    """Give the first with the largest mean accuracy; fewer finished seeds do not win by luck."""
+    """The first with the largest mean accuracy; fewer finished seeds do not win by luck."""
 
     def quality(cells: tuple[Cell, ...]) -> tuple[int, float]:
-        lines = store.done(cells)
-        if not lines:
-            return 0, 0.0
-        return len(lines), sum(line["scores"]["accuracy"] for line in lines) / len(lines)
+        found = [line["scores"]["accuracy"] for line in store.done(cells)]
+        return len(found), fmean(found) if found else 0.0
 
     return max(candidates, key=quality)
 
@@ -117,7 +97,7 @@ class Table:
     problem: Problem
     rows: tuple[Row, ...]
     is_present: bool
-    refusals: tuple[tuple[str, Cell], ...] = ()
+    refusals: tuple[Cell, ...] = ()
 
     def partners(self, store: Store, labels: Sequence[str] = VARIANTS) -> list[Cell]:
         """Cells of published variants on the rows that other methods were cut to, to be compared."""
@@ -144,41 +124,39 @@ class Options:
         return SEEDS[self.form] if self.seeds is None else self.seeds
 
     def seed_numbers(self, budget: Budget) -> tuple[int, ...]:
-        """Give the seeds that a budget allows."""
-        n = self.n_seeds if budget.seeds is None else min(self.n_seeds, budget.seeds)
-        return tuple(range(n))
+        """The seeds that a budget allows."""
+        return tuple(range(min(self.n_seeds, budget.seeds or self.n_seeds)))
 
 
 def plan_table(problem: Problem, options: Options) -> Table:
-    """Give the rows of one data set's table."""
+    """The rows of one data set's table."""
     if not problem.is_present():
         return Table(problem, tuple(_made_rows(problem, options)), False, _refusals(problem))
-    rows = [*_published_rows(problem, options), *_rival_rows(problem, options)]
+    rows = [*_published_rows(problem, options), *_baseline_rows(problem, options)]
     rows += _unlabelled_rows(problem, options)
     return Table(problem, tuple(rows), True, () if problem.is_small else _refusals(problem))
 
 
 def _published_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    budget = find_budget(options.form, problem, methods.PUBLISHED)
-    for label, variant in zip(VARIANTS, ("paper", "released"), strict=True):
-        row = _tuned(problem, options, label, methods.PUBLISHED, budget,
-                     _grid(problem, variant, budget))  # fmt: skip
-        yield row
+    def row(
+        label: str, variant: str = "released", *, kind: str = "", view: int | None = None
+    ) -> Row:
+        budget = find_budget(
+            options.form, problem, kind.removesuffix(" first") or methods.PUBLISHED
+        )
+        settings = methods.published_settings(
+            problem.info.n_clusters, variant, budget.grid, standardised=kind == "standardised first"
+        )
+        job = f"{methods.PUBLISHED}, {kind}" if kind else methods.PUBLISHED
+        return _tuned(problem, options, label, methods.PUBLISHED, budget, settings, view, job)
+
+    yield row(VARIANTS[0], "paper")
+    yield (released := row(RELEASED))
     if problem.is_small and MANY_SEEDS[options.form]:
-        yield _many_seeds(problem, options, row)
-    budget = find_budget(options.form, problem, "standardised")
-    settings = _grid(problem, "released", budget, standardised=True)
-    label, job = "LMVSC, released, standardised first", f"{methods.PUBLISHED}, standardised first"
-    yield _tuned(problem, options, label, methods.PUBLISHED, budget, settings, job=job)
-    if problem.n_views > 1:
-        budget = find_budget(options.form, problem, "one view")
-        settings = _grid(problem, "released", budget)
-        job = f"{methods.PUBLISHED}, one view"
-        for view in range(problem.n_views):
-            label = f"LMVSC({view + 1}), released, one view"
-            yield _tuned(
-                problem, options, label, methods.PUBLISHED, budget, settings, view=view, job=job
-            )
+        yield _many_seeds(problem, options, released)
+    yield row("LMVSC, released, standardised first", kind="standardised first")
+    for view in range(problem.n_views) if problem.n_views > 1 else []:
+        yield row(f"LMVSC({view + 1}), released, one view", kind="one view", view=view)
 
 
 def _many_seeds(problem: Problem, options: Options, released: Row) -> Row:
@@ -192,20 +170,13 @@ def _many_seeds(problem: Problem, options: Options, released: Row) -> Row:
     )  # fmt: skip
 
 
-def _grid(
-    problem: Problem, variant: str, budget: Budget, *, standardised: bool = False
-) -> list[methods.Settings]:
-    k = problem.info.n_clusters
-    return methods.published_settings(k, variant, budget.grid, standardised=standardised)
-
-
-def _rival_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    for method in methods.RIVALS:
+def _baseline_rows(problem: Problem, options: Options) -> Iterator[Row]:
+    for method in methods.BASELINES:
         budget = find_budget(options.form, problem, method)
-        settings = methods.rival_settings(method, budget.grid)
+        settings = methods.baseline_settings(method, budget.grid)
         for view in _views_of(problem, method):
             label = methods.title(method, view)
-            yield _tuned(problem, options, label, method, budget, settings, view=view)
+            yield _tuned(problem, options, label, method, budget, settings, view)
 
 
 def _views_of(problem: Problem, method: str) -> Sequence[int | None]:
@@ -221,7 +192,6 @@ def _tuned(
     method: str,
     budget: Budget,
     settings: list[methods.Settings],
-    *,
     view: int | None = None,
     job: str | None = None,
 ) -> Row:
@@ -238,31 +208,19 @@ def _tuned(
 
 
 def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    for method, label in (
-        (methods.DEFAULT, "LMVSC, our defaults"),
-        (methods.KMEANS, _kmeans_title(problem)),
-        (methods.KMEANS_STANDARDISED, methods.title(methods.KMEANS_STANDARDISED)),
-    ):
+    labels = {methods.DEFAULT: "LMVSC, our defaults", methods.KMEANS: _kmeans_title(problem)}
+    for method in (*labels, methods.KMEANS_STANDARDISED, *methods.BASELINES):
         budget = find_budget(options.form, problem, method)
-        cells = _seeds(Data(problem.name, budget.rows), method, options, budget)
-        yield Row(label, method, UNLABELLED, method, (cells,), budget)
-    for method in methods.RIVALS:
-        budget = find_budget(options.form, problem, method)
+        data, seeds = Data(problem.name, budget.rows), options.seed_numbers(budget)
         for view in _views_of(problem, method):
-            cells = _seeds(Data(problem.name, budget.rows), method, options, budget, view)
-            label = methods.title(method, view)
+            label = labels.get(method, methods.title(method, view))
+            cells = tuple(Cell(data, method, {}, seed, view) for seed in seeds)
             yield Row(label, method, UNLABELLED, method, (cells,), budget, view)
 
 
 def _kmeans_title(problem: Problem) -> str:
     name = methods.title(methods.KMEANS)
     return f"{name}, raw" if problem.n_views == 1 else f"{name}, views at equal energy"
-
-
-def _seeds(
-    data: Data, method: str, options: Options, budget: Budget, view: int | None = None
-) -> tuple[Cell, ...]:
-    return tuple(Cell(data, method, {}, seed, view) for seed in options.seed_numbers(budget))
 
 
 def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
@@ -272,28 +230,23 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
         return Row(label, method, MADE, method, ((cell,),), budget, view)
 
     for label, variant in zip(VARIANTS, ("paper", "released"), strict=True):
-        settings = {"variant": variant, **MADE_SETTINGS}
-        yield row(label, methods.PUBLISHED, settings)
+        yield row(label, methods.PUBLISHED, {**TIMED_SETTINGS, "variant": variant})
     yield row("LMVSC, our defaults", methods.DEFAULT, {})
     yield row(_kmeans_title(problem), methods.KMEANS, {})
-    for method in methods.RIVALS:
-        view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None
+    for method in methods.BASELINES:
+        view = _views_of(problem, method)[0]
         yield row(methods.title(method, view), method, {}, view)
 
 
-def _refusals(problem: Problem) -> tuple[tuple[str, Cell], ...]:
+def _refusals(problem: Problem) -> tuple[Cell, ...]:
     """Ask methods how much memory they need; those for one view see the first."""
-    asked = []
-    for method in methods.QUADRATIC:
-        view = 0 if method in methods.SINGLE_VIEW and problem.n_views > 1 else None
-        cell = Cell(Data(problem.name), "refusal", {"method": method}, 0, view)
-        asked.append((methods.title(method, view), cell))
-    return tuple(asked)
+    whole = Data(problem.name)
+    return tuple(
+        Cell(whole, "refusal", {"method": method}, 0, _views_of(problem, method)[0])
+        for method in methods.QUADRATIC
+    )
 
 
 def describe_cells() -> list[tuple[Problem, Cell]]:
     """Cells that load each data set of the paper's two descriptions, where it is on this machine."""
-    return [
-        (problem, Cell(Data(problem.name), "describe"))
-        for problem in (PROBLEMS[name] for name in paper.DATA)
-    ]
+    return [(PROBLEMS[name], Cell(Data(name), "describe")) for name in paper.VIEWS]

@@ -20,17 +20,7 @@ _MADE_NOISE = 0.1  # of the spread of made rows, where noise makes views of them
 
 @dataclass(frozen=True)
 class Problem:
-    """One data set of the paper.
-
-    Attributes
-    ----------
-    name, title : str
-        Its name here, and in the paper.
-    registry : str
-        Its name in :mod:`manyview.datasets`.
-    noise : str or None
-        Kind of noise that makes three views of it.
-    """
+    """A data set: its name here, in the paper and in the registry, and the noise that makes views."""
 
     name: str
     title: str
@@ -95,18 +85,9 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Data:
-    """Which rows of which data.
+    """Which rows of which data: all or a sample of one of ``PROBLEMS``, or of data made in its shape.
 
-    Attributes
-    ----------
-    problem : str
-        One of ``PROBLEMS``, or "shape".
-    rows : int or None
-        A sample of so many rows; None is all.
-    made : bool
-        Made data of the same shape instead.
-    shape : tuple of int or None
-        For "shape": rows, columns of each view, views and classes of made data.
+    Of the problem "shape", made data too, ``shape`` has rows, columns of each view, views and classes.
     """
 
     problem: str
@@ -131,7 +112,7 @@ class Data:
 
 
 def load(data: Data) -> Views:
-    """Give the views and classes of ``data``; rows are drawn at random, always the same ones."""
+    """The views and classes of ``data``; rows are drawn at random, always the same ones."""
     if data.shape is not None:
         n, d, v, k = data.shape
         return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
@@ -146,7 +127,7 @@ def load(data: Data) -> Views:
 
 
 def _repeat(views: Views, names: list[str]) -> Views:
-    """Give a view of its own noise for each name; made rows are no images, so the noise is Gaussian."""
+    """A view of its own noise for each name; made rows are no images, so the noise is Gaussian."""
     rng, (X,) = np.random.default_rng(_SEED), views.arrays
     scale = np.float32(_MADE_NOISE * X.std())
     arrays = {name: X + scale * rng.standard_normal(X.shape, dtype=np.float32) for name in names}
@@ -155,7 +136,7 @@ def _repeat(views: Views, names: list[str]) -> Views:
 
 @lru_cache(maxsize=1)  # samples of several sizes are drawn from the same data, one after the other
 def load_whole(registry: str, *, made: bool = False) -> Views:
-    """Give all rows of a data set of the registry, or of one made like it."""
+    """All rows of a data set of the registry, or of one made like it."""
     return make_like(registry, seed=_SEED) if made else datasets.load(registry, download=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -47,10 +48,8 @@ def code_and_machine(more_libraries: tuple[str, ...] = ()) -> dict[str, Any]:
 def _versions(libraries: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for library in libraries:
-        try:
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
     return found
 
 

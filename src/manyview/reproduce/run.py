@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from manyview.reproduce import figure_plan, methods
 from manyview.reproduce.budget import RUN_SECONDS
@@ -17,16 +18,10 @@ from manyview.reproduce.worker import Worker
 Tell = Callable[[str, int, int], None]
 """Told a job's title, its number of cells, and how many of them are done."""
 
-TABLES: dict[str, tuple[str, ...]] = {
-    "datasets": (),
-    "caltech7": ("caltech7",),
-    "caltech20": ("caltech20",),
-    "handwritten": ("handwritten",),
-    "reuters": ("reuters",),
-    "nus": ("nus",),
-    "mnist": ("mnist-gaussian", "mnist-speckle", "mnist-salt-and-pepper"),
-    "rcv1": ("rcv1",),
-    "covertype": ("covertype",),
+_TABLE_OF = {name: name.partition("-")[0] for name in PROBLEMS}
+TABLES: dict[str, tuple[str, ...]] = {"datasets": ()} | {
+    table: tuple(name for name in PROBLEMS if _TABLE_OF[name] == table)
+    for table in _TABLE_OF.values()
 }
 """Tables by the name to ask for them, with their data sets; "datasets" are the two descriptions."""
 
@@ -45,7 +40,7 @@ class Job:
 
 
 def targets(wanted: Sequence[str]) -> list[str]:
-    """Give the names of the tables and figures that were asked for; "all" is all of them.
+    """Names of the tables and figures that were asked for; "all" is all of them.
 
     Examples
     --------
@@ -62,13 +57,7 @@ def targets(wanted: Sequence[str]) -> list[str]:
 
 
 def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bool:
-    """Compute every missing cell of the tables and figures asked for.
-
-    Returns
-    -------
-    bool
-        Whether all of them were reached within the run's time.
-    """
+    """Compute every missing cell that is asked for; False if the run's time was up before the last."""
     limit = RUN_SECONDS[options.form]
     deadline = None if limit is None else time.monotonic() + limit
     with Worker() as worker:
@@ -80,7 +69,7 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
 
 
 def count_unreached(names: Sequence[str], options: Options, store: Store) -> int:
-    """Give how many cells of tables and figures have no line yet, not even one that says why."""
+    """How many cells of tables and figures have no line yet, not even one that says why."""
     jobs = [job for name in names for job in _jobs(name, options, store)]
     cells = {cell for job in jobs for cell in job.cells}
     return len(cells) - len(store.lines(cells))
@@ -114,33 +103,26 @@ def _table_jobs(table: Table, store: Store) -> Iterator[Job]:
         finals = [row for row in rows if row.final is not None]
         share = limit * _TUNING_SHARE if limit is not None and finals else limit
         tuning = [row for row in rows if row.final is not None or not finals]
-        yield Job(f"{named}, settings" if finals else named, _in_turn(tuning), share)
+        yield Job(f"{named}, settings" if finals else named, _by_setting(tuning), share)
         if finals:
             cells = [cell for row in finals for cell in row.result_cells(store)]
             cells += [cell for row in rows if row.final is None for cell in row.tuning_cells]
             yield Job(named, cells, share)
     seconds = [row.budget.seconds for row in table.rows if row.method == methods.PUBLISHED]
     yield Job(f"{title}: LMVSC on the rows of others", table.partners(store), seconds[0])
-    yield Job(f"{title}: memory that methods need", [cell for _, cell in table.refusals], 60.0)
+    yield Job(f"{title}: memory that methods need", table.refusals, 60.0)
 
 
-def _in_turn(rows: Sequence[Row]) -> list[Cell]:
+def _by_setting(rows: Sequence[Row]) -> list[Cell]:
     """Cells of several rows, setting by setting, so that a limit cuts all rows alike."""
-    most = max(len(row.candidates) for row in rows)
-    return [
-        cell
-        for number in range(most)
-        for row in rows
-        if number < len(row.candidates)
-        for cell in row.candidates[number]
-    ]
+    settings = zip_longest(*(row.candidates for row in rows), fillvalue=())
+    return [cell for candidates in settings for cells in candidates for cell in cells]
 
 
 def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
-    seconds = figure_plan.figure_seconds(options)
+    seconds = figure_plan.SECONDS[options.form]
     if name == "tsne":
-        cells = [panel.cell for panel in figure_plan.plan_panels(options)]
-        yield Job("t-SNE", cells, seconds)
+        yield Job("t-SNE", [panel.cell for panel in figure_plan.plan_panels(options)], seconds)
     elif name == "digits":
         yield Job("noisy digits", [cell for _, cell in figure_plan.plan_digits()], seconds)
     elif name == "sensitivity":
@@ -158,7 +140,7 @@ def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
 
 
 def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float | None) -> bool:
-    """Compute a job's missing cells; give False if the run's time was up before."""
+    """Compute a job's missing cells; False if the run's time was up before."""
     missing = store.missing(job.cells, limit=job.seconds)
     n_cells = len(set(job.cells))
     n_done, spent = n_cells - len(missing), 0.0

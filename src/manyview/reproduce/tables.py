@@ -17,12 +17,12 @@ from manyview.reproduce.plan import (
     TUNED,
     UNLABELLED,
     VARIANTS,
-    Options,
     Row,
     Table,
     describe_cells,
 )
 from manyview.reproduce.problems import Data, Problem
+from manyview.wording import count
 
 Facts = dict[str, Any]
 
@@ -43,23 +43,21 @@ PROTOCOLS = {
 }
 """The protocols, and the headings of their rows."""
 
-_TIMED = (*methods.RIVALS, methods.KMEANS, methods.KMEANS_STANDARDISED)
+_TIMED = (*methods.BASELINES, methods.KMEANS, methods.KMEANS_STANDARDISED)
 _NO_PARTNER = "LMVSC was not timed on these rows on the same machine"
 NEAR_ZERO = 0.02
 """NMI below this is what the paper prints as "-"."""
 
 
-def describe_table(table: Table, options: Options, store: Store) -> Facts:
-    """Give one data set's table as facts: rows by protocol, times against rivals, memory needed."""
+def describe_table(table: Table, store: Store) -> Facts:
+    """One data set's table as facts: rows by protocol, times against baselines, memory needed."""
     problem = table.problem
     rows = [
-        {
-            **describe_row(row, problem.name, problem.info.n_samples, store),
-            "elsewhere": _elsewhere(row, table, store),
-        }
+        {**_describe_row(row, problem, store), "elsewhere": _elsewhere(row, table, store)}
         for row in table.rows
     ]
     ratios = _ratios(table, store)
+    by_protocol = {name: [row for row in rows if row["protocol"] == name] for name in PROTOCOLS}
     return {
         "name": problem.name,
         "title": problem.title,
@@ -71,37 +69,38 @@ def describe_table(table: Table, options: Options, store: Store) -> Facts:
         "largest_class": _largest_class(problem, store),
         "made_sparsity": None if table.is_present else WORDS_FROM.get(problem.registry),
         "sections": [
-            {
-                "protocol": protocol,
-                "title": title,
-                "rows": [row for row in rows if row["protocol"] == protocol],
-            }
-            for protocol, title in PROTOCOLS.items()
-            if any(row["protocol"] == protocol for row in rows)
+            {"protocol": name, "title": PROTOCOLS[name], "rows": own}
+            for name, own in by_protocol.items()
+            if own
         ],
         "ratios": ratios,
         "untimed": _untimed(rows, ratios),
         "refusals": _refusals(table, store),
-        "paper_only": _paper_only(table) if not table.is_present else [],
+        # The paper's rows of a data set that is not here: its table is whole all the same.
+        "paper_only": [
+            {"label": methods.title(row.method, row.view), "paper": _printed(row)}
+            for row in paper.ROWS[problem.name]
+            if not table.is_present
+        ],
     }
 
 
-def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
-    """Give one row as facts."""
+def _describe_row(row: Row, problem: Problem, store: Store) -> Facts:
     cells = row.result_cells(store)
-    lines = store.lines(cells)
-    done = [line for line in lines if line["status"] == "done"]
-    printed = _find_printed(row, problem)
-    n_settings = len(row.candidates)
-    is_tuned = row.protocol == TUNED and n_settings > 1
+    lines, done = store.lines(cells), store.done(cells)
+    printed = _find_printed(row, problem.name)
+    is_tuned = row.protocol == TUNED and len(row.candidates) > 1
     reasons = sorted({line["reason"] for line in lines if line["status"] != "done"})
     tried = store.done(row.tuning_cells) if is_tuned else []
     finished = Counter(str(line["settings"]) for line in tried)
     n_tried = sum(n == max(finished.values()) for n in finished.values())
     settings = methods.describe(cells[0].settings)
-    how = [_how_chosen(row, settings, n_tried), _seeds(len(done), len(cells))]
-    if (n_states := _count_states(done)) > 1:
-        how.append(f"by {n_states} versions of the code or its libraries")
+    of_all = f"{len(done)} of {len(cells)} seeds"
+    how = [_how_chosen(row, settings, n_tried)]
+    how.append(of_all if len(done) < len(cells) else count(len(done), "seed"))
+    states = {str([line.get(key) for key in ("commit", "dirty", "versions")]) for line in done}
+    if len(states) > 1:
+        how.append(f"by {len(states)} versions of the code or its libraries")
     return {
         "label": row.label,
         "method": row.method,
@@ -117,12 +116,11 @@ def describe_row(row: Row, problem: str, n_samples: int, store: Store) -> Facts:
         "n_tried": n_tried,
         "n_tuning_rows": row.tuning_data.n_rows,
         "best_fit": _best_fit(tried),
-        "budget": row.budget.describe(n_samples, is_tuned=is_tuned),
+        "budget": row.budget.describe(problem.info.n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
         "scores": {name: summarise([line["scores"][name] for line in done]) for name in SCORES},
         "seconds": summarise([line["seconds"] for line in done]),
-        "stage_seconds": mean_stages(done),
         "peak_bytes": max((line["peak_bytes"] or 0 for line in done), default=0) or None,
         "largest_cluster": fmean(line["largest_cluster"] for line in done) if done else None,
         "each": [{"seed": line["seed"], "id": line["id"], **line["scores"]} for line in done],
@@ -136,13 +134,12 @@ def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
         return []
     cells = table.partners(store, [row.label])
     moved = [replace(row, final=cell.data, final_seeds=(cell.seed,)) for cell in cells]
-    n_samples = table.problem.info.n_samples
-    found = [describe_row(one, table.problem.name, n_samples, store) for one in moved]
+    found = [_describe_row(one, table.problem, store) for one in moved]
     return sorted((facts for facts in found if facts["n_seeds"]), key=lambda f: f["n_rows"])
 
 
 def summarise(values: Sequence[float]) -> Facts | None:
-    """Give mean, spread (sample standard deviation; None for one value), least and best.
+    """Mean, spread (sample standard deviation; None for one value) and best.
 
     Examples
     --------
@@ -154,32 +151,21 @@ def summarise(values: Sequence[float]) -> Facts | None:
     return {
         "mean": fmean(values),
         "sd": stdev(values) if len(values) > 1 else None,
-        "least": min(values),
         "best": max(values),
         "n": len(values),
     }
 
 
-def mean_stages(lines: Sequence[Line]) -> dict[str, float]:
-    """Give the mean seconds of each stage."""
-    staged = [line["stage_seconds"] for line in lines if line.get("stage_seconds")]
-    return {stage: fmean(each.get(stage, 0.0) for each in staged) for stage in (staged or [{}])[0]}
-
-
 def _find_printed(row: Row, problem: str) -> paper.PaperRow | None:
-    """Give the paper's row beside ours: every LMVSC row of all views stands beside the paper's."""
+    """The paper's row beside ours: every LMVSC row of all views stands beside the paper's."""
     if row.method in (methods.PUBLISHED, methods.DEFAULT):
         return paper.find_row(problem, "LMVSC") if row.view is None else None
     return paper.find_row(problem, row.method, row.view)
 
 
 def _printed(row: paper.PaperRow) -> Facts:
-    return {
-        "accuracy": row.accuracy,
-        "nmi": row.nmi,
-        "inverse_purity": row.purity,
-        "seconds": row.seconds,
-    }
+    scores = {"accuracy": row.accuracy, "nmi": row.nmi, "inverse_purity": row.purity}
+    return {**scores, "seconds": row.seconds}
 
 
 def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
@@ -198,30 +184,18 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
     return how
 
 
-def _count_states(lines: Sequence[Line]) -> int:
-    """Of how many states of the code, and versions of libraries, lines are."""
-    return len({str([line.get(key) for key in ("commit", "dirty", "versions")]) for line in lines})
-
-
 def _best_fit(lines: Sequence[Line]) -> Facts | None:
-    """Give the luckiest of all fits that settings were chosen from, and how many there were."""
+    """The luckiest of all fits that settings were chosen from, and how many there were."""
     if not lines:
         return None
     best = max(lines, key=lambda line: float(line["scores"]["accuracy"]))
     return {
-        "accuracy": best["scores"]["accuracy"],
-        "nmi": best["scores"]["nmi"],
+        **{name: best["scores"][name] for name in ("accuracy", "nmi")},
         "settings": methods.describe(best["settings"]),
         "seed": best["seed"],
         "n_fits": len(lines),
         "lines": [best["id"]],
     }
-
-
-def _seeds(n_done: int, n_planned: int) -> str:
-    if n_done < n_planned:
-        return f"{n_done} of {n_planned} seeds"
-    return "1 seed" if n_done == 1 else f"{n_done} seeds"
 
 
 def _largest_class(problem: Problem, store: Store) -> float | None:
@@ -234,7 +208,7 @@ def _largest_class(problem: Problem, store: Store) -> float | None:
 
 
 def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
-    """Rivals that have no time to compare, and why."""
+    """Baselines that have no time to compare, and why."""
     timed = {ratio["label"] for ratio in ratios}
     return [
         {
@@ -247,19 +221,9 @@ def _untimed(rows: Sequence[Facts], ratios: Sequence[Facts]) -> list[Facts]:
     ]
 
 
-def _paper_only(table: Table) -> list[Facts]:
-    """The paper's rows of a data set that is not here, so that its table is whole all the same."""
-    return [
-        {"label": methods.title(row.method, row.view), "paper": _printed(row)}
-        for row in paper.ROWS.get(table.problem.name, ())
-    ]
-
-
 def _ratios(table: Table, store: Store) -> list[Facts]:
-    """Seconds of each rival over those of the published method on the same rows, and the paper's."""
-    own = next((row for row in table.rows if row.label == RELEASED), None)
-    if own is None:
-        return []
+    """Seconds of each baseline over those of the published method on the same rows, and the paper's."""
+    own = next(row for row in table.rows if row.label == RELEASED)
     partners = {cell.data: cell for cell in table.partners(store, [RELEASED])}
     printed_own = paper.find_row(table.problem.name, "LMVSC")
     found = []
@@ -273,23 +237,24 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         machines = {(line.get("cpu"), line.get("cores")) for line in (*lines, *ours)}
         if not lines or not ours or len(machines) > 1:
             continue
-        rival = fmean(line["seconds"] for line in lines)
+        baseline = fmean(line["seconds"] for line in lines)
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
+        paper_ratio = None
+        if printed is not None and printed_own is not None:
+            paper_ratio = printed.seconds / printed_own.seconds
         found.append(
             {
                 "label": row.label,
                 "method": row.method,
                 "n_rows": row.data.n_rows,
                 "settings": methods.describe(ours[0]["settings"]),
-                "rival_seconds": rival,
+                "baseline_seconds": baseline,
                 "seconds": whole,
-                "ratio": rival / whole,
-                "ratio_without_anchors": rival / timed,
-                "paper_ratio": printed.seconds / printed_own.seconds
-                if printed is not None and printed_own is not None
-                else None,
+                "ratio": baseline / whole,
+                "ratio_without_anchors": baseline / timed,
+                "paper_ratio": paper_ratio,
                 "lines": [line["id"] for line in (*lines, *ours)],
             }
         )
@@ -297,55 +262,41 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
 
 
 def _refusals(table: Table, store: Store) -> list[Facts]:
-    found = []
-    for label, cell in table.refusals:
-        line = store.get(cell)
-        if line is not None and line["status"] in ("refused", "fits"):
-            found.append(
-                {
-                    "label": label,
-                    "method": cell.settings["method"],
-                    "bytes_needed": line["bytes_needed"],
-                    "bytes_free": line["bytes_free"],
-                    "is_refused": line["status"] == "refused",
-                    "lines": [line["id"]],
-                }
-            )
-    return found
+    return [
+        {
+            "label": methods.title(line["settings"]["method"], line["view"]),
+            **{name: line[name] for name in ("bytes_needed", "bytes_free")},
+            "is_refused": line["status"] == "refused",
+            "lines": [line["id"]],
+        }
+        for line in store.lines(table.refusals)
+        if line["status"] in ("refused", "fits")
+    ]
 
 
 def describe_data(store: Store) -> list[Facts]:
-    """Give the two descriptions of data sets: what was loaded beside what the paper prints."""
+    """The two descriptions of data sets: what was loaded beside what the paper prints."""
     found = []
     for problem, cell in describe_cells():
-        printed, line = paper.DATA[problem.name], store.get(cell)
+        line, ours = store.get(cell), None
+        views = list(zip(paper.VIEWS[problem.name], problem.widths, strict=True))
+        why_absent = problem.how_to_get() if not problem.is_present() else "not loaded yet"
+        if line is not None and line["status"] == "done":
+            ours = {name: line[name] for name in ("views", "n_rows", "largest_class")}
+            ours |= {"n_classes": line["n_clusters"], "lines": [line["id"]]}
+        elif line is not None and problem.is_present():
+            why_absent = str(line.get("reason", line["status"]))
         found.append(
             {
-                "title": printed.title,
-                "is_single": len(printed.views) == 1,
+                "title": problem.title,
+                "is_single": len(views) == 1,
                 "paper": {
-                    "views": [[name, width] for name, width in printed.views],
-                    "n_classes": printed.n_classes,
-                    "n_rows": printed.n_samples,
+                    "views": views,
+                    "n_classes": problem.info.n_clusters,
+                    "n_rows": problem.info.n_samples,
                 },
-                "ours": None
-                if line is None or line["status"] != "done"
-                else {
-                    "views": line["views"],
-                    "n_classes": line["n_clusters"],
-                    "n_rows": line["n_rows"],
-                    "largest_class": line["largest_class"],
-                    "density": line["density"],
-                    "lines": [line["id"]],
-                },
-                "why_absent": _why_absent(problem, line),
+                "ours": ours,
+                "why_absent": why_absent,
             }
         )
     return found
-
-
-def _why_absent(problem: Problem, line: Line | None) -> str:
-    """Why a data set could not be described, for its row."""
-    if not problem.is_present():
-        return problem.how_to_get()
-    return "not loaded yet" if line is None else str(line.get("reason", line["status"]))

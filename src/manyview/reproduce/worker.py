@@ -22,10 +22,7 @@ _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"
 class Worker:
     """Computes batches of cells in a child process, which is started when it is first needed.
 
-    Attributes
-    ----------
-    busy_seconds : float
-        What the last batch took, without starting the process and loading data.
+    ``busy_seconds`` is what the last batch took, without starting the process and loading data.
     """
 
     def __init__(self) -> None:
@@ -36,16 +33,9 @@ class Worker:
     def compute(
         self, cells: Sequence[Cell], *, seconds: float | None
     ) -> Iterator[tuple[Cell, Line]]:
-        """Give each cell with its result as it comes; those that are not done in time as stopped.
+        """Each cell of a batch with its result as it comes; those not done in ``seconds`` as stopped.
 
-        Where the data itself does not load in time they are failed, and so are tried again.
-
-        Parameters
-        ----------
-        cells : sequence of Cell
-            One batch.
-        seconds : float or None
-            How long they may take together, loading data not counted; None is for ever.
+        Loading data is not counted; where it does not end in time cells are failed, so tried again.
         """
         pipe = self._start()
         self.busy_seconds = 0.0
@@ -53,35 +43,33 @@ class Worker:
         waiting = dict(enumerate(cells))
         started: float | None = None
         while waiting:
-            loading = started is None
-            patience = None if seconds is None else _START_SECONDS if loading else seconds
-            if patience is not None and started is not None:
-                patience = max(started + patience - time.monotonic(), 0.0)
+            patience = None if seconds is None else _START_SECONDS
+            if seconds is not None and started is not None:
+                patience = max(started + seconds - time.monotonic(), 0.0)
             has_come = pipe.poll(patience)
             if started is not None:
                 self.busy_seconds = time.monotonic() - started
             if not has_come:
                 self.stop()
-                if loading:
-                    line = {"status": "failed",
-                            "reason": f"data did not load within {_START_SECONDS:g} s"}  # fmt: skip
-                else:
-                    line = {"status": "stopped", "reason": f"stopped after {seconds:.3g} s"}
-                yield from ((cell, dict(line)) for cell in waiting.values())
-                return
+                line = {"status": "stopped", "reason": f"stopped after {seconds:.3g} s"}
+                if started is None:
+                    reason = f"data did not load within {_START_SECONDS:g} s"
+                    line = {"status": "failed", "reason": reason}
+                break
             try:
                 number, line = pipe.recv()
             except (EOFError, OSError):
-                code = self._exit_code()
+                self._process.join(10)
+                code = self._process.exitcode
+                self.stop()
                 reason = f"the process died ({code}); most likely memory ran out"
-                yield from (
-                    (cell, {"status": "failed", "reason": reason}) for cell in waiting.values()
-                )
-                return
+                line = {"status": "failed", "reason": reason}
+                break
             if number is None:  # data is loaded
                 started = time.monotonic()
                 continue
             yield waiting.pop(number), line
+        yield from ((cell, dict(line)) for cell in waiting.values())
 
     def _start(self) -> Connection:
         if self._pipe is not None and self._process.is_alive():
@@ -94,12 +82,6 @@ class Worker:
             self._process.start()
         theirs.close()
         return self._pipe
-
-    def _exit_code(self) -> int | None:
-        self._process.join(10)
-        code: int | None = self._process.exitcode
-        self.stop()
-        return code
 
     def stop(self) -> None:
         """End the process."""

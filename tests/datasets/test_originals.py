@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from manyview import datasets
-from manyview.datasets import loaders, text
+from manyview.datasets import loaders, originals
 
 
 def covtype_lines(n=6):
@@ -40,12 +40,12 @@ class TestCsv:
 
     def test_fractions_stay_floats(self, tmp_path):
         (tmp_path / "a.csv").write_text("1.5,2,1\n3,4,2\n")
-        raw = text.read_csv(tmp_path / "a.csv")
+        raw = originals.read_one(tmp_path / "a.csv")
         assert np.array_equal(raw.arrays[0], [[1.5, 2], [3, 4]])
 
     def test_large_numbers_pass(self, tmp_path):
         (tmp_path / "a.csv").write_text("8000000000000,1\n5,2\n")
-        assert text.read_csv(tmp_path / "a.csv").arrays[0][0, 0] == 8e12
+        assert originals.read_one(tmp_path / "a.csv").arrays[0][0, 0] == 8e12
 
     def test_a_line_cut_short_is_refused(self, tmp_path, info):
         (tmp_path / "covtype.data").write_text(covtype_lines()[1][:-30])
@@ -76,7 +76,7 @@ class TestCsv:
     ],
 )
 def test_whole_numbers_take_the_smallest_type(values, dtype):
-    shrunk = text.shrink_integers(np.array([values]))
+    shrunk = originals.shrink_integers(np.array([values]))
     assert shrunk.dtype == dtype
     assert np.array_equal(shrunk[0], values, equal_nan=True)
 
@@ -168,7 +168,7 @@ class TestSvmlight:
     def test_bzip2_comments_tabs_and_samples_without_features(self, tmp_path):
         lines = b"# a comment\nC15\t1:1.5\t3:2\n\nCCAT\nC15 2:1\n"
         (tmp_path / "a.svm.bz2").write_bytes(bz2.compress(lines))
-        raw = text.read_svmlight(tmp_path / "a.svm.bz2", n_features=3)
+        raw = originals.read_one(tmp_path / "a.svm.bz2", n_features=3)
         assert raw.labels.tolist() == ["C15", "CCAT", "C15"]
         assert np.array_equal(raw.arrays[0].toarray(), [[1.5, 0, 2], [0, 0, 0], [0, 1, 0]])
 

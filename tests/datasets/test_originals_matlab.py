@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from manyview.datasets import loaders
-from manyview.datasets.matlab import read_mat
+from manyview.datasets.originals import read_one
 from manyview.readers.hdf5 import is_hdf5
 
 LABELS = np.array([[1.0], [1.0], [2.0], [2.0], [3.0], [3.0]])
@@ -74,7 +74,7 @@ def save(request, tmp_path):
 @pytest.mark.parametrize("labels_name", ["labels", "Y", "y", "gt", "truth", "truelabel", "gnd"])
 def test_cells_of_views_under_any_name(save, views_of_small, column, views_name, labels_name):
     path = save(**{views_name: cell(views_of_small, column=column), labels_name: LABELS})
-    raw = read_mat(path)
+    raw = read_one(path)
     assert np.array_equal(raw.labels, LABELS.ravel())
     assert all(map(np.array_equal, raw.arrays, views_of_small))
 
@@ -87,20 +87,20 @@ def test_read_through_the_registry(save, small, views_of_small):
 
 
 def test_features_by_samples_are_turned(save, views_of_small):
-    raw = read_mat(save(data=cell([view.T for view in views_of_small]), labels=LABELS.T))
+    raw = read_one(save(data=cell([view.T for view in views_of_small]), labels=LABELS.T))
     assert all(map(np.array_equal, raw.arrays, views_of_small))
 
 
 def test_some_views_turned_and_some_not(save, views_of_small):
-    raw = read_mat(save(X=cell([views_of_small[0], views_of_small[1].T]), Y=LABELS))
+    raw = read_one(save(X=cell([views_of_small[0], views_of_small[1].T]), Y=LABELS))
     assert all(map(np.array_equal, raw.arrays, views_of_small))
 
 
 def test_a_square_view_follows_the_others(save, views_of_small):
     square = np.arange(36.0).reshape(6, 6)
-    raw = read_mat(save(X=cell([square.T, views_of_small[0].T]), Y=LABELS))
+    raw = read_one(save(X=cell([square.T, views_of_small[0].T]), Y=LABELS))
     assert np.array_equal(raw.arrays[0], square)
-    raw = read_mat(save(X=cell([square, views_of_small[0]]), Y=LABELS))
+    raw = read_one(save(X=cell([square, views_of_small[0]]), Y=LABELS))
     assert np.array_equal(raw.arrays[0], square)
 
 
@@ -115,25 +115,25 @@ def test_sparse_views_stay_sparse(save, small, views_of_small):
 
 
 def test_sparse_views_are_turned(save, views_of_small):
-    raw = read_mat(save(X=cell([sparse.csc_array(views_of_small[0].T)]), Y=LABELS))
+    raw = read_one(save(X=cell([sparse.csc_array(views_of_small[0].T)]), Y=LABELS))
     assert np.array_equal(raw.arrays[0].toarray(), views_of_small[0])
 
 
 def test_a_sparse_view_of_zeros(save, views_of_small):
-    raw = read_mat(save(X=cell([sparse.csc_array((6, 4)), views_of_small[1]]), Y=LABELS))
+    raw = read_one(save(X=cell([sparse.csc_array((6, 4)), views_of_small[1]]), Y=LABELS))
     assert raw.arrays[0].nnz == 0
     assert raw.arrays[0].shape == (6, 4)
 
 
 def test_one_matrix_is_one_view(save, views_of_small):
-    raw = read_mat(save(fea=views_of_small[0], gnd=LABELS))
+    raw = read_one(save(fea=views_of_small[0], gnd=LABELS))
     assert len(raw.arrays) == 1
     assert np.array_equal(raw.arrays[0], views_of_small[0])
 
 
 def test_numbered_views_come_in_order(save, views_of_small):
     many = {f"X{i}": views_of_small[0] + i for i in (10, 2, 1)}
-    raw = read_mat(save(**many, Y=LABELS))
+    raw = read_one(save(**many, Y=LABELS))
     assert all(
         np.array_equal(a, views_of_small[0] + i)
         for a, i in zip(raw.arrays, (1, 2, 10), strict=True)
@@ -141,7 +141,7 @@ def test_numbered_views_come_in_order(save, views_of_small):
 
 
 def test_one_copy_of_the_labels_for_each_view(save, views_of_small):
-    raw = read_mat(save(data=cell(views_of_small), truelabel=cell([LABELS, LABELS.T])))
+    raw = read_one(save(data=cell(views_of_small), truelabel=cell([LABELS, LABELS.T])))
     assert np.array_equal(raw.labels, LABELS.ravel())
 
 
@@ -175,7 +175,7 @@ def test_truncated_files_are_refused(save, small, views_of_small, share):
 def test_version_is_told_by_content_not_by_header(tmp_path, views_of_small, header):
     path = save_v73(tmp_path / "a.mat", header=header, X=cell(views_of_small), Y=LABELS)
     assert is_hdf5(path)
-    assert len(read_mat(path).arrays) == 2
+    assert len(read_one(path).arrays) == 2
 
 
 def test_plain_hdf5_is_read_too(tmp_path, small, views_of_small):
