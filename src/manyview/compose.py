@@ -14,11 +14,12 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.views import frames, presence
+from manyview.sources import Part
+from manyview.views import frames, selection
 from manyview.views.columns import Columns, as_wide, find_columns, split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.matching import align_columns
-from manyview.views.parts import Part, read_indexes, read_part, split_parts
+from manyview.views.parts import read_indexes, read_part, split_parts
 
 __all__ = ["PerView", "per_view"]
 
@@ -113,7 +114,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if not done:
             raise ValueError("Every view is dropped: nothing is left to cluster.")
         self.transformers_ = fitted
-        self.n_features_out_per_view_ = {name: part.block.shape[1] for name, part in done.items()}
+        self.n_features_out_per_view_ = {name: part.rows.shape[1] for name, part in done.items()}
         self.feature_names_per_view_ = {name: _column_names(part) for name, part in parts.items()}
         for name in ("view_columns_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -268,7 +269,7 @@ def _of_present(values: Any, present: Any) -> Any:
 def _split(X: Any, columns: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Give the views by name, and what names the rows of those that are data frames."""
     if isinstance(X, Views):
-        parts = dict(zip(X.names, X._parts(), strict=True))
+        parts: dict[str, Any] = dict(X.parts())
     else:
         parts = split_parts(X) if columns is None else split_columns(X, columns)
     return parts, dict(zip(parts, read_indexes([*parts.values()]), strict=True))
@@ -291,26 +292,28 @@ def _transform(
         rows, present = _split_frame(item, name)
     else:
         part = item if isinstance(item, Part) else read_part(item, name)
-        block, ids = part.block, part.ids
-        if not isinstance(block, presence.PartialView):
+        block, ids = part.rows, part.ids
+        if not isinstance(block, selection.PartialView):
             block = as_views({name: block}, in_memory=True).arrays[0]
-        rows, present = presence.split_rows(block)
+        rows, present = selection.split_rows(block)
     made = use(transformer, rows, present)
     if present is None:
         return _as_part(name, made, transformer, ids)
     if not present.any():
-        return Part(presence.nothing(len(present), made.shape[1]), None, ids)
+        return Part(name, selection.empty_view(len(present), made.shape[1]), None, ids)
     done = _as_part(name, made, transformer, ids)
-    places = presence.in_turn(present)
-    return Part(presence.arrange(done.block, places), done.columns, ids)
+    places = selection.number_present(present)
+    return Part(name, selection.select_rows(done.rows, places), done.columns, ids)
 
 
 def _split_frame(frame: Any, name: str) -> tuple[Any, Any]:
     """Give the rows of a data frame that are there, and which; all of one that may hold text."""
     if not frames.holds_numbers(frame):
         return frame, None
-    present = presence.find_present(frames.read_numbers(frame, name))
-    return (frame, None) if present is None else (frames.select_rows(frame, present), present)
+    present = selection.find_present(frames.read_numbers(frame, name))
+    if present is None:
+        return frame, None
+    return frames.select(frame, rows=np.flatnonzero(present)), present
 
 
 def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:
@@ -320,8 +323,8 @@ def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:
     columns = part.columns
     if columns is None and hasattr(transformer, "get_feature_names_out"):
         names = tuple(map(str, transformer.get_feature_names_out()))
-        columns = names if len(names) == part.block.shape[1] else None
-    return Part(part.block, columns, ids if part.ids is None else part.ids)
+        columns = names if len(names) == part.rows.shape[1] else None
+    return Part(name, part.rows, columns, ids if part.ids is None else part.ids)
 
 
 def _together(parts: Mapping[str, Part], X: Any) -> Views:

@@ -6,6 +6,33 @@ import sys
 import warnings
 
 
+class RemediableError(Exception):
+    """An error that another value of a parameter mends.
+
+    The message is the problem and its remedy in Python. Programs that have other names for
+    parameters, as the command line has, say ``problem`` and a remedy of their own.
+
+    Parameters
+    ----------
+    problem : str
+        What was wrong, and what was found.
+    remedy : str
+        What to do about it in Python.
+    parameter : str
+        The parameter that the remedy speaks of.
+
+    Examples
+    --------
+    >>> error = WriteError("The disk is full.", remedy="Set folder=...", parameter="folder")
+    >>> str(error), error.parameter
+    ('The disk is full. Set folder=...', 'folder')
+    """
+
+    def __init__(self, problem: str, *, remedy: str = "", parameter: str = "") -> None:
+        super().__init__(f"{problem} {remedy}".strip())
+        self.problem, self.parameter = problem, parameter
+
+
 class ModelFileError(ValueError):
     """A model file is damaged, foreign, or from a newer version of manyview."""
 
@@ -22,8 +49,12 @@ class ReadError(OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 
 
-class WriteError(OSError):
+class WriteError(RemediableError, OSError):
     """Results could not be written, as a rule because the disk is full."""
+
+
+class MemoryLimitError(RemediableError, ValueError):
+    """Blocks of rows do not fit into the memory that they may take."""
 
 
 class CheckpointError(ValueError):

@@ -42,7 +42,7 @@ from manyview.views.columns import as_wide, count_columns, find_columns
 from manyview.views.container import Views
 from manyview.views.matching import (
     align_columns,
-    described_views,
+    drop_empty_views,
     is_single,
     match_views,
     refuse_other_columns,
@@ -294,7 +294,7 @@ view, default="auto"
         """
         columns = self._find_columns(X)
         given = split_views(X, columns)
-        views = described_views(given)
+        views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()

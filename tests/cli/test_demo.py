@@ -3,8 +3,11 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +17,16 @@ from PIL import Image
 import manyview
 from manyview.cli.group import manyview as command_line
 
+FEW = 150
+ROOT = Path(__file__).parent.parent.parent
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A finished run: its folder, and what it printed."""
     folder = tmp_path_factory.mktemp("demo") / "made" / "here"
     finished = subprocess.run(
-        [sys.executable, "-m", "manyview", "demo", "-o", str(folder), "--seed", "3"],
+        [sys.executable, "-m", "manyview", "demo", "-o", str(folder)],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -33,11 +39,15 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def quick_demo(monkeypatch):
-    """Run the demo in this process, with a plain map instead of t-SNE and no rival."""
+    """The demo of a few digits in this process: one anchor seed, a plain map, no k-means."""
     from manyview.cli import demo, picture
 
-    monkeypatch.setattr(picture, "_map_to_plane", lambda embedding, seed: embedding[:, 1:3])
-    monkeypatch.setattr(demo, "_run_kmeans", lambda views, seed: (views.target, 0.0))
+    few = manyview.datasets.digits_views()[:FEW]
+    monkeypatch.setattr(manyview.datasets, "digits_views", lambda: few)
+    monkeypatch.setattr(manyview, "LMVSC", partial(manyview.LMVSC, n_repeats=1))
+
+    monkeypatch.setattr(picture, "lay_out", lambda embedding, placed, seed: embedding[:, 1:3])
+    monkeypatch.setattr(demo, "kmeans_labels", lambda views, n_clusters, seed: views.target)
 
     def invoke(*arguments):
         return CliRunner().invoke(command_line, ["demo", *map(str, arguments)])
@@ -108,6 +118,22 @@ def test_picture_shows_all_clusters_in_colour(run):
 
 
 @pytest.mark.slow
+def test_the_readme_tells_and_shows_what_the_demo_does(run):
+    folder, _ = run
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))["scores"]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    told = re.search(r"by \.(\d\d) \(accuracy\); k-means on the same columns, by \.(\d\d)", text)
+    assert [int(number) for number in told.groups()] == [
+        round(100 * scores[name]["accuracy"]) for name in ("LMVSC", "k-means")
+    ]
+    pictures = [ROOT / "docs" / "_static" / "digits.png", folder / "embedding.png"]
+    typical = [
+        np.asarray(Image.open(path).convert("L"), dtype=float)[:, 1040:] for path in pictures
+    ]
+    assert np.abs(typical[0] - typical[1]).mean() < 4  # other fonts, a digit that changed its place
+
+
+@pytest.mark.slow
 def test_a_second_demo_replaces_its_own_files_and_no_others(run, quick_demo):
     folder, _ = run
     (folder / "notes.txt").write_text("mine")
@@ -133,7 +159,7 @@ def test_a_file_of_someone_else_is_not_replaced(tmp_path, quick_demo):
 def test_a_file_of_someone_else_is_replaced_by_force(tmp_path, quick_demo):
     (tmp_path / "labels.csv").write_text("precious")
     assert quick_demo("-o", tmp_path, "--force").exit_code == 0
-    assert len(read_labels(tmp_path)["row"]) == 1797
+    assert len(read_labels(tmp_path)["row"]) == FEW
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])

@@ -10,7 +10,7 @@ import pytest
 
 from manyview import LMVSC, load
 from manyview.cli.inputs import memory_for_views
-from manyview.readers import read_views
+from manyview.views.files import read_views
 
 from .conftest import FIT, K, N, is_one_line
 
@@ -38,6 +38,11 @@ def test_the_files_hold_what_the_library_gives(fitted, files):
     assert np.array_equal(load(fitted / "model.mv").predict(views), model.labels_)
     names = {path.name for path in fitted.iterdir()}
     assert names == {"labels.csv", "labels.npy", "embedding.npy", "model.mv", "summary.json"}
+
+
+def test_ids_reach_the_model(fitted):
+    series = load(fitted / "model.mv").labels_series()
+    assert series.index.tolist() == [f"s{i:02d}" for i in range(N)]
 
 
 def test_results_go_to_stdout_and_remarks_to_stderr(files, run):
@@ -103,13 +108,14 @@ def test_parameters_reach_the_model(files, run):
     result = run(
         *FIT, "-o", "out", "--no-report", "--json", "-q",
         "--n-anchors", "10,20", "--alpha", "0.1", "--scaling", "standard,unit,none",
-        "--fusion", "late", "--view-weights", "1,2,1", "--n-init", "3",
+        "--fusion", "late", "--view-weights", "1,2,1", "--n-init", "3", "--n-repeats", "1",
         "--tol", "1e-3", "--anchor-method", "random", "--n-jobs", "1",
     )  # fmt: skip
     parameters = json.loads(result.stdout)["parameters"]
     assert parameters["n_anchors"] == [10, 20]
     assert parameters["scaling"] == ["standard", "unit", None]
     assert parameters["view_weights"] == [1, 2, 1]
+    assert parameters["n_repeats"] == 1
     model = load(files / "out" / "model.mv")
     assert model.scaling_ == ["standard", "unit", None]
     assert (model.alpha, model.n_init, model.tol) == (0.1, 3, 1e-3)
@@ -148,7 +154,7 @@ def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")
     assert result.exit_code == 2
-    assert "holes" in result.stderr and "row 0, column 0" in result.stderr
+    assert "View 'holes' contains NaN" in result.stderr
     assert list((files / "out").iterdir()) == []
 
 
@@ -175,7 +181,7 @@ def test_too_little_memory_is_said_in_options(files, run):
     limits = ("--engine", "disk", "--memory-limit", "1kB")
     result = run("fit", "plain.npy", "-k", "3", "-o", "out", *limits)
     assert result.exit_code == 2
-    assert "Set --memory-limit to that, or --n-jobs to fewer threads" in result.stderr
+    assert "Raise --memory-limit to that, or use fewer threads with --n-jobs." in result.stderr
 
 
 @pytest.mark.parametrize(("free", "limit"), [(8 << 30, 2 << 30), (0, 256 << 20)])
@@ -261,7 +267,7 @@ def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("manyview.cli.results._report_facts", stop)
+        patched.setattr("manyview.cli.results.report_facts", stop)
         result = run(*FIT, "-o", "out")
     assert result.exit_code == 130
     assert "'manyview report out' makes the report" in result.stderr

@@ -71,7 +71,7 @@ def test_errors_name_options_rather_than_parameters(monkeypatch, tmp_path):
 
     monkeypatch.setattr("manyview.datasets.digits_views", fail)
     result = invoke("demo", "-o", str(tmp_path))
-    assert "give another folder: -o FOLDER." in result.stderr
+    assert "or choose another folder with -o." in result.stderr
 
 
 def test_help_loads_nothing_heavy():

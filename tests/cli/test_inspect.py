@@ -86,11 +86,12 @@ def test_facts_are_json_where_values_are_infinite(files, run, value, greatest):
     assert run("inspect", "odd.npy", "-k", "2").exit_code == 0
 
 
-def test_columns_that_look_like_ids_and_labels():
-    table = np.column_stack([np.arange(50), np.arange(50) % 3, np.linspace(0, 1, 50)])
-    problems = describe_view("v", table, ("ID", "Label", "size"))["problems"]
-    assert "column 'ID' looks like ids: name it with --id-column ID" in problems
-    assert "column 'Label' looks like labels: name it with --label-column Label" in problems
+def test_columns_that_look_like_ids_and_labels(files, run):
+    lines = [f"{i},{i % 3},{i / 50}" for i in range(50)]
+    (files / "table.csv").write_text("\n".join(["ID,Label,size", *lines]))
+    said = run("inspect", "table.csv", "-k", "3", "--no-cost").stderr
+    assert "Column 'ID' is taken as a feature" in said and "--id-column" in said
+    assert "Column 'Label' is taken as a feature" in said and "--label-column" in said
 
 
 def test_repeated_rows_and_single_columns():
@@ -126,7 +127,7 @@ def test_the_anchors_foretold_are_those_of_the_fit(files, run):
 
 
 def test_more_clusters_than_rows_to_compile_with_are_not_refused(files, run, monkeypatch):
-    monkeypatch.setattr("manyview.cli.cost._COMPILING_ROWS", 20)
+    monkeypatch.setattr("manyview.cli.diagnosis._COMPILING_ROWS", 20)
     assert "would refuse" not in run("inspect", "plain.npy", "-k", "30").stdout
 
 

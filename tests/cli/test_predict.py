@@ -179,7 +179,7 @@ def test_warnings_are_remarks(files, run):
 @pytest.mark.parametrize("memory", [1 << 30, 1], ids=["in memory", "on disk"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, monkeypatch):
-    monkeypatch.setattr("manyview.cli.predict.memory_for_views", lambda: memory)
+    monkeypatch.setattr("manyview.cli.inputs.memory_for_views", lambda: memory)
     rng = np.random.default_rng(0)
     table = {
         f"{v}{j}": 5.0 * j * (np.arange(N) % 3 == j) + rng.normal(size=N)
@@ -189,6 +189,7 @@ def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, mo
     save_table(files / f"t.{kind}", table)
     save_table(files / f"turned.{kind}", dict(reversed(table.items())))
     save_table(files / f"short.{kind}", {n: v for n, v in table.items() if n != "a1"})
+    save_table(files / f"more.{kind}", {"a9": rng.normal(size=N), **table})
     for name, views in (
         ("split", ["--columns", "a=a*", "--columns", "b=b*"]),
         ("keys", None),
@@ -201,9 +202,11 @@ def test_columns_of_a_split_table_are_found_by_name(files, run, kind, memory, mo
         result = run("predict", name, *texts(f"turned.{kind}"), "-q")
         assert result.exit_code == 0, result.stderr
         assert result.stdout == (files / name / "labels.csv").read_text()
+        result = run("predict", name, *texts(f"more.{kind}"), "-q")
+        assert result.stdout == (files / name / "labels.csv").read_text()
         result = run("predict", name, *texts(f"short.{kind}"), "-q")
         assert result.exit_code == 2
-        assert "view 'a" in result.stderr and "lacks 1 column" in result.stderr
+        assert "View 'a" in result.stderr and "lacks 1 column" in result.stderr
 
 
 def test_a_table_with_samples_as_columns(files, run):

@@ -22,13 +22,14 @@ COMMAND = [sys.executable, "-m", "manyview"]
 SOURCE = os.path.dirname(os.path.dirname(manyview.__file__))
 
 
-@pytest.fixture
-def big(tmp_path):
-    """Two views of many rows on disk, so that a fit takes a while."""
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """Two views of many rows on disk, so that even a quick fit takes a while."""
+    folder = tmp_path_factory.mktemp("big")
     views = manyview.datasets.make_views(60_000, 5, (12, 9), random_state=0)
     for name, array in views.items():
-        np.save(tmp_path / f"{name}.npy", array)
-    return tmp_path
+        np.save(folder / f"{name}.npy", array)
+    return folder
 
 
 def environment(**changes):
@@ -64,46 +65,57 @@ def in_terminal(arguments, folder, *, interrupt_after=None, **changes):
     return process.returncode, out, seen.decode(errors="replace")
 
 
-FIT = ["fit", "view_0.npy", "view_1.npy", "-k", "5", "-o", "out", "--no-report"]
+FIT = [
+    "fit", "view_0.npy", "view_1.npy", "-k", "5", "--no-report", "--n-repeats", "1", "--n-init", "1",
+    "--fusion", "late", "--view-weights", "equal", "--n-anchors", "150",
+]  # fmt: skip
+DISK = [*FIT, "--engine", "disk", "--memory-limit", "64MB"]
+
+
+@pytest.fixture(scope="module")
+def shown(big):
+    """A whole fit from disk on a terminal where NO_COLOR is set."""
+    return in_terminal([*DISK, "-o", "shown"], big, NO_COLOR="1")
 
 
 @pytest.mark.slow
-def test_a_terminal_shows_stages_with_time_left_and_results_stay_clean(big):
-    code, out, seen = in_terminal([*FIT, "--engine", "disk"], big)
+def test_a_terminal_shows_stages_with_time_left_and_results_stay_clean(shown):
+    code, out, seen = shown
     assert code == 0, seen
     assert "\x1b" not in out and out.startswith("60000 rows in 2 view(s)")
-    for word in ("reading", "anchors", "graph", "s left", "rows/s", "%"):
+    for word in ("reading", "anchors", "graph", "left", "rows/s", "%"):
         assert word in seen
+    assert re.search(r"\d:\d\d:\d\d left", seen)
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(big):
-    disk = [*FIT, "--engine", "disk", "--memory-limit", "64MB"]
-    code, out, seen = in_terminal(disk, big, interrupt_after=rb"graph.*s left")
+def test_no_color_is_respected_on_a_terminal(shown):
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", shown[2])
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(big, shown):
+    disk = [*DISK, "-o", "out"]
+    code, out, seen = in_terminal(disk, big, interrupt_after=rb"graph[^\n]*\d%")
     assert code == 130
     assert out == ""
     assert "manyview: stopped. Kept: what was computed so far, in out/checkpoint" in seen
     assert "Traceback" not in seen
     assert [path.name for path in (big / "out").iterdir()] == ["checkpoint"]
-    code, _, seen = in_terminal(disk, big)
-    assert code == 0, seen
-    fresh = subprocess.run(
-        [*COMMAND, *FIT[:-3], "-o", "fresh", "--no-report"], cwd=big, env=environment(), check=True,
-        capture_output=True,
-    )  # fmt: skip
-    assert fresh.returncode == 0
-    labels = [np.load(big / name / "labels.npy") for name in ("out", "fresh")]
+    resumed = piped(disk, big)
+    assert resumed.returncode == 0, resumed.stderr
+    labels = [np.load(big / name / "labels.npy") for name in ("out", "shown")]
     assert np.array_equal(*labels)
 
 
 @pytest.mark.slow
 def test_ctrl_c_in_memory_says_that_nothing_was_written(big):
     code, _, seen = in_terminal(
-        [*FIT, "--engine", "memory"], big, interrupt_after=rb"anchors|graph"
+        [*FIT, "-o", "stopped", "--engine", "memory"], big, interrupt_after=rb"anchors|graph"
     )
     assert code == 130
-    assert "manyview: stopped. Nothing was written to out." in seen
-    assert list((big / "out").iterdir()) == []
+    assert "manyview: stopped. Nothing was written to stopped." in seen
+    assert list((big / "stopped").iterdir()) == []
 
 
 def piped(arguments, folder, **changes):
@@ -113,20 +125,11 @@ def piped(arguments, folder, **changes):
     )  # fmt: skip
 
 
-def test_pipes_get_no_progress_and_no_colour(tmp_path):
-    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 3)))
-    done = piped(["fit", "a.npy", "-k", "2", "-o", "out", "--no-report"], tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_where_no_one_looks_there_is_no_progress_and_no_colour(files, run):
+    done = run("fit", "plain.npy", "-k", "2", "-o", "out", "--no-report", "--n-repeats", "1")
+    assert done.exit_code == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "reading" not in done.stderr
-
-
-def test_no_color_is_respected_on_a_terminal(tmp_path):
-    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 3)))
-    arguments = ["fit", "a.npy", "-k", "2", "-o", "out", "--no-report"]
-    code, _, seen = in_terminal(arguments, tmp_path, NO_COLOR="1")
-    assert code == 0
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", seen)
 
 
 def test_output_to_a_closed_pipe_is_no_traceback(tmp_path):
@@ -161,10 +164,12 @@ def test_commands_and_options_are_completed(tmp_path, words, place, expected):
 
 
 @pytest.mark.slow
-def test_bench_gives_ratios(run):
-    result = run("bench", "--rows", "2000", "--json", "-q")
+def test_bench_gives_ratios(run, monkeypatch):
+    few = manyview.datasets.digits_views()[:300]
+    monkeypatch.setattr(manyview.datasets, "digits_views", lambda: few)
+    result = run("bench", "--rows", "1000", "--json", "-q")
     assert result.exit_code == 0, result.stderr
     lines = json.loads(result.stdout)
-    assert [line["n_rows"] for line in lines] == [1797, 2000]
+    assert [line["n_rows"] for line in lines] == [300, 1000]
     assert all(line["ratio"] > 0 for line in lines)
     assert lines[0]["lmvsc_nmi"] > lines[0]["kmeans_nmi"]

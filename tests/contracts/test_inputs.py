@@ -90,10 +90,35 @@ def as_jax(views, folder):
     return [jax.numpy.asarray(X) for X in views]
 
 
-def as_memory_maps(views, folder):
+def as_npy_files(views, folder):
     for name, X in named(views).items():
         np.save(folder / f"{name}.npy", X)
+    return [str(folder / f"{name}.npy") for name in NAMES]
+
+
+def as_memory_maps(views, folder):
+    as_npy_files(views, folder)
     return [np.load(folder / f"{name}.npy", mmap_mode="r") for name in NAMES]
+
+
+def as_csv_files(views, folder):
+    for name, X in named(views).items():
+        table = pd.DataFrame(X, columns=columns(X, name), index=pd.Index(IDS, name="id"))
+        table.to_csv(folder / f"{name}.csv")
+    return Views({name: folder / f"{name}.csv" for name in NAMES}, ids="id")
+
+
+def as_matlab_file(views, folder):
+    """A file given alone that holds all views, under names of its own."""
+    from scipy.io import savemat
+
+    savemat(folder / "views.mat", {f"view_{i}": X for i, X in enumerate(views)})
+    return folder / "views.mat"
+
+
+def as_keys_of_a_file(views, folder):
+    np.savez(folder / "views.npz", **named(views))
+    return {name: f"{folder / 'views.npz'}::{name}" for name in NAMES}
 
 
 # A new kind of input adds a line here.
@@ -116,8 +141,11 @@ KINDS = {
     "DLPack": lambda views, folder: [Tensor(X) for X in views],
     "__array__": lambda views, folder: [ArrayLike(X) for X in views],
     "memory maps": as_memory_maps,
+    "CSV files": as_csv_files,
+    "a MATLAB file": as_matlab_file,
+    "parts of an npz file": as_keys_of_a_file,
 }
-ELSEWHERE = {"backed MuData": as_backed_mudata}
+ELSEWHERE = {"backed MuData": as_backed_mudata, "npy files": as_npy_files}
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +155,14 @@ def views(blobs):
 
 @pytest.fixture(scope="module")
 def expected(views):
-    return LMVSC(3, random_state=0, n_jobs=1).fit(views)
+    return LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).fit(views)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:Cannot join columns")
 @pytest.mark.parametrize("kind", [*KINDS, *ELSEWHERE])
 def test_every_input_gives_the_same_labels(kind, views, expected, tmp_path):
     X = {**KINDS, **ELSEWHERE}[kind](views, tmp_path)
-    model = LMVSC(3, random_state=0, n_jobs=1).fit(X)
+    model = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
     assert np.array_equal(model.predict(X), expected.labels_)
     assert model.n_features_per_view_ == [4, 6]
@@ -152,7 +180,7 @@ def test_dask_arrays_give_the_same_labels(views, expected, cluster):
     da = pytest.importorskip("dask.array")
     with cluster.client.as_current():
         X = [da.from_array(view, chunks=(40, -1)) for view in views]
-        model = LMVSC(3, random_state=0).fit(X)
+        model = LMVSC(3, n_repeats=1, random_state=0).fit(X)
         assert np.array_equal(model.labels_.compute(), expected.labels_)
 
 
@@ -171,7 +199,7 @@ WIDE = {
 def test_one_wide_table_gives_the_same_labels(kind, views, expected):
     X = WIDE[kind](np.hstack(views))
     columns = {"view_0": slice(0, 4), "view_1": list(range(4, 10))}
-    model = LMVSC(3, views=columns, random_state=0, n_jobs=1).fit(X)
+    model = LMVSC(3, n_repeats=1, views=columns, random_state=0, n_jobs=1).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
     assert np.array_equal(model.predict(X), expected.labels_)
     assert model.n_features_in_ == 10

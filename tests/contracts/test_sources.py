@@ -19,24 +19,29 @@ from scipy import sparse
 from manyview import Views
 from manyview.errors import ReadError
 from manyview.readers import read_view
-from manyview.sources import as_source, is_source, open_source
+from manyview.sources import as_source, is_source
+from manyview.sources.csr import open_npz
 
 N_ROWS, N_COLUMNS = 1003, 6
 
 
+def opened(path):
+    return read_view(str(path)).parts[0].rows
+
+
 def save_npy(folder, X):
     np.save(folder / "x.npy", X)
-    return open_source(folder / "x.npy")
+    return opened(folder / "x.npy")
 
 
 def save_fortran_npy(folder, X):
     np.save(folder / "x.npy", np.asfortranarray(X))
-    return open_source(folder / "x.npy")
+    return opened(folder / "x.npy")
 
 
 def save_swapped_npy(folder, X):
     np.save(folder / "x.npy", X.astype(X.dtype.newbyteorder(">")))
-    return open_source(folder / "x.npy")
+    return opened(folder / "x.npy")
 
 
 def map_npy(folder, X):
@@ -54,7 +59,7 @@ def map_part(folder, X):
 def save_hdf5(folder, X, **options):
     with h5py.File(folder / "x.h5", "w") as file:
         file.create_dataset("a/x", data=X, **options)
-    return open_source(folder / "x.h5", "a/x")
+    return opened(f"{folder / 'x.h5'}::a/x")
 
 
 def save_chunked_hdf5(folder, X):
@@ -63,13 +68,13 @@ def save_chunked_hdf5(folder, X):
 
 def save_zarr(folder, X):
     zarr.create_array(folder / "x.zarr", data=X, chunks=(97, 4))
-    return open_source(folder / "x.zarr")
+    return opened(folder / "x.zarr")
 
 
 def save_parquet(folder, X):
     pq.write_table(pa.table({f"c{j}": X[:, j] for j in range(X.shape[1])}), folder / "x.parquet",
                    row_group_size=97)  # fmt: skip
-    return open_source(folder / "x.parquet")
+    return opened(folder / "x.parquet")
 
 
 def save_parquet_folder(folder, X):
@@ -77,19 +82,19 @@ def save_parquet_folder(folder, X):
         rows = X[start : start + 400]
         table = pa.table({f"c{j}": rows[:, j] for j in range(X.shape[1])})
         pq.write_table(table, folder / f"{start:05}.parquet", row_group_size=97)
-    return open_source(folder)
+    return opened(folder)
 
 
 def save_parquet_lists(folder, X):
     lists = pa.FixedSizeListArray.from_arrays(pa.array(X[:, 1:].ravel()), X.shape[1] - 1)
     table = pa.table({"first": X[:, 0], "rest": lists})
     pq.write_table(table, folder / "x.parquet", row_group_size=97)
-    return open_source(folder / "x.parquet")
+    return opened(folder / "x.parquet")
 
 
 def save_npz(folder, X):
     sparse.save_npz(folder / "x.npz", sparse.csr_array(X))
-    return open_source(folder / "x.npz")
+    return open_npz(folder / "x.npz")
 
 
 def write_h5ad(folder, X):
@@ -98,7 +103,7 @@ def write_h5ad(folder, X):
 
 
 def save_h5ad(folder, X):
-    return read_view(str(write_h5ad(folder, X))).views[0].data
+    return opened(write_h5ad(folder, X))
 
 
 def back_anndata(folder, X):

@@ -19,6 +19,7 @@ from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import CheckpointError, WriteError
+from manyview.sources.npy import open_npy
 
 N_TILES = 12
 N_ROWS = N_TILES * TILE_ROWS - 5
@@ -46,7 +47,7 @@ class Session:
     def __init__(self, path, n_jobs=1, **options):
         self.run = Run(n_jobs, SilentProgress(), {"random_state": "0"})
         folder = path.parent / "checkpoint"
-        self.rows = Disk("100 MB", checkpoint=folder, **options).open([path], self.run)
+        self.rows = Disk("100 MB", checkpoint=folder, **options).open([open_npy(path)], self.run)
         self.tiles = []
 
     def counting(self, function, *, stop_at=None):
@@ -84,7 +85,7 @@ class TestCalls:
             result = second.rows.map_reduce(second.counting(sums), stage="sums")
         with Session(path.with_name("x.npy"), n_jobs) as third:
             again = third.rows.map_reduce(third.counting(sums), stage="sums")
-        expected = Disk().open([path], Run(1, SilentProgress()))
+        expected = Disk().open([open_npy(path)], Run(1, SilentProgress()))
         assert np.array_equal(result, expected.map_reduce(sums, stage="sums"))
         assert np.array_equal(result, again)
         assert sorted(second.tiles) == list(range(7, N_TILES))

@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers import FORMATS, read_labels, read_view, read_views
+from manyview.readers import FORMATS, read_labels, read_view
 from manyview.sources import is_source
 from manyview.views.container import is_sparse
+from manyview.views.files import read_views
 
 from .conftest import LAZY, SPARSE, WITH_IDS, WITH_LABELS, WRITERS
 
@@ -45,9 +46,9 @@ def _plain_names():
 
 
 def test_the_same_array_from_every_format(file, table):
-    (view,) = read(file).views
-    assert view.data.shape == table.shape
-    assert np.array_equal(dense(view.data), table)
+    (part,) = read(file).parts
+    assert part.rows.shape == table.shape
+    assert np.array_equal(dense(part.rows), table)
 
 
 def test_the_same_ids_and_labels_from_every_format_that_has_them(file, ids, labels):
@@ -60,9 +61,9 @@ def test_the_same_ids_and_labels_from_every_format_that_has_them(file, ids, labe
 
 
 def test_rows_stay_on_disk_where_promised_and_zeros_stay_out(file):
-    (view,) = read(file).views
-    assert is_source(view.data) == (file.name in LAZY)
-    assert is_sparse(view.data) == (file.name in SPARSE)
+    (part,) = read(file).parts
+    assert is_source(part.rows) == (file.name in LAZY)
+    assert is_sparse(part.rows) == (file.name in SPARSE)
 
 
 def test_what_was_taken_as_rows_is_said(file):
@@ -97,7 +98,7 @@ def test_a_file_that_is_cut_short_is_refused(file, share):
     raw = file.read_bytes()
     file.write_bytes(raw[: int(len(raw) * share)])
     with pytest.raises(ReadError, match=str(file)):
-        dense(read(file).views[0].data)
+        dense(read(file).parts[0].rows)
 
 
 @each({"a.zarr"})

@@ -19,12 +19,12 @@ def put(tmp_path, text, name="t.csv"):
 
 
 def values(contents, number=0):
-    return np.asarray(contents.views[number].data).tolist()
+    return np.asarray(contents.parts[number].rows).tolist()
 
 
 def test_a_table_without_names_is_numbered_and_says_so(tmp_path):
     found = read_view(put(tmp_path, "1,2\n3,4\n"))
-    assert found.views[0].columns == ("column_0", "column_1")
+    assert found.parts[0].columns == ("column_0", "column_1")
     assert values(found) == [[1, 2], [3, 4]]
     assert "no line of names" in found.note
 
@@ -39,7 +39,7 @@ def test_a_table_without_names_is_numbered_and_says_so(tmp_path):
 )
 def test_a_first_line_that_numbers_the_columns_is_no_row(tmp_path, head, row, names):
     contents = read_view(put(tmp_path, f"{head}\n{row}\n{row}\n"))
-    assert contents.views[0].columns == names
+    assert contents.parts[0].columns == names
     assert values(contents) == [[float(v) for v in row.split(",")]] * 2
     assert "the first line numbers the columns" in contents.note
 
@@ -56,7 +56,7 @@ def test_a_row_of_empty_fields_is_a_row(tmp_path):
 
 def test_missing_values_in_any_spelling(tmp_path):
     found = read_view(put(tmp_path, "a,b\n1,NA\n,2\nnull, nan \n?,N/A\n"))
-    assert np.isnan(found.views[0].data).tolist() == [
+    assert np.isnan(found.parts[0].rows).tolist() == [
         [False, True], [True, False], [True, True], [True, True],
     ]  # fmt: skip
 
@@ -65,7 +65,7 @@ def test_quoted_fields_may_hold_separators_and_lines(tmp_path):
     text = 'id,"a, b"\n"x, 1",2\n"y\nz",3\n'
     found = read_view(put(tmp_path, text), id_column="id")
     assert found.ids.tolist() == ["x, 1", "y\nz"]
-    assert found.views[0].columns == ("a, b",)
+    assert found.parts[0].columns == ("a, b",)
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
@@ -92,9 +92,9 @@ def test_many_rows_come_in_batches(tmp_path):
     n = 45_001
     lines = "\n".join(f"r{i},{i},{i / 2}" for i in range(n))
     found = read_view(put(tmp_path, f"id,a,b\n{lines}\n"), id_column="id")
-    assert found.views[0].data.shape == (n, 2)
+    assert found.parts[0].rows.shape == (n, 2)
     assert found.ids[-1] == "r45000"
-    assert found.views[0].data[:, 1].tolist() == (np.arange(n) / 2).tolist()
+    assert found.parts[0].rows[:, 1].tolist() == (np.arange(n) / 2).tolist()
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -107,7 +107,7 @@ def test_a_long_field_takes_no_room_in_other_columns(tmp_path, quote):
     found = read_view(path, label_column="note")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.views[0].data.shape == (1000, 100)
+    assert found.parts[0].rows.shape == (1000, 100)
     assert len(found.labels[5]) == 2000
     assert peak < 60e6  # 800 MB if all fields were as long
 
@@ -115,7 +115,7 @@ def test_a_long_field_takes_no_room_in_other_columns(tmp_path, quote):
 def test_wide_tables_come_in_batches_of_fewer_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("manyview.readers.csv._BATCH_FIELDS", 6)
     lines = [f"{i},NA,{i}.5" for i in range(7)]
-    found = read_view(put(tmp_path, "a,b,c\n" + "\n".join(lines))).views[0].data
+    found = read_view(put(tmp_path, "a,b,c\n" + "\n".join(lines))).parts[0].rows
     expected = [[i, np.nan, i + 0.5] for i in range(7)]
     np.testing.assert_array_equal(found, expected)
 
@@ -128,21 +128,21 @@ def test_text_far_down_a_column_is_found(tmp_path):
 
 def test_columns_that_are_no_numbers_are_refused_with_what_to_do(tmp_path):
     path = put(tmp_path, "name,size\nbig,2\nsmall,1\n")
-    with pytest.raises(ReadError, match=r"'name' \(for example 'big'\).*--id-column.*--columns"):
+    with pytest.raises(ReadError, match=r"'name' \(for example 'big'\).*id_column=.*columns="):
         read_view(path)
-    assert read_view(path, drop=["name"]).views[0].columns == ("size",)
+    assert read_view(path, drop=["name"]).parts[0].columns == ("size",)
 
 
 def test_a_feature_that_is_called_like_ids_or_labels_is_told(tmp_path):
     note = read_view(put(tmp_path, "id,a,label\n1,5,0\n2,6,1\n")).note
     assert "Column 'id' is taken as a feature" in note
-    assert "name it with --label-column" in note
+    assert "name it with label_column='NAME'" in note
 
 
 def test_columns_make_views_by_name_and_pattern(tmp_path):
     path = put(tmp_path, "id,px_0,px_1,w,px[2],extra\nx,1,2,3,4,5\n")
     found = read_view(path, columns={"pixels": ["px_*", "px[2]"], "shape": ["w"]}, id_column="id")
-    assert [(v.name, v.columns) for v in found.views] == [
+    assert [(p.name, p.columns) for p in found.parts] == [
         ("pixels", ("px_0", "px_1", "px[2]")),
         ("shape", ("w",)),
     ]
@@ -207,7 +207,7 @@ class TestArrow:
 
         path = write(pa.table({"id": ["x", "y"], "emb": [[1.0, 2.0], [3.0, 4.0]]}))
         found = read_view(path, id_column="id")
-        assert found.views[0].columns == ("emb_0", "emb_1")
+        assert found.parts[0].columns == ("emb_0", "emb_1")
         assert values(found) == [[1, 2], [3, 4]]
 
     def test_lists_of_different_length_are_ragged(self, write):
@@ -223,13 +223,13 @@ class TestArrow:
         frame = pd.DataFrame({"a": [1.5, 2.5]}, index=["x", "y"])
         found = read_view(write(pa.Table.from_pandas(frame)))
         assert found.ids.tolist() == ["x", "y"]
-        assert found.views[0].columns == ("a",)
+        assert found.parts[0].columns == ("a",)
 
     def test_missing_numbers_are_nan(self, write):
         import pyarrow as pa
 
         found = read_view(write(pa.table({"a": [1, None], "b": [True, None], "c": [0.5, None]})))
-        data = found.views[0].data
+        data = found.parts[0].rows
         rows = data.read(0, 2) if hasattr(data, "read") else data
         assert np.isnan(rows[1].astype(float)).all()
 

@@ -392,39 +392,6 @@ class TestMuData:
             Views(joined)
 
 
-class TestFromTables:
-    def test_no_tables(self):
-        with pytest.raises(ValueError, match="Got no tables"):
-            Views.from_tables({})
-
-    def test_ids_keep_their_type_if_it_is_the_same_in_all(self):
-        X = np.arange(3.0)[:, None]
-        views = Views.from_tables({"a": ([3, 1, 2], X), "b": (np.uint8([1, 2, 3]), X)})
-        assert views.ids.tolist() == [3, 1, 2]
-        assert views["b"].ravel().tolist() == [2.0, 0.0, 1.0]
-        days = pd.date_range("2020-01-01", periods=3)
-        tables = {"a": pd.DataFrame(X, index=days), "b": pd.DataFrame(X, index=days[::-1])}
-        assert np.array_equal(Views.from_tables(tables).ids, days.to_numpy())
-        mixed = Views.from_tables({"a": ([3, 1, 2], X), "b": (["1", "2", "3"], X)})
-        assert mixed.ids.tolist() == ["3", "1", "2"]
-
-    @pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT], ids=str)
-    def test_missing_ids_are_refused(self, missing):
-        X = np.zeros((2, 1))
-        ids = np.array(["p", missing], dtype=object)
-        with pytest.raises(ValueError, match=r"Table 'a' has 1 row without an id.* row 1"):
-            Views.from_tables({"a": (ids, X), "b": (["p", "q"], X)})
-
-    def test_a_table_of_strangers_is_warned_about(self):
-        X = np.zeros((2, 1))
-        tables = {"rna": (["c-1", "d-1"], X), "protein": (["c", "d"], X), "more": (["d", "e"], X)}
-        with pytest.warns(
-            UserWarning, match="'rna' shares no id .*'c-1', 'd-1', 'protein' has 'c'"
-        ):
-            views = Views.from_tables(tables, how="outer")
-        assert views.n_rows == 5
-
-
 class TestRowNames:
     def test_an_index_that_counts_is_compared_with_one_that_does_not(self):
         table = pd.DataFrame(np.zeros((4, 2)))

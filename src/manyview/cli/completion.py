@@ -18,10 +18,9 @@ def command(shell: str) -> None:
     """Print the script that completes commands and options in a shell."""
     from click.shell_completion import get_completion_class
 
-    root = click.get_current_context().find_root()
-    found = get_completion_class(shell)
-    if found is None:  # click knows these three
-        raise click.UsageError(f"Cannot complete for {shell}.")
-    complete = found(root.command, {}, "manyview", "_MANYVIEW_COMPLETE")
+    kind = get_completion_class(shell)
+    assert kind is not None  # click knows these three
+    root = click.get_current_context().find_root().command
+    complete = kind(root, {}, "manyview", "_MANYVIEW_COMPLETE")
     # The script alone: asking bash for its version, as source() does, would need bash here.
     click.echo(complete.source_template % complete.source_vars())

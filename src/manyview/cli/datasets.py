@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import csv
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.failure import Failure
-from manyview.cli.shared import current, remarks, say, shared_options
+from manyview.cli.console import print_result, print_table, remarks, say, shared_options
+from manyview.cli.failures import Failure
+from manyview.cli.options import force_option, output_option
+from manyview.cli.results import claim_file, claim_folder, describe_views
 from manyview.machine import whole_file
 
 if TYPE_CHECKING:
     from manyview import Views
 
-_OUTPUTS = ("csv", "npy", "npz", "parquet", "hdf5", "mat")
+Files = dict[str, Callable[[Path], None]]
 
 
 @click.group(name="datasets")
@@ -30,7 +34,7 @@ def list_names() -> None:
     """List all data sets, and whether they are on this machine."""
     from manyview import datasets
 
-    found: list[dict[str, Any]] = [
+    facts: list[dict[str, Any]] = [
         {
             "name": info.name,
             "n_samples": info.n_samples,
@@ -41,23 +45,15 @@ def list_names() -> None:
         }
         for info in map(datasets.info, datasets.names())
     ]
-    if current().as_json:
-        click.echo(json.dumps(found, indent=2))
-        return
-    from manyview.cli.tables import print_table
 
-    rows = [
-        [
-            entry["name"],
-            entry["n_samples"],
-            " + ".join(map(str, entry["n_features"])),
-            entry["n_clusters"],
-            "yes" if entry["is_here"] else "no",
-            entry["title"],
-        ]
-        for entry in found
-    ]
-    print_table(["name", "rows", "columns", "classes", "here", "what"], rows, right=[1, 3])
+    def show() -> None:
+        header = ["name", "rows", "columns", "classes", "here", "what"]
+        rows = [list(entry.values()) for entry in facts]
+        for row in rows:
+            row[2], row[4] = " + ".join(map(str, row[2])), "yes" if row[4] else "no"
+        print_table(header, rows, right=[1, 3])
+
+    print_result(facts, show)
 
 
 def _is_here(info: Any) -> bool:
@@ -75,43 +71,36 @@ def show_info(name: str) -> None:
     from manyview import datasets
 
     info = datasets.info(name)
-    if current().as_json:
-        click.echo(json.dumps(asdict(info), indent=2))
-        return
-    widths = ", ".join(f"{n} {d}" for n, d in zip(info.view_names, info.n_features, strict=True))
-    lines = {
-        "name": info.name,
-        "what": info.title,
-        "rows": info.n_samples,
-        "classes": info.n_clusters,
-        "views": widths,
-        "licence": info.licence,
-        "homepage": info.homepage,
-        "here": "yes" if _is_here(info) else "no",
-        "note": info.note,
-        "warning": info.warning,
-    }
-    for title, value in lines.items():
-        if value != "":
-            click.echo(f"{title:<9} {value}")
-    for source in info.sources:
-        click.echo(f"{'source':<9} {source.address} ({source.status})")
+
+    def show() -> None:
+        widths = zip(info.view_names, info.n_features, strict=True)
+        lines = [
+            ("name", info.name),
+            ("what", info.title),
+            ("rows", info.n_samples),
+            ("classes", info.n_clusters),
+            ("views", ", ".join(f"{view} {width}" for view, width in widths)),
+            ("licence", info.licence),
+            ("homepage", info.homepage),
+            ("here", "yes" if _is_here(info) else "no"),
+            ("note", info.note),
+            ("warning", info.warning),
+            *(("source", f"{source.address} ({source.status})") for source in info.sources),
+        ]
+        for title, value in lines:
+            if value != "":
+                click.echo(f"{title:<9} {value}")
+
+    print_result(asdict(info), show)
 
 
 @command.command(name="get")
 @click.argument("name")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE.npz",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it here as well; fit reads such files.",
-)
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@output_option("FILE.npz", "Write it here as well; fit reads such files.")
+@force_option("Replace FILE if it is there.")
 @shared_options("quiet", "verbose", "as_json")
 def get(name: str, output: Path | None, force: bool) -> None:
     """Fetch a data set, unless it is on this machine already."""
-    from manyview.cli.folder import claim_file
     from manyview.datasets.loaders import save_npz
 
     if output is not None:
@@ -124,36 +113,31 @@ def get(name: str, output: Path | None, force: bool) -> None:
 
 @command.command(name="convert")
 @click.argument("name")
+@output_option("FOLDER", "Where the files go.", required=True)
 @click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    help="Where the files go.",
+    "--to",
+    "kind",
+    type=click.Choice(["csv", "npy", "npz", "parquet"]),
+    default="npy",
+    show_default=True,
 )
-@click.option("--to", "kind", type=click.Choice(_OUTPUTS), default="npy", show_default=True)
 @click.option("--path", type=click.Path(exists=True), help="Original files to read instead.")
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@force_option("Replace files that are there.")
 @shared_options("quiet", "verbose", "as_json")
-def convert(name: str, folder: Path, kind: str, path: str | None, force: bool) -> None:
-    """Write a data set as files: one a view, and labels.csv (npz, hdf5 and mat: one file).
+def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -> None:
+    """Write a data set as files: one a view, and labels.csv (npz: one file).
 
     Sparse views become sparse npz files where the format has no sparse arrays.
     """
-    from manyview.cli.folder import claim_folder
-    from manyview.cli.writers import WRITERS
-
     views = _load(name, path)
-    files = WRITERS[kind](name, views)
-    claim_folder(folder, list(files), record=None, force=force)
+    files = _files(name, views, kind)
+    claim_folder(output, files, force=force)
     for file, write in files.items():
-        with whole_file(folder / file) as unfinished:
+        with whole_file(output / file) as unfinished:
             write(unfinished)
     for file in files:
-        say(f"  {folder / file}")
-    _print_shape(name, views, folder)
+        say(f"  {output / file}")
+    _print_shape(name, views, output)
 
 
 def _load(name: str, path: str | None = None) -> Views:
@@ -165,18 +149,67 @@ def _load(name: str, path: str | None = None) -> Views:
 
 def _print_shape(name: str, views: Views, where: Path | None) -> None:
     if views.target is None:
-        raise Failure(f"data set {name!r} has no labels.")
+        raise Failure(f"data set {name!r} has no labels.", exit_code=1)
+    n_classes = len(set(views.target.tolist()))
     facts = {
         "name": name,
         "n_rows": views.n_rows,
         "views": dict(zip(views.names, views.n_features, strict=True)),
-        "n_classes": len(set(views.target.tolist())),
+        "n_classes": n_classes,
         "written": None if where is None else str(where),
     }
-    if current().as_json:
-        click.echo(json.dumps(facts))
-        return
-    widths = ", ".join(f"{n} {d}" for n, d in zip(views.names, views.n_features, strict=True))
-    click.echo(
-        f"{name}: {views.n_rows} rows, {views.n_views} view(s) ({widths}), {facts['n_classes']} classes"
-    )
+    words = f"{views.n_views} view(s) ({describe_views(views)}), {n_classes} classes"
+    print_result(facts, lambda: click.echo(f"{name}: {views.n_rows} rows, {words}"), indent=None)
+
+
+def _files(name: str, views: Views, kind: str) -> Files:
+    """What to write under which name."""
+    import numpy as np
+    from scipy import sparse
+
+    from manyview.datasets.loaders import save_npz
+
+    if kind == "npz":
+        return {f"{name}.npz": partial(save_npz, views=views)}
+    write = {"csv": _write_csv, "npy": _write_npy, "parquet": _write_parquet}[kind]
+    files: Files = {}
+    for view, array in views.items():
+        if sparse.issparse(array):
+            files[f"{view}.npz"] = partial(_write_sparse, array=array)
+        else:
+            files[f"{view}.{kind}"] = partial(write, array=array, name=view)
+    lines = enumerate(np.asarray(views.target).tolist())
+    return files | {"labels.csv": partial(_write_lines, header=["id", "label"], lines=lines)}
+
+
+def _write_lines(path: Path, header: list[str], lines: Iterable[Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *lines])
+
+
+def _write_csv(path: Path, array: Any, name: str) -> None:
+    header = ["id", *(f"{name}_{i}" for i in range(array.shape[1]))]
+    _write_lines(path, header, ([i, *row] for i, row in enumerate(array.tolist())))
+
+
+def _write_npy(path: Path, array: Any, name: str) -> None:
+    import numpy as np
+
+    with path.open("wb") as file:
+        np.save(file, array)
+
+
+def _write_sparse(path: Path, array: Any) -> None:
+    from scipy import sparse
+
+    with path.open("wb") as file:
+        sparse.save_npz(file, array)
+
+
+def _write_parquet(path: Path, array: Any, name: str) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {"id": list(range(len(array)))}
+    columns |= {f"{name}_{i}": array[:, i] for i in range(array.shape[1])}
+    parquet.write_table(pa.table(columns), path)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.shared import current, shared_options
+from manyview.cli.bench import kmeans_labels
+from manyview.cli.console import current, print_result, print_table, shared_options
+from manyview.cli.options import force_option, output_option
+from manyview.cli.results import SCORES, claim_folder, describe_views, print_files, write_record
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
@@ -24,166 +27,92 @@ _FILES = {
     "model.mv": "the model: manyview.load(...).predict(...)",
     _RECORD: "all scores, seconds and settings",
 }
-_SCORES = {
-    "accuracy": "accuracy",
-    "nmi": "NMI (max)",
-    "purity": "purity",
-    "inverse_purity": "inverse purity",
-    "ari": "ARI",
-}
 _N_CLUSTERS = 10
-
-
-@dataclass(frozen=True)
-class _Contest:
-    """What the two methods made of the same views."""
-
-    model: LMVSC
-    scores: dict[str, dict[str, float]]
-    compile_seconds: float
+Scores = dict[str, dict[str, float]]
 
 
 @click.command(name="demo", short_help="Cluster handwritten digits, and draw them.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("manyview-demo"),
-    show_default=True,
-    help="Where results go.",
-)
-@click.option("--force", is_flag=True, help="Replace files that this command did not write.")
+@output_option("FOLDER", "Where results go.", default=Path("manyview-demo"), show_default=True)
+@force_option("Replace files that this command did not write.")
 @shared_options("seed", "quiet", "as_json", "verbose")
-def command(folder: Path, force: bool) -> None:
+def command(output: Path, force: bool) -> None:
     """Cluster 1797 handwritten digits seen in five ways, and draw them.
 
     Prints scores beside those of k-means, and writes the clusters, the model and a picture. Files
     of an earlier demo in FOLDER are replaced; nothing else in it is touched.
     """
-    import numpy as np
-
     from manyview.cli.display import stage_bars
-    from manyview.cli.folder import claim_folder
     from manyview.cli.picture import draw
     from manyview.datasets import digits_views
 
-    seed, quiet = current().seed, current().quiet
-    claim_folder(folder, list(_FILES), record=_RECORD, force=force)
+    claim_folder(output, _FILES, record=_RECORD, force=force)
     views = digits_views()
-    with stage_bars(quiet=quiet) as bars:
-        contest = _compare(views, seed, bars)
+    with stage_bars() as bars:
+        model, scores = _compare(views, current().seed, bars)
         with bars.step("picture"):
-            images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
-            figure = draw(images, digits, contest.model, seed=seed)
-    _write(folder, views, contest, figure, seed)
-    if current().as_json:
-        click.echo((folder / _RECORD).read_text(encoding="utf-8"), nl=False)
-        return
-    _print_scores(views, contest, seed)
-    if not quiet:
-        _print_files(folder)
+            figure = draw(views, model, seed=current().seed)
+    record = _write(output, views, model, scores, figure)
+
+    def show() -> None:
+        _print_scores(views, model, scores)
+        if not current().quiet:
+            click.echo("Written:")
+            print_files(output, _FILES)
+
+    print_result(record, show)
 
 
-def _compare(views: Views, seed: int, bars: StageBars) -> _Contest:
+def _compare(views: Views, seed: int, bars: StageBars) -> tuple[LMVSC, Scores]:
     """Fit both methods to the views, and score them."""
     from manyview import LMVSC, metrics
     from manyview.cli.display import Watched
 
     with bars.step("compiling (first run only)"):
-        started = time.perf_counter()
-        LMVSC(_N_CLUSTERS, random_state=seed).fit(views[:400])
-        compile_seconds = time.perf_counter() - started
-    started = time.perf_counter()
+        LMVSC(_N_CLUSTERS, n_repeats=1).fit(views[:400])
+    times = [time.perf_counter()]
     model = LMVSC(_N_CLUSTERS, engine=Watched("memory", bars), random_state=seed).fit(views)
-    seconds = time.perf_counter() - started
+    times.append(time.perf_counter())
     with bars.step("k-means to compare with"):
-        rival_labels, rival_seconds = _run_kmeans(views, seed)
-    scores = {
-        "LMVSC": metrics.scores(views.target, model.labels_) | {"seconds": seconds},
-        "k-means": metrics.scores(views.target, rival_labels) | {"seconds": rival_seconds},
+        labels = {"LMVSC": model.labels_, "k-means": kmeans_labels(views, _N_CLUSTERS, seed)}
+    times.append(time.perf_counter())
+    seconds = (after - before for before, after in pairwise(times))
+    return model, {
+        name: metrics.scores(views.target, found) | {"seconds": taken}
+        for (name, found), taken in zip(labels.items(), seconds, strict=True)
     }
-    return _Contest(model, scores, compile_seconds)
 
 
-def _run_kmeans(views: Views, seed: int) -> tuple[Any, float]:
-    """Labels of k-means on all standardised columns side by side, and its seconds."""
-    import numpy as np
-    from sklearn.cluster import KMeans
-    from sklearn.preprocessing import StandardScaler
-
-    started = time.perf_counter()
-    X = StandardScaler().fit_transform(np.hstack(views.arrays))
-    labels = KMeans(_N_CLUSTERS, n_init=10, random_state=seed).fit_predict(X)
-    return labels, time.perf_counter() - started
-
-
-def _write(folder: Path, views: Views, contest: _Contest, figure: Any, seed: int) -> None:
+def _write(folder: Path, views: Views, model: LMVSC, scores: Scores, figure: Any) -> dict[str, Any]:
     import numpy as np
 
     import manyview
-    from manyview.cli.folder import write_record
     from manyview.cli.picture import save
 
-    model, labels = contest.model, contest.model.labels_
+    facts = {
+        "manyview_version": manyview.__version__,
+        "seed": current().seed,
+        "n_clusters": _N_CLUSTERS,
+        "scores": scores,
+        "stage_seconds": model.stage_seconds_,
+    }
     # The record comes first: should writing be interrupted, the next run knows its own files.
-    write_record(
-        folder / _RECORD,
-        {
-            "manyview_version": manyview.__version__,
-            "seed": seed,
-            "n_clusters": _N_CLUSTERS,
-            "scores": contest.scores,
-            "stage_seconds": model.stage_seconds_,
-        },
-    )
+    record = write_record(folder / _RECORD, facts)
     save(figure, folder / "embedding.png")
-    np.save(folder / "labels.npy", labels)
+    np.save(folder / "labels.npy", model.labels_)
     model.save(folder / "model.mv")
-    table = np.column_stack([np.arange(len(labels)), labels, np.asarray(views.target)])
-    np.savetxt(
-        folder / "labels.csv",
-        table,
-        fmt="%d",
-        delimiter=",",
-        header="row,cluster,digit",
-        comments="",
-    )
+    table = np.column_stack([np.arange(views.n_rows), model.labels_, np.asarray(views.target)])
+    kind: dict[str, Any] = {"fmt": "%d", "delimiter": ",", "comments": ""}
+    np.savetxt(folder / "labels.csv", table, header="row,cluster,digit", **kind)
+    return record
 
 
-def _print_scores(views: Views, contest: _Contest, seed: int) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-
-    views_listed = ", ".join(f"{name} {array.shape[1]}" for name, array in views.items())
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{views.n_rows} digits in {views.n_views} views ({views_listed})")
-    console.print(f"LMVSC: n_clusters={_N_CLUSTERS}, all else on default, seed {seed}")
-    console.print("k-means: all views side by side, columns standardised, best of 10 starts")
-    table = Table("", *contest.scores, box=SIMPLE, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for key, title in _SCORES.items():
-        values = [scores[key] for scores in contest.scores.values()]
-        table.add_row(title, *(_strong(f"{v:.3f}", v == max(values)) for v in values))
-    table.add_row("seconds", *(f"{s['seconds']:.2f}" for s in contest.scores.values()))
-    for stage, seconds in contest.model.stage_seconds_.items():
-        table.add_row(f"  {stage}", f"{seconds:.2f}", "")
-    console.print(table)
-    if contest.compile_seconds > 3:
-        console.print(
-            f"Compiling, which later runs skip, took {contest.compile_seconds:.0f} s before that."
-        )
-
-
-def _strong(text: str, is_best: bool) -> str:
-    return f"[bold]{text}[/bold]" if is_best else text
-
-
-def _print_files(folder: Path) -> None:
-    click.echo("Written:")
-    width = max(len(str(folder / name)) for name in _FILES)
-    for name, content in _FILES.items():
-        click.echo(f"  {folder / name!s:<{width}}  {content}")
+def _print_scores(views: Views, model: LMVSC, scores: Scores) -> None:
+    click.echo(f"{views.n_rows} digits in {views.n_views} views ({describe_views(views)})")
+    click.echo(f"LMVSC: n_clusters={_N_CLUSTERS}, all else on default, seed {current().seed}")
+    click.echo("k-means: all views side by side, columns standardised, best of 10 starts\n")
+    found = scores.values()
+    rows = [[title, *(f"{own[key]:.3f}" for own in found)] for key, title in SCORES.items()]
+    rows.append(["seconds", *(f"{own['seconds']:.2f}" for own in found)])
+    rows += [[f"  {stage}", f"{taken:.2f}", ""] for stage, taken in model.stage_seconds_.items()]
+    print_table(["", *scores], rows, right=[1, 2])
+    click.echo()

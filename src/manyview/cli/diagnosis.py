@@ -1,7 +1,8 @@
-"""What a view looks like, and what could go wrong with it; from a sample of rows."""
+"""What a view looks like, what could go wrong with it, and what a fit would do and cost."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,81 +10,74 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.readers.contents import LABEL_NAMES
+from manyview import LMVSC, Views
+from manyview.engines.base import TILE_ROWS
+from manyview.machine import count_jobs
+from manyview.pipeline.settings import Settings, resolve
 from manyview.sources import is_source
-from manyview.views.presence import split_rows
+from manyview.stages.sampling import count_sample_rows
+from manyview.views.selection import split_rows
 from manyview.wording import first_few
 
 _SAMPLE_ROWS = 20_000
-_CODES = 50  # a column of whole numbers with at most so many values may be a class
+_ENTRY_BYTES = 12  # a value and a column number of a sparse row
+_KEPT_BYTES = 256 << 20  # graph rows that are always kept
+_OWN_BYTES = 300 << 20  # the program and its libraries
+_MOST_PROBED = 8 * TILE_ROWS
+_COMPILING_ROWS = 512
 
 
 def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[str, Any]:
-    """Give facts and likely problems of one view, as JSON.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    data : ndarray, csr_array or Source of shape (n, d)
-        Its rows.
-    columns : sequence of str or None
-        Names of its columns.
-    """
-    rows, present = split_rows(sample_rows(data))
-    is_sparse = sparse.issparse(rows)
-    values = rows.data if is_sparse else rows
-    floats = np.asarray(values, dtype=np.float64)
-    missing, infinite = int(np.isnan(floats).sum()), int(np.isinf(floats).sum())
-    deviation = _deviations(rows)
-    n_cells = rows.shape[0] * rows.shape[1]
-    finite = floats[np.isfinite(floats)]
-    constant = np.flatnonzero(deviation == 0)
+    """Facts and likely problems of one view (array, csr_array or source), from a sample of rows."""
+    rows, present = split_rows(_sample_rows(data))
+    floats = np.asarray(rows.data if sparse.issparse(rows) else rows, dtype=np.float64)
+    finite, deviation = floats[np.isfinite(floats)], _deviations(rows)
     spread = deviation[(deviation > 0) & np.isfinite(deviation)]
+    n_cells = rows.shape[0] * rows.shape[1]
     facts: dict[str, Any] = {
         "name": name,
         "n_rows": int(data.shape[0]),
         "n_columns": int(data.shape[1]),
         "dtype": str(data.dtype),
-        "is_sparse": bool(is_sparse),
+        "is_sparse": bool(sparse.issparse(rows)),
         "is_on_disk": bool(is_source(data)),
-        "bytes": int(count_bytes(data)),
+        "bytes": _count_bytes(data),
         "sampled_rows": int(rows.shape[0]),
         "zeros": 1 - float(np.count_nonzero(floats)) / n_cells if n_cells else 0.0,
-        "missing": missing,
+        "missing": int(np.isnan(floats).sum()),
         "missing_rows": 0 if present is None else int((~present).sum()),
-        "infinite": infinite,
-        "constant_columns": len(constant),
+        "infinite": int(np.isinf(floats).sum()),
+        "constant_columns": int((deviation == 0).sum()),
         "least": float(finite.min()) if finite.size else None,
         "greatest": float(finite.max()) if finite.size else None,
         "smallest_deviation": float(spread.min()) if len(spread) else 0.0,
         "largest_deviation": float(spread.max()) if len(spread) else 0.0,
         "repeated_rows": _share_repeated(rows),
     }
-    facts["problems"] = _find_problems(facts, rows, columns, constant, deviation)
+    names = np.asarray(columns or range(data.shape[1]))
+    facts["problems"] = _find_problems(facts, names[deviation == 0].tolist())
     return facts
 
 
-def sample_rows(data: Any, n_rows: int = _SAMPLE_ROWS) -> Any:
-    """Give rows spread evenly over a view, in memory."""
+def _sample_rows(data: Any) -> Any:
+    """Rows spread evenly over a view, in memory."""
     n = data.shape[0]
-    if n <= n_rows:
+    if n <= _SAMPLE_ROWS:
         return data.read(0, n) if is_source(data) else data
-    numbers = np.linspace(0, n - 1, n_rows).astype(np.int64)
+    numbers = np.linspace(0, n - 1, _SAMPLE_ROWS).astype(np.int64)
     return data.take(numbers) if is_source(data) else data[numbers]
 
 
-def count_bytes(data: Any) -> float:
-    """Give the memory that a view takes, or would take, in its own type."""
+def _count_bytes(data: Any) -> int:
+    """The memory that a view takes, or would take, in its own type."""
     if is_source(data):
-        return float(data.row_bytes * data.shape[0])
-    if sparse.issparse(data):
-        return float(data.data.nbytes + data.indices.nbytes + data.indptr.nbytes)
-    return float(data.nbytes)
+        return int(data.row_bytes * data.shape[0])
+    parts = (data.data, data.indices, data.indptr) if sparse.issparse(data) else (data,)
+    return sum(part.nbytes for part in parts)
 
 
 def _deviations(rows: Any) -> npt.NDArray[np.float64]:
-    """Give the deviation of each column, missing and infinite values left out."""
+    """The deviation of each column, missing and infinite values left out."""
     if rows.shape[0] == 0:
         return np.full(rows.shape[1], np.nan)
     if sparse.issparse(rows):
@@ -101,13 +95,10 @@ def _deviations(rows: Any) -> npt.NDArray[np.float64]:
 
 
 def _share_repeated(rows: Any) -> float:
-    """Give the share of rows that another one before them equals."""
+    """The share of rows that another one before them equals."""
     if sparse.issparse(rows):
         keys = {
-            (
-                rows.indices[a:b].tobytes(),
-                rows.data[a:b].tobytes(),
-            )
+            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
             for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
         }
     else:
@@ -115,49 +106,97 @@ def _share_repeated(rows: Any) -> float:
     return 1 - len(keys) / int(rows.shape[0]) if keys else 0.0
 
 
-def _find_problems(
-    facts: dict[str, Any],
-    rows: Any,
-    columns: Sequence[str] | None,
-    constant: npt.NDArray[np.int64],
-    deviation: npt.NDArray[np.float64],
-) -> list[str]:
+def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
     n_lacking, n_looked_at = facts["missing_rows"], facts["sampled_rows"] + facts["missing_rows"]
     if n_lacking == n_looked_at:
         return [f"no {'sampled ' if n_looked_at < facts['n_rows'] else ''}row has this view"]
     found = []
     if n_lacking:
         found.append(f"{n_lacking} of {n_looked_at} sampled rows lack this view")
-    names = list(columns) if columns else [str(i) for i in range(facts["n_columns"])]
     if facts["missing"]:
         found.append(f"{facts['missing']} missing values: fit refuses them, so fill them in first")
     if facts["infinite"]:
         found.append(f"{facts['infinite']} infinite values: fit refuses them")
-    if len(constant):
-        listed = first_few([names[i] for i in constant], 3)
-        found.append(f"{len(constant)} constant column(s) say nothing: {listed}")
+    if constant:
+        found.append(f"{len(constant)} constant column(s) say nothing: {first_few(constant, 3)}")
     if facts["repeated_rows"] > 0.01:
         found.append(f"{facts['repeated_rows']:.0%} of the rows repeat another row")
-    if facts["smallest_deviation"] and (
-        facts["largest_deviation"] / facts["smallest_deviation"] > 1e3
-    ):
+    if facts["largest_deviation"] > 1e3 * facts["smallest_deviation"]:
         found.append("columns of very different scale: do not fit with --scaling none")
     if facts["n_columns"] == 1:
         found.append("a single column: clusters will be ranges of it")
-    found += _suspicious_columns(rows, columns)
     return found
 
 
-def _suspicious_columns(rows: Any, columns: Sequence[str] | None) -> list[str]:
-    """Give columns that look like ids or labels, which are no features."""
-    if columns is None or sparse.issparse(rows):
-        return []
-    found = []
-    for place, name in enumerate(columns):
-        plain = name.lower()
-        values = rows[:, place]
-        if plain in ("id", "index", "row", "unnamed_0") and len(np.unique(values)) == len(values):
-            found.append(f"column {name!r} looks like ids: name it with --id-column {name}")
-        elif plain in LABEL_NAMES and len(np.unique(values)) <= _CODES:
-            found.append(f"column {name!r} looks like labels: name it with --label-column {name}")
-    return found
+def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
+    """The settings that a fit would use, as JSON."""
+    settings = resolve(LMVSC(n_clusters).get_params(), views)
+    return {
+        "n_clusters": n_clusters,
+        "n_anchors": list(settings.n_anchors),
+        "alpha": list(settings.alpha),
+        "fusion": settings.fusion,
+        "n_repeats": settings.n_repeats,
+        "view_weights": settings.view_weights,
+        "engine": "memory" if views.is_in_memory else "disk",
+    }
+
+
+def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
+    """The seconds and bytes that a fit would take, from one of some of the rows.
+
+    Stages whose work grows with the rows are scaled by their number, choosing anchors by the size of
+    its sample. Good to a factor of about two.
+    """
+    n_rows = min(views.n_rows, _MOST_PROBED, TILE_ROWS * max(2, 2 * count_jobs()))
+    part = _stretches(views, n_rows)
+    model, settings = (
+        LMVSC(n_clusters, random_state=0),
+        resolve(LMVSC(n_clusters).get_params(), views),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
+        model.fit(part)
+    n_sampled = min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
+    grown = {"anchors": n_sampled / n_rows, "sample": n_sampled / n_rows}
+    grown |= {"spectrum": 1.0, "number of clusters": 1.0}  # of the anchors, and of a small sample
+    seconds = {
+        stage: taken * grown.get(stage, views.n_rows / n_rows)
+        for stage, taken in model.stage_seconds_.items()
+    }
+    graphs = model.solver_report_["graphs"]
+    return {
+        "seconds": seconds,
+        "total_seconds": sum(seconds.values()),
+        "bytes": _foretell_bytes(model, views, settings),
+        "probed_rows": n_rows,
+        # Of single views: fewer for text, or where few samples have a view.
+        "n_anchors": sorted({g["n_anchors"] for g in graphs if len(g["views"]) == 1}),
+        "scaling": dict(zip(model.view_names_, model.scaling_, strict=True)),
+    }
+
+
+def _stretches(views: Views, n_rows: int) -> Views:
+    """Rows from the whole file, in whole stretches: a file is often sorted."""
+    n_parts = 8
+    length = n_rows // n_parts
+    starts = np.linspace(0, views.n_rows - length, n_parts).astype(np.int64)
+    is_all = views.n_rows <= n_rows
+    rows = np.unique((starts[:, None] + np.arange(length)).ravel())
+    picked: Views = views[:] if is_all else views[rows]
+    return picked
+
+
+def _foretell_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
+    """The most memory that a fit takes, all it holds at once added up."""
+    n, n_sampled = views.n_rows, min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
+    stored = sum(_count_bytes(array) for array in views.arrays)
+    graphs = model.solver_report_["graphs"]
+    support = sum(graph["mean_support"] for graph in graphs)
+    embedding = n * (8 * model.cluster_centers_.shape[1] + 4)
+    graph_rows = min(n * support * _ENTRY_BYTES, max(_KEPT_BYTES, stored / 4))
+    sampled = n_sampled * sum(views.n_features) * 12  # scaled once, in single precision, and raw
+    gram = 3 * 8 * sum(graph["n_anchors"] for graph in graphs) ** 2
+    data = stored if views.is_in_memory else 0
+    return int(_OWN_BYTES + data + embedding + graph_rows + sampled + gram)

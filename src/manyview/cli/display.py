@@ -19,23 +19,19 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.text import Text
 
+from manyview.cli.console import current
 from manyview.engines import choose_engine
 from manyview.engines.base import TILE_ROWS, Rows, Run
-from manyview.wording import seconds_in_words
 
 
 class StageBars:
     """One bar for each stage; a :class:`manyview.engines.progress.Progress`.
 
     A stage that starts again, as every sweep of k-means does, makes its bar longer.
-
-    Parameters
-    ----------
-    bars : rich.progress.Progress
-        What draws them.
     """
 
     def __init__(self, bars: Progress) -> None:
@@ -72,15 +68,7 @@ class StageBars:
 
 
 class Watched:
-    """An engine, telling a display about every stage.
-
-    Parameters
-    ----------
-    engine : str or Engine
-        What computes; "auto" is settled by the arrays of the first call.
-    bars : StageBars
-        Told what starts and how far it is.
-    """
+    """An engine, telling a display about every stage; "auto" is settled by the first arrays."""
 
     track_memory = True
 
@@ -93,7 +81,7 @@ class Watched:
         return self._engine if isinstance(self._engine, str) else str(self._engine.name)
 
     def open(self, arrays: Sequence[Any], run: Run) -> Rows:
-        """Give rows whose stages are shown."""
+        """Rows whose stages are shown."""
         if isinstance(self._engine, str):
             self._engine = choose_engine(self._engine, tuple(arrays))
         rows: Rows = self._engine.open(arrays, replace(run, progress=self._bars))
@@ -114,31 +102,25 @@ class _RowsPerSecond(ProgressColumn):
         return Text(f"{speed:,.0f} rows/s".replace(",", " "), style="dim")
 
 
-class _TimeLeft(ProgressColumn):
-    """Time until the stage is done, at the speed it had so far.
-
-    The speed of the last moments would jump: results of several threads come in bursts.
-    """
-
-    def render(self, task: Task) -> Text:
-        if task.finished or not task.total or not task.completed or not task.elapsed:
-            return Text("")
-        left = task.elapsed * (task.total - task.completed) / task.completed
-        return Text(f"{seconds_in_words(round(left))} left")
-
-
 @contextmanager
-def stage_bars(*, quiet: bool = False) -> Iterator[StageBars]:
-    """Show bars while this is entered, if stderr is a terminal; wipe them afterwards."""
+def stage_bars() -> Iterator[StageBars]:
+    """Show bars while this is entered, if stderr is a terminal and --quiet was not given."""
     columns = (
         SpinnerColumn(finished_text="✓"),
         TextColumn("{task.description:<24}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
-        _TimeLeft(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
         _RowsPerSecond(),
     )
-    hidden = quiet or not sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bars:
+    bars = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        disable=current().quiet or not sys.stderr.isatty(),
+        speed_estimate_period=3600,  # results of several threads come in bursts
+    )
+    with bars:
         yield StageBars(bars)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from manyview.cli.failure import Failure
+from manyview.cli.console import print_result, shared_options
+from manyview.cli.inputs import read_label_pair
 from manyview.cli.results import SCORES, known_rows, say_unlabelled
-from manyview.cli.shared import current, say, shared_options
-
-if TYPE_CHECKING:
-    from manyview.readers import LabelFile
 
 
 @click.command(name="evaluate")
@@ -36,64 +30,23 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     reads. Where both have ids, rows are matched by them. Names of clusters do not matter.
     """
     from manyview import metrics
-    from manyview.readers import read_labels
 
-    classes = read_labels(true, id_column=id_column)
-    clusters = read_labels(predicted, id_column=id_column)
-    for file in (classes, clusters):
-        say(file.note)
-    if id_column is not None and id_column not in (classes.ids_name, clusters.ids_name):
-        raise Failure(
-            f"neither file has a column {id_column!r} to identify rows by.", is_bad_input=True
-        )
-    y_true, y_pred = _match(classes, clusters, (true, predicted), join)
+    y_true, y_pred = read_label_pair(true, predicted, id_column=id_column, join=join)
     known = known_rows(y_true) & known_rows(y_pred)
     say_unlabelled(known)
     y_true, y_pred = y_true[known], y_pred[known]
     scores = metrics.scores(y_true, y_pred)
-    counts = {
-        "n_rows": len(y_true),
-        "n_classes": len(set(y_true.tolist())),
-        "n_clusters": len(set(y_pred.tolist())),
-    }
-    if current().as_json:
-        click.echo(json.dumps({**counts, **scores}, indent=2))
-        return
-    click.echo(
-        f"{counts['n_rows']} rows, {counts['n_classes']} classes, {counts['n_clusters']} clusters"
+    n_rows, n_classes, n_clusters = (
+        len(y_true),
+        len(set(y_true.tolist())),
+        len(set(y_pred.tolist())),
     )
-    width = max(map(len, SCORES.values()))
-    for name, title in SCORES.items():
-        click.echo(f"{title:<{width}}  {scores[name]:.4f}")
 
+    def show() -> None:
+        click.echo(f"{n_rows} rows, {n_classes} classes, {n_clusters} clusters")
+        width = max(map(len, SCORES.values()))
+        for name, title in SCORES.items():
+            click.echo(f"{title:<{width}}  {scores[name]:.4f}")
 
-def _match(
-    classes: LabelFile, clusters: LabelFile, names: tuple[str, str], join: str
-) -> tuple[Any, Any]:
-    """Give both labels of the same rows."""
-    from manyview.views.ids import match_ids
-
-    have_ids = [classes.ids is not None, clusters.ids is not None]
-    ids = [file.ids for file in (classes, clusters) if file.ids is not None]
-    if all(have_ids) and join != "order":
-        _, (first, second), words = match_ids(ids, names, join)
-        for text in words:
-            say(text)
-        return (
-            classes.labels if first is None else classes.labels[first],
-            clusters.labels if second is None else clusters.labels[second],
-        )
-    if len(classes.labels) != len(clusters.labels):
-        raise Failure(
-            f"{names[0]} has {len(classes.labels)} labels but {names[1]} has "
-            f"{len(clusters.labels)}, and there are no ids on both sides to match them by.",
-            is_bad_input=True,
-        )
-    if any(have_ids) and join != "order" and not (classes.are_places and clusters.are_places):
-        raise Failure(
-            f"only {names[0] if have_ids[0] else names[1]} has ids. If both files have their rows in "
-            "the same order, say --join order.",
-            is_bad_input=True,
-        )
-    say("Rows are matched by their place in the files.")
-    return classes.labels, clusters.labels
+    counts = {"n_rows": n_rows, "n_classes": n_classes, "n_clusters": n_clusters}
+    print_result({**counts, **scores}, show)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import shutil
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.config import use_run_file
-from manyview.cli.inputs import Inputs, input_options, memory_for_views, take_inputs
-from manyview.cli.parameters import parameter_options, take_parameters
-from manyview.cli.results import FILES, Fitted, known_rows, say_unlabelled
-from manyview.cli.shared import current, remarks, say, shared_options
-from manyview.cli.values import Numbers, Size
+from manyview.cli import how_to_install, options, results
+from manyview.cli.console import current, print_result, remarks, say, shared_options
+from manyview.cli.inputs import Inputs, input_options, memory_for_views
+from manyview.cli.run_file import use_run_file
+from manyview.machine import whole_file
 from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
     from manyview import LMVSC
     from manyview.cli.display import StageBars
-    from manyview.readers import Assembled
+    from manyview.views.files import Assembled
 
-_CHECKPOINT = "checkpoint"
+FILES = {
+    "report.html": "the report: open this first",
+    "labels.csv": "id and cluster of every row",
+    "labels.npy": "the clusters as an array",
+    "embedding.npy": "where each row lies in the embedding",
+    "model.mv": "the model, for manyview predict",
+    "summary.json": "all facts: sizes, scores, settings, choices, seconds",
+}
+"""Everything that a fit writes, the first thing to open first."""
+
 _EXAMPLES = """\b
 Examples:
   manyview fit colour.csv shape.parquet --id-column id -k 5 -o results
@@ -34,38 +43,12 @@ Examples:
 """
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """What was asked for."""
-
-    inputs: Inputs
-    n_clusters: Any
-    folder: Path
-    parameters: dict[str, Any]
-    engine: str
-    memory_limit: int
-    report: bool
-
-
 @click.command(
     name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
 )
 @input_options(labels=True)
-@click.option(
-    "-k",
-    "--n-clusters",
-    type=Numbers(int, words=["auto"]),
-    metavar="K|auto",
-    help="Number of clusters, or auto to choose it.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where results go.",
-)
+@options.clusters_option("Number of clusters, or auto to choose it.")
+@options.output_option("FOLDER", "Where results go.")
 @click.option(
     "--config",
     metavar="FILE",
@@ -76,7 +59,7 @@ class _Plan:
     help="A run file (TOML) with these options; flags override it.",
 )
 @click.option("--report/--no-report", default=True, help="Write report.html (the default), or not.")
-@click.option("--force", is_flag=True, help="Replace results that are there.")
+@options.force_option("Replace results that are there.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "disk"]),
@@ -86,166 +69,214 @@ class _Plan:
 )
 @click.option(
     "--memory-limit",
-    type=Size(),
+    type=options.Size(),
     metavar="SIZE",
     help="Bytes that views may take in memory (500MB, 4GB); a quarter of what is free by default.",
 )
-@parameter_options
+@options.parameter_options
 @shared_options("seed", "quiet", "verbose", "as_json")
-def command(**options: Any) -> None:
+def command(**given: Any) -> None:
     """Cluster the rows of files; write clusters, model and a report.
 
     VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each file is one way to see
     the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Parquet, Arrow, HDF5,
     zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
-    plan = _plan(options)
-    _claim(plan, force=options["force"])
-    started = time.perf_counter()
-    kept = _Kept(plan.folder)
+    job = _Job(given)
+    results.claim_folder(job.folder, FILES, force=given["force"])
     try:
-        fitted = _run(plan, kept, started)
-        fitted.print_answer(plan.folder, plan.report)
+        job.run()
     except KeyboardInterrupt as stopped:
-        raise KeyboardInterrupt(kept.describe()) from stopped
+        raise KeyboardInterrupt(job.what_is_kept()) from stopped
 
 
-def _plan(options: dict[str, Any]) -> _Plan:
-    ctx = click.get_current_context()
-    if not options["texts"]:
-        options["texts"] = tuple((ctx.default_map or {}).get("texts", ()))
-    for name, flag in (("n_clusters", "-k"), ("folder", "-o")):
-        if options[name] is None:
-            raise click.UsageError(f"Missing option '{flag}'.", ctx)
-    limit = options["memory_limit"]
-    return _Plan(
-        inputs=take_inputs(options),
-        n_clusters=options["n_clusters"],
-        folder=Path(options["folder"]),
-        parameters=take_parameters(options),
-        engine=options["engine"],
-        memory_limit=memory_for_views() if limit is None else limit,
-        report=options["report"],
-    )
+class _Job:
+    """What was asked for, and how far it is."""
 
-
-def _claim(plan: _Plan, *, force: bool) -> None:
-    from manyview.cli.folder import claim_folder
-
-    claim_folder(plan.folder, list(FILES), record=None, force=force)
-
-
-class _Kept:
-    """What would be left if the run stopped now."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.written: list[str] = []
-        self.is_writing = False
-        self.uses_checkpoint = False
+    def __init__(self, given: dict[str, Any]) -> None:
+        ctx = click.get_current_context()
+        if not given["texts"]:
+            given["texts"] = tuple((ctx.default_map or {}).get("texts", ()))
+        for name, flag in (("n_clusters", "-k"), ("output", "-o")):
+            if given[name] is None:
+                raise click.UsageError(f"Missing option '{flag}'.", ctx)
+        self.inputs, self.parameters = Inputs.take(given), options.take_parameters(given)
+        self.n_clusters, self.folder = given["n_clusters"], Path(given["output"])
+        self.engine, self.has_report = given["engine"], given["report"]
+        self.memory_limit = given["memory_limit"] or memory_for_views()
+        self.is_writing = self.uses_checkpoint = False
 
     @property
     def checkpoint(self) -> Path:
         """Where the disk engine notes how far it is."""
-        return self._folder / _CHECKPOINT
+        return self.folder / "checkpoint"
 
-    def describe(self) -> str:
-        """Give it in words."""
+    def run(self) -> None:
+        """Read, fit, write and print."""
+        from manyview.cli.display import stage_bars
+
+        started = time.perf_counter()
+        with stage_bars() as bars:
+            with bars.step("reading"):
+                data = self._read()
+            with remarks() as warnings:
+                model = self._fit(data, bars)
+            facts = {
+                **_describe_fit(model, data),
+                "seconds": round(time.perf_counter() - started, 3),
+                "warnings": warnings,
+                "inputs": self.inputs.record(),
+            }
+            self._write(model, data, facts)
+            if self.has_report:
+                with bars.step("report"):
+                    self._write_report(model, data, facts)
+        if self.uses_checkpoint:  # otherwise a folder of that name is the user's
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
+        print_result(facts, lambda: self._print(facts, results.describe_views(data.views)))
+
+    def _read(self) -> Assembled:
+        limits = {"disk": None, "memory": 1 << 62}
+        data = self.inputs.read(memory_limit=limits.get(self.engine, self.memory_limit))
+        if data.views.target is not None:
+            results.say_unlabelled(results.known_rows(data.views.target))
+        return data
+
+    def _fit(self, data: Assembled, bars: StageBars) -> LMVSC:
+        from manyview import LMVSC
+        from manyview.cli.display import Watched
+        from manyview.engines import Disk
+        from manyview.errors import CheckpointError
+
+        engine: Any = self.engine
+        if not data.views.is_in_memory or engine == "disk":
+            self.uses_checkpoint = True
+            engine = Disk(memory_limit=self.memory_limit, checkpoint=self.checkpoint)
+            say(
+                "Views are read from disk block by block, within "
+                f"{bytes_in_words(self.memory_limit)} of memory."
+            )
+        model = LMVSC(
+            self.n_clusters,
+            random_state=current().seed,
+            engine=Watched(engine, bars),
+            **self.parameters,
+        )
+        try:
+            model.fit(data.views)
+        except CheckpointError:
+            self.uses_checkpoint = False
+            raise
+        except TypeError as error:
+            # The library's word for a parameter of the wrong kind.
+            raise ValueError(str(error)) from error
+        model.engine = "auto"  # what watched it is of no interest to whoever loads the model
+        return model
+
+    def _write(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
+        """Write all but the report. What an earlier run left is removed first."""
+        for name in FILES:
+            (self.folder / name).unlink(missing_ok=True)
+        self.is_writing = True
+        for name in ("labels.csv", "labels.npy"):
+            results.write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
+        results.write_array(self.folder / "embedding.npy", model.embedding_)
+        with whole_file(self.folder / "model.mv") as path:
+            model.save(path)
+        results.write_record(self.folder / "summary.json", {"fit": facts})  # enough for a report
+
+    def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
+        """Add what a report shows to the facts, and write the page made of them."""
+        try:
+            shown = {**results.report_facts(model, data, facts), "fit": facts}
+            results.write_record(self.folder / "summary.json", shown)
+            from manyview.report import write_report
+
+            write_report(shown, self.folder / "report.html", force=True)
+        except ModuleNotFoundError as error:
+            advice = how_to_install(error)
+            if advice is None:
+                raise
+            say(f"No report.html: {advice}")
+
+    def _print(self, facts: dict[str, Any], views: str) -> None:
+        """Print the clusters, the scores and the files."""
+        sizes = facts["cluster_sizes"]
+        click.echo(
+            f"{facts['n_rows']} rows in {len(facts['views'])} view(s) ({views}): {len(sizes)} "
+            f"clusters in {facts['seconds']:.1f} s"
+        )
+        click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
+        if current().verbose:
+            for choice in facts["choices"]:
+                say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
+        if facts["scores"] is not None:
+            words = (
+                f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
+            )
+            click.echo(f"against the true labels: {', '.join(words)}")
+        if not current().quiet:
+            results.print_files(self.folder, FILES)
+
+    def what_is_kept(self) -> str:
+        """What is left of a run that is stopped now, in words."""
         if self.is_writing:
-            missing = [name for name in FILES if name not in self.written]
-            return (
-                f"Kept in {self._folder}: {', '.join(self.written) or 'nothing'}; missing: "
-                f"{', '.join(missing)}."
-                + (f" 'manyview report {self._folder}' makes the report."
-                   if "summary.json" in self.written else "")
-            )  # fmt: skip
+            there = [name for name in FILES if (self.folder / name).exists()]
+            missing = [name for name in FILES if name not in there]
+            words = f"Kept in {self.folder}: {', '.join(there) or 'nothing'}; missing: "
+            words += f"{', '.join(missing)}."
+            if "summary.json" in there:
+                words += f" 'manyview report {self.folder}' makes the report."
+            return words
         if self.uses_checkpoint and self.checkpoint.exists() and any(self.checkpoint.iterdir()):
             return (
                 f"Kept: what was computed so far, in {self.checkpoint}; the same command goes on from "
                 "there."
             )
-        return f"Nothing was written to {self._folder}."
+        return f"Nothing was written to {self.folder}."
 
 
-def _run(plan: _Plan, kept: _Kept, started: float) -> Fitted:
-    from manyview.cli.display import stage_bars
+def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
+    """Everything there is to know about a finished fit, as JSON."""
+    import numpy as np
 
-    shared = current()
-    with stage_bars(quiet=shared.quiet) as bars:
-        with bars.step("reading"):
-            data = _read(plan)
-        with remarks() as warnings:
-            model = _fit(plan, data, bars, kept)
-        fitted = Fitted(
-            model=model,
-            data=data,
-            inputs=plan.inputs,
-            command=_command_line(),
-            seed=shared.seed,
-            seconds=time.perf_counter() - started,
-            warnings=warnings,
-        )
-        kept.is_writing = True
-        facts = fitted.write(plan.folder, kept.written)
-        if plan.report:
-            with bars.step("report"):
-                fitted.write_report(plan.folder, facts, kept.written)
-    if kept.uses_checkpoint:  # otherwise a folder of that name is the user's
-        _remove_checkpoint(kept.checkpoint)
-    return fitted
+    import manyview
 
-
-def _read(plan: _Plan) -> Assembled:
-    limit = 1 << 62 if plan.engine == "memory" else plan.memory_limit
-    data = plan.inputs.read(memory_limit=None if plan.engine == "disk" else limit)
-    if data.views.target is not None:
-        say_unlabelled(known_rows(data.views.target))
-    return data
-
-
-def _fit(plan: _Plan, data: Assembled, bars: StageBars, kept: _Kept) -> LMVSC:
-    from manyview import LMVSC
-    from manyview.cli.display import Watched
-    from manyview.errors import CheckpointError
-
-    engine: Any = plan.engine
-    if not data.views.is_in_memory or engine == "disk":
-        kept.uses_checkpoint = True
-        engine = _disk_engine(plan, kept.checkpoint)
-        say(
-            "Views are read from disk block by block, within "
-            f"{bytes_in_words(plan.memory_limit)} of memory."
-        )
-    model = LMVSC(
-        plan.n_clusters,
-        random_state=current().seed,
-        engine=Watched(engine, bars),
-        **plan.parameters,
-    )
-    try:
-        model.fit(data.views)
-    except CheckpointError:
-        kept.uses_checkpoint = False
-        raise
-    except TypeError as error:
-        # The library's word for a parameter of the wrong kind.
-        raise ValueError(str(error)) from error
-    model.engine = "auto"  # what watched it is of no interest to whoever loads the model
-    return model
+    views = data.views
+    sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_)).tolist()
+    weights = map(float, model.view_weights_)
+    kinds = zip(views.names, data.files, views.n_features, model.scaling_, weights, strict=True)
+    names = ("name", "file", "n_features", "scaling", "weight")
+    columns = zip(views.names, views.feature_names, strict=True)
+    scores = None
+    if views.target is not None:
+        known = results.known_rows(views.target)
+        scores = manyview.metrics.scores(views.target[known], model.labels_[known])
+    params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
+    return {
+        "manyview_version": manyview.__version__,
+        "command": shlex.join(["manyview", *sys.argv[1:]]),
+        "n_rows": views.n_rows,
+        "n_clusters": len(sizes),
+        "cluster_sizes": sizes,
+        "views": [dict(zip(names, kind, strict=True)) for kind in kinds],
+        "columns": {name: list(found) for name, found in columns if found},
+        "has_ids": data.ids is not None,
+        "notes": list(data.notes),
+        "scores": scores,
+        "parameters": _as_json(params),
+        "choices": _as_json(getattr(model, "choices_", [])),
+        "seed": current().seed,
+        "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
+        "stage_memory": model.stage_memory_,
+    }
 
 
-def _disk_engine(plan: _Plan, checkpoint: Path) -> Any:
-    from manyview.engines import Disk
+def _as_json(value: Any) -> Any:
+    """Parameters and choices in kinds that JSON knows: numbers of numpy as numbers, others as text."""
 
-    return Disk(memory_limit=plan.memory_limit, checkpoint=checkpoint)
+    def known(value: Any) -> Any:
+        is_number = hasattr(value, "item") and getattr(value, "ndim", 1) == 0
+        return value.item() if is_number else str(value)
 
-
-def _remove_checkpoint(folder: Path) -> None:
-    import shutil
-
-    if folder.is_dir():
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _command_line() -> str:
-    return shlex.join(["manyview", *sys.argv[1:]])
+    return json.loads(json.dumps(value, default=known))

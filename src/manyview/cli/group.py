@@ -12,10 +12,8 @@ from typing import Any, NoReturn
 import click
 
 import manyview as package
-from manyview.cli.extras import how_to_install
-from manyview.cli.failure import Failure
-from manyview.cli.shared import shared_options
-from manyview.errors import DatasetNotFoundError, ReadError
+from manyview.cli.console import shared_options
+from manyview.cli.failures import Failure, as_failure
 
 COMMANDS = {
     "fit": "manyview.cli.fit",
@@ -31,20 +29,12 @@ COMMANDS = {
 }
 """Where each command is; its module imports nothing slow before the command runs."""
 
-_OPTIONS = {
-    "Disk(memory_limit=...)": "--memory-limit",
-    "or n_jobs to": "or --n-jobs to",
-    "Disk(checkpoint=...)": "-o FOLDER",
-    "give another folder: Disk(folder=...)": "set TMPDIR to another folder",
-}
-"""What the library advises in Python, and what it is here."""
-
 
 class CommandGroup(click.Group):
     """Commands that are imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names in the order of the registry."""
+        """The names in the order of the registry."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -66,7 +56,7 @@ class CommandGroup(click.Group):
         except Exception as error:
             if ctx.params["traceback"]:
                 raise
-            raise _as_failure(error) from error
+            raise as_failure(error) from error
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the command line and exit."""
@@ -78,35 +68,9 @@ class CommandGroup(click.Group):
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "manyview"
             _stop(f"{error.format_message()} See '{path} --help'.", 2)
-        except Failure as failure:
-            _stop(failure.format_message(), failure.code)
         except click.ClickException as error:
-            _stop(error.format_message(), 1)
+            _stop(error.format_message(), error.code if isinstance(error, Failure) else 1)
         sys.exit(result if isinstance(result, int) else 0)
-
-
-def _as_failure(error: Exception) -> Failure:
-    if isinstance(error, ModuleNotFoundError) and (advice := how_to_install(error)):
-        return Failure(advice, is_bad_input=True)
-    if isinstance(error, ImportError) and "pip install" in str(error):
-        return Failure(str(error), is_bad_input=True)
-    if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
-        return Failure(_in_options(str(error)), is_bad_input=True)
-    if isinstance(error, MemoryError):
-        return Failure(f"out of memory: {error or 'no more can be had'}")
-    if isinstance(error, OSError):
-        return Failure(_in_options(str(error)))
-    return Failure(
-        f"unexpected {type(error).__name__}: {error} (run 'manyview --traceback ...' for the "
-        "whole story, and please report it)"
-    )
-
-
-def _in_options(text: str) -> str:
-    """Put options where the library names parameters."""
-    for parameter, option in _OPTIONS.items():
-        text = text.replace(parameter, option)
-    return text
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:

@@ -1,25 +1,74 @@
-"""Options about files, and reading them: what fit, predict and inspect share."""
+"""Files named on the command line: their options, and reading them. All use of readers is here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from manyview.cli.shared import say
-from manyview.cli.values import parse_columns
+from manyview.cli.console import say
+from manyview.cli.failures import Failure
 
 if TYPE_CHECKING:
-    from manyview.readers import Assembled
+    from manyview import LMVSC, Views
+    from manyview.readers import LabelFile, Vocabulary
+    from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--labels": {
+        "metavar": "FILE",
+        "help": "True labels (FILE or FILE::COLUMN), to score by; never used to fit.",
+    },
+    "--id-column": {
+        "metavar": "NAME",
+        "help": "Column that identifies rows; files are joined by it.",
+    },
+    "--label-column": {"metavar": "NAME", "help": "Column of true labels in a file of views."},
+    "--columns": {
+        "metavar": "NAME=A,B,...",
+        "multiple": True,
+        "help": "Make view NAME of these columns (or patterns, as px_*) of one table. Repeat.",
+    },
+    "--drop": {
+        "metavar": "COLUMN",
+        "multiple": True,
+        "help": "Column (or pattern) of tables that is no feature. Repeat.",
+    },
+    "--transpose": {
+        "metavar": "NAME",
+        "multiple": True,
+        "help": "View whose columns are the samples. Repeat.",
+    },
+    "--join": {
+        "type": click.Choice(["exact", "inner", "outer", "order"]),
+        "default": "exact",
+        "show_default": True,
+        "help": "By id: the same in all files, the common ones, or all of them (some rows then "
+        "lack views); or by place.",
+    },
+}
+
+
+def input_options(*, labels: bool) -> Callable[[F], F]:
+    """Add VIEW... and the options about files to a command; ``--labels`` where they are of use."""
+
+    def add(command: F) -> F:
+        for name, kind in reversed(_OPTIONS.items()):
+            if labels or name != "--labels":
+                command = click.option(name, **kind)(command)
+        return click.argument("texts", metavar="VIEW...", nargs=-1)(command)
+
+    return add
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files, and how they are to be read; the fields are those of ``manyview.readers.read_views``."""
+    """Files, and how they are to be read; the parameters of ``manyview.views.files.read_views``."""
 
     texts: tuple[str, ...]
     labels: str | None = None
@@ -30,133 +79,202 @@ class Inputs:
     transpose: tuple[str, ...] = ()
     join: str = "exact"
 
+    @classmethod
+    def take(cls, options: dict[str, Any]) -> Inputs:
+        """Take the options of :func:`input_options` out of all options of a command."""
+        names = [field.name for field in fields(cls) if field.name in options]
+        taken = {name: options.pop(name) for name in names}
+        if not taken["texts"]:
+            raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
+        return cls(**{**taken, "columns": parse_columns(taken["columns"]) or None})
+
     def read(self, *, memory_limit: int | None = None) -> Assembled:
         """Read the files; say what was taken as rows."""
-        from manyview.readers import read_views
+        from manyview.views.files import read_views
 
-        if not self.texts:
-            raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
-        options = {name: value for name, value in vars(self).items() if name != "texts"}
-        found = read_views(self.texts, **options, memory_limit=memory_limit)
-        for note in found.notes:
-            say(note)
-        return found
+        return _said(read_views(**vars(self), memory_limit=memory_limit, vocabulary=_words()))
+
+    def read_like(self, model: LMVSC, fitted: Inputs | None) -> Assembled:
+        """Read new rows of a model's views: by name, or in the model's order.
+
+        What is not asked for is done as in the fit, if it is known how its files were read.
+        """
+        from manyview.readers import parse
+        from manyview.views.files import assemble
+
+        asked = self if fitted is None else self._filled_from(fitted)
+        requests = [
+            asked._request(parse(text), place, model) for place, text in enumerate(asked.texts)
+        ]
+        data = assemble(
+            requests,
+            needs=(self.id_column,),
+            transpose=asked.transpose,
+            join=asked.join,
+            memory_limit=memory_for_views(),
+        )
+        is_named = any(request.name is not None for request in requests)
+        return replace(_said(data), views=_as_fitted(data.views, model, is_named=is_named))
+
+    def _filled_from(self, fitted: Inputs) -> Inputs:
+        is_split = self.columns is None and len(self.texts) == 1
+        return replace(
+            self,
+            columns=fitted.columns if is_split else self.columns,
+            id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
+        )
+
+    def _request(self, request: Any, place: int, model: LMVSC) -> Any:
+        """What is wanted of a file: the fitted view with its name, else the one at its place."""
+        request = replace(
+            request,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            columns=self.columns or {},
+            drop=self.drop,
+            vocabulary=_words(),
+        )
+        names, own = list(model.view_names_), request.name or request.key or request.stem
+        if len(names) == len(self.texts) and own not in names:
+            names[place] = own
+        # What lies on its side has known columns only once it is transposed.
+        if own not in names or own in self.transpose:
+            return request
+        number = names.index(own)
+        return replace(
+            request,
+            n_features=int(model.n_features_per_view_[number]),
+            features=None if self.columns else model.feature_names_per_view_[number],
+        )
 
     def record(self) -> dict[str, Any]:
-        """Give all of it with whole paths, as JSON, so that it can be read again from anywhere."""
-        from manyview.readers import parse
-
-        whole = []
-        for text in self.texts:
-            found = parse(text)
-            path = str(found.path.resolve()) + (f"::{found.key}" if found.key else "")
-            whole.append(f"{found.name}={path}" if found.name else path)
-        fields = asdict(replace(self, texts=tuple(whole)))
+        """All of it with whole paths, as JSON, so that it can be read again from anywhere."""
+        whole = asdict(replace(self, texts=tuple(map(whole_text, self.texts))))
         if self.labels is not None:
-            labels = parse(self.labels)
-            key = f"::{labels.key}" if labels.key else ""
-            fields["labels"] = f"{labels.path.resolve()}{key}"
-        return fields
+            whole["labels"] = whole_text(self.labels)
+        return whole
 
     @classmethod
-    def from_record(cls, fields: dict[str, Any]) -> Inputs:
-        """Give what :meth:`record` recorded."""
-        lists = {name: tuple(fields[name]) for name in ("texts", "drop", "transpose")}
-        return cls(**{**fields, **lists})
+    def from_record(cls, record: dict[str, Any]) -> Inputs:
+        """What :meth:`record` recorded."""
+        lists = {name: tuple(record[name]) for name in ("texts", "drop", "transpose")}
+        return cls(**{**record, **lists})
 
 
-def input_options(*, labels: bool) -> Callable[[F], F]:
-    """Add VIEW... and the options about files to a command.
+def _said(data: Assembled) -> Assembled:
+    for note in data.notes:
+        say(note)
+    return data
 
-    Parameters
-    ----------
-    labels : bool
-        Whether true labels are of use.
-    """
 
-    def add(command: F) -> F:
-        options = [
-            click.argument("texts", metavar="VIEW...", nargs=-1),
-            click.option(
-                "--id-column",
-                metavar="NAME",
-                help="Column that identifies rows; files are joined by it.",
-            ),
-            click.option(
-                "--label-column", metavar="NAME", help="Column of true labels in a file of views."
-            ),
-            click.option(
-                "--columns",
-                metavar="NAME=A,B,...",
-                multiple=True,
-                help="Make view NAME of these columns (or patterns, as px_*) of one table. Repeat.",
-            ),
-            click.option(
-                "--drop",
-                metavar="COLUMN",
-                multiple=True,
-                help="Column (or pattern) of tables that is no feature. Repeat.",
-            ),
-            click.option(
-                "--transpose",
-                metavar="NAME",
-                multiple=True,
-                help="View whose columns are the samples. Repeat.",
-            ),
-            click.option(
-                "--join",
-                type=click.Choice(["exact", "inner", "outer", "order"]),
-                default="exact",
-                show_default=True,
-                help="By id: the same in all files, the common ones, or all of them (some rows then "
-                "lack views); or by place.",
-            ),
-        ]
-        if labels:
-            options.insert(
-                1,
-                click.option(
-                    "--labels",
-                    metavar="FILE",
-                    help="True labels (FILE or FILE::COLUMN), to score by; never used to fit.",
-                ),
+def _words() -> Vocabulary:
+    """What advice in messages of the readers is to call the options."""
+    from manyview.readers import Vocabulary
+
+    return Vocabulary(
+        id_column="--id-column",
+        label_column="--label-column",
+        labels="--labels",
+        columns="--columns",
+        drop="--drop",
+        inner="--join inner",
+        outer="--join outer",
+        order="--join order",
+    )
+
+
+def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
+    """The same views under the names that were fitted, without columns that were not."""
+    from manyview import Views
+    from manyview.views.selection import select_columns
+
+    fitted, parts = list(model.view_names_), views.parts()
+    if set(parts) != set(fitted) and len(parts) == len(fitted):
+        if is_named:
+            raise Failure(
+                f"the views are called {', '.join(parts)}, but the model was fitted to "
+                f"{', '.join(fitted)}. Use the same names, NAME=PATH."
             )
-        for option in reversed(options):
-            command = option(command)
-        return command
+        pairs = ", ".join(f"{new} as {old}" for new, old in zip(parts, fitted, strict=True))
+        say(f"Views are taken in the model's order: {pairs}.")
+        parts = dict(zip(fitted, parts.values(), strict=True))
+    for name, columns in zip(fitted, model.feature_names_per_view_, strict=True):
+        found = parts[name].columns if name in parts else None
+        if columns is not None and found is not None and set(columns) < set(found):
+            rows = select_columns(parts[name].rows, [found.index(column) for column in columns])
+            parts[name] = replace(parts[name], rows=rows, columns=tuple(columns))
+    return Views(parts)
 
-    return add
+
+def whole_text(text: str, folder: Path | None = None) -> str:
+    """A view as it is written on the command line, with its whole path."""
+    from manyview.readers import parse
+
+    found = parse(text, folder=folder)
+    name = f"{found.name}=" if found.name else ""
+    return f"{name}{found.path.resolve()}" + (f"::{found.key}" if found.key else "")
 
 
-def take_inputs(options: dict[str, Any]) -> Inputs:
-    """Take the options of :func:`input_options` out of all options of a command."""
-    taken = {
-        name: options.pop(name)
-        for name in (
-            "texts",
-            "labels",
-            "id_column",
-            "label_column",
-            "columns",
-            "drop",
-            "transpose",
-            "join",
-        )
-        if name in options
-    }
-    taken["columns"] = parse_columns(taken.get("columns") or ()) or None
-    return Inputs(**taken)
+def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
+    """The columns of each view from ``NAME=a,b,c``; the same name again adds more.
+
+    Examples
+    --------
+    >>> parse_columns(["colour=red,green", "shape=w*", "colour=blue"])
+    {'colour': ['red', 'green', 'blue'], 'shape': ['w*']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, columns = text.partition("=")
+        if not (name and equals and columns):
+            raise click.BadParameter(
+                f"{text!r} is not NAME=COLUMN,COLUMN,...", param_hint="'--columns'"
+            )
+        found.setdefault(name, []).extend(part.strip() for part in columns.split(","))
+    return found
 
 
 def memory_for_views() -> int:
-    """Give how many bytes of views are loaded; beyond that they are read from disk by blocks."""
+    """How many bytes of views are loaded; beyond that they are read from disk by blocks."""
     from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
 
 
-def describe_views(views: Any) -> str:
-    """Give names and widths of views in words."""
-    return ", ".join(
-        f"{name} {width}" for name, width in zip(views.names, views.n_features, strict=True)
-    )
+def read_label_pair(
+    true: str, predicted: str, *, id_column: str | None, join: str
+) -> tuple[Any, Any]:
+    """Labels of two files for the same rows, matched by id where both have ids."""
+    from manyview.readers import read_labels
+
+    files = [read_labels(text, id_column=id_column) for text in (true, predicted)]
+    for file in files:
+        say(file.note)
+    if id_column is not None and id_column not in [file.ids_name for file in files]:
+        raise Failure(f"neither file has a column {id_column!r} to identify rows by.")
+    first, second = _same_rows(files, (true, predicted), join)
+    return first, second
+
+
+def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
+    from manyview.views.joining import match_ids
+
+    labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
+    if len(ids) == len(files) and join != "order":
+        match = match_ids(ids, names, join, _words())
+        for text in (match.note, *match.doubts):
+            say(text)
+        pairs = zip(labels, match.places, strict=True)
+        return [own if places is None else own[places] for own, places in pairs]
+    if len(labels[0]) != len(labels[1]):
+        raise Failure(
+            f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "
+            "are no ids on both sides to match them by."
+        )
+    if ids and join != "order" and not all(file.are_places for file in files):
+        raise Failure(
+            f"only {names[0] if files[0].ids is not None else names[1]} has ids. If both files have "
+            "their rows in the same order, say --join order."
+        )
+    say("Rows are matched by their place in the files.")
+    return labels

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from manyview.cli.inputs import input_options, memory_for_views, take_inputs
-from manyview.cli.shared import current, shared_options
-from manyview.cli.values import Numbers
+from manyview.cli.console import print_result, print_table, shared_options
+from manyview.cli.failures import in_words
+from manyview.cli.inputs import Inputs, input_options, memory_for_views
+from manyview.cli.options import clusters_option
 from manyview.wording import bytes_in_words, seconds_in_words
 
 
 @click.command(name="inspect", short_help="Look at files before clustering them.")
 @input_options(labels=True)
-@click.option(
-    "-k",
-    "--n-clusters",
-    type=Numbers(int, words=["auto"]),
-    metavar="K|auto",
-    default=10,
-    show_default=True,
-    help="Number of clusters of the fit that is planned.",
-)
+@clusters_option("Number of clusters of the fit that is planned.", default=10, show_default=True)
 @click.option(
     "--cost/--no-cost", default=True, help="Time a fit of a few rows, to foretell the whole one."
 )
@@ -33,10 +25,9 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
 
     VIEW is as in fit. Facts about values are from at most 20 000 rows, spread over the file.
     """
-    from manyview.cli.diagnosis import describe_view
+    from manyview.cli.diagnosis import describe_view, measure_cost, plan_fit
 
-    inputs = take_inputs(options)
-    data = inputs.read(memory_limit=memory_for_views())
+    data = Inputs.take(options).read(memory_limit=memory_for_views())
     views = data.views
     facts: dict[str, Any] = {
         "n_rows": views.n_rows,
@@ -47,39 +38,20 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
             describe_view(name, array, columns)
             for (name, array), columns in zip(views.items(), views.feature_names, strict=True)
         ],
+        "plan": None,
+        "problem": None,
     }
-    facts["plan"], facts["problem"] = _plan(views, n_clusters)
-    if cost and facts["problem"] is None:
-        facts |= _measure(views, n_clusters)
-        if "cost" in facts:
+    try:
+        facts["plan"] = plan_fit(views, n_clusters)
+        if cost:
+            facts["cost"] = measure_cost(views, n_clusters)
             facts["plan"]["n_anchors"] = facts["cost"].pop("n_anchors")
-    if current().as_json:
-        click.echo(json.dumps(facts, indent=2))
-    else:
-        _print(facts)
-
-
-def _plan(views: Any, n_clusters: int | str) -> tuple[dict[str, Any] | None, str | None]:
-    from manyview.cli.cost import plan_fit
-
-    try:
-        return plan_fit(views, n_clusters), None
     except (TypeError, ValueError) as error:
-        return None, str(error)
-
-
-def _measure(views: Any, n_clusters: int | str) -> dict[str, Any]:
-    from manyview.cli.cost import measure_cost
-
-    try:
-        return {"cost": measure_cost(views, n_clusters)}
-    except (TypeError, ValueError) as error:
-        return {"problem": str(error)}
+        facts["problem"] = in_words(error)
+    print_result(facts, lambda: _print(facts))
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from manyview.cli.tables import print_table
-
     header = ["view", "rows", "columns", "type", "size", "zeros", "missing", "constant", "values"]
     rows = [
         [
@@ -99,29 +71,23 @@ def _print(facts: dict[str, Any]) -> None:
     for view in facts["views"]:
         for problem in view["problems"]:
             click.echo(f"{view['name']}: {problem}")
-    _print_plan(facts)
-
-
-def _print_plan(facts: dict[str, Any]) -> None:
-
-    if facts.get("plan"):
-        plan = facts["plan"]
+    plan, cost = facts["plan"], facts.get("cost")
+    if plan:
         few, many = min(plan["n_anchors"]), max(plan["n_anchors"])
         anchors = str(few) if few == many else f"{few} to {many}"
         # What text or samples without views change is known once all rows were fitted.
-        about = "" if facts.get("cost", {}).get("probed_rows") == facts["n_rows"] else "about "
+        about = "" if cost and cost["probed_rows"] == facts["n_rows"] else "about "
         click.echo(
             f"fit -k {plan['n_clusters']} would use {about}{anchors} anchors a view, fusion "
             f"{plan['fusion']}, on the {plan['engine']} engine"
         )
-    if facts.get("cost"):
-        cost = facts["cost"]
+    if cost:
         kinds = ", ".join(f"{name} {kind}" for name, kind in cost["scaling"].items())
-        seconds = max(cost["total_seconds"], 1)
         click.echo(f"scaling: {kinds}")
         click.echo(
-            f"it would take about {seconds_in_words(seconds)} and {bytes_in_words(cost['bytes'])} of "
-            f"memory (from {cost['probed_rows']} rows; to a factor of two or so)"
+            f"it would take about {seconds_in_words(max(cost['total_seconds'], 1))} and "
+            f"{bytes_in_words(cost['bytes'])} of memory (from {cost['probed_rows']} rows; to a "
+            "factor of two or so)"
         )
-    if facts.get("problem"):
+    if facts["problem"]:
         click.echo(f"fit would refuse: {facts['problem']}")

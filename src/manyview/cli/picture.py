@@ -14,17 +14,13 @@ import numpy.typing as npt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-from threadpoolctl import threadpool_limits
 
-from manyview import LMVSC
+from manyview import LMVSC, Views
+from manyview.report.layout import lay_out
+from manyview.report.palette import choose_colours
 
 Array = npt.NDArray[np.float64]
 
-# Ten colours that stay apart for colour-blind eyes (Petroff 2021); clusters are numbered as well.
-_COLOURS = (
-    "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
-    "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
-)  # fmt: skip
 _INK, _FAINT = "#222222", "#6b6b6b"
 _N_TYPICAL = 6
 
@@ -40,34 +36,25 @@ class _Cluster:
     share: float
 
 
-def draw(images: Array, digits: npt.NDArray[np.integer], model: LMVSC, *, seed: int = 0) -> Figure:
-    """Give a figure of the fitted images.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width)
-        What was clustered.
-    digits : ndarray of shape (n,)
-        What they show, to mark images in the wrong company.
-    model : LMVSC
-        Fitted to views of these images.
-    seed : int
-        Of the map.
-    """
+def draw(views: Views, model: LMVSC, *, seed: int = 0) -> Figure:
+    """A figure of the digits that a model was fitted to; their target marks the wrong company."""
+    images, digits = views["pixels"].reshape(-1, 8, 8), np.asarray(views.target)
     clusters = _describe_clusters(model, digits)
-    points = _map_to_plane(model.embedding_, seed)
+    points = lay_out(model.embedding_, np.arange(len(images)), seed=seed)
     figure = Figure(figsize=(13, 7.6), dpi=130, facecolor="white")
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(
         1, 2, width_ratios=(1.55, 1), left=0.02, right=0.985, top=0.88, bottom=0.055, wspace=0.04
     )
-    _draw_map(figure.add_subplot(grid[0]), points, images, digits, clusters)
-    _draw_typical(figure.add_subplot(grid[1]), images, clusters)
+    left, right = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
+    _draw_map(left, points, digits, clusters)
+    _draw_medoids(left, points, images, clusters)
+    _draw_typical(right, images, clusters)
     title = f"{len(images)} handwritten digits, {model.n_views_} views, {len(clusters)} clusters"
-    figure.text(0.025, 0.945, title, fontsize=19, color=_INK, weight="bold")
     explanation = (
         "Found without labels. On the map (t-SNE), neighbours in the embedding stay close."
     )
+    figure.text(0.025, 0.945, title, fontsize=19, color=_INK, weight="bold")
     figure.text(0.025, 0.905, explanation, fontsize=12, color=_FAINT)
     return figure
 
@@ -94,89 +81,47 @@ def _describe_clusters(model: LMVSC, digits: npt.NDArray[np.integer]) -> list[_C
         counts = np.bincount(digits[rows])
         digit = int(counts.argmax())
         found.append((digit, -rows.size, number, rows, counts[digit] / rows.size))
+    found.sort(key=lambda cluster: cluster[:3])
     return [
-        _Cluster(number, _COLOURS[i % len(_COLOURS)], rows, digit, float(share))
-        for i, (digit, _, number, rows, share) in enumerate(sorted(found, key=lambda c: c[:3]))
+        _Cluster(number, colour, rows, digit, float(share))
+        for (digit, _, number, rows, share), colour in zip(
+            found, choose_colours(len(found)), strict=True
+        )
     ]
 
 
-def _map_to_plane(embedding: Array, seed: int) -> Array:
-    """Points of the plane that keep neighbours together (t-SNE)."""
-    from sklearn.manifold import TSNE
-
-    # One thread: the same picture everywhere, and no fight over cores that others use.
-    with threadpool_limits(limits=1):
-        tsne = TSNE(perplexity=50, max_iter=500, init="pca", random_state=seed)
-        points: Array = tsne.fit_transform(embedding)
-    return points
-
-
 def _draw_map(
-    axes: Any,
-    points: Array,
-    images: Array,
-    digits: npt.NDArray[np.integer],
-    clusters: list[_Cluster],
+    axes: Any, points: Array, digits: npt.NDArray[np.integer], clusters: list[_Cluster]
 ) -> None:
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.04)
-    wrong = []
+    axes.margins(0.07)
     for cluster in clusters:
-        x, y = points[cluster.rows].T
-        axes.scatter(x, y, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
-        wrong.append(cluster.rows[digits[cluster.rows] != cluster.digit])
-    x, y = points[np.concatenate(wrong)].T
-    axes.scatter(x, y, s=14, color=_INK, marker="x", linewidths=0.7)
-    _draw_medoids(axes, points, images, clusters)
-    share = sum(map(len, wrong)) / len(points)
-    axes.text(
-        0.005, -0.01,
-        f"✕  its digit is not the most frequent one of its cluster ({share:.0%} of the images)",
-        transform=axes.transAxes, fontsize=10.5, color=_FAINT, va="top",
-    )  # fmt: skip
+        axes.scatter(*points[cluster.rows].T, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
+    wrong = np.concatenate([c.rows[digits[c.rows] != c.digit] for c in clusters])
+    axes.scatter(*points[wrong].T, s=14, color=_INK, marker="x", linewidths=0.7)
+    share = len(wrong) / len(points)
+    text = f"✕  its digit is not the most frequent one of its cluster ({share:.0%} of the images)"
+    axes.text(0.005, -0.01, text, transform=axes.transAxes, fontsize=10.5, color=_FAINT, va="top")
 
 
 def _draw_medoids(axes: Any, points: Array, images: Array, clusters: list[_Cluster]) -> None:
-    """Show each cluster's most typical image beside its place, where it hides the fewest points."""
-    axes.apply_aspect()
-    at = axes.transData.transform(points) * 72 / axes.figure.dpi  # in printer's points
-    frame = axes.get_window_extent().get_points() * 72 / axes.figure.dpi
-    taken: list[Array] = []
+    """Show each cluster's most typical image beside its place, away from the middle of the map."""
+    middle = points.mean(axis=0)
     for cluster in clusters:
         medoid = cluster.rows[0]
-        spot = _free_spot(at[medoid], at, np.array(taken).reshape(-1, 2), frame)
-        taken.append(spot)
+        outwards = points[medoid] - middle
         axes.add_artist(
             AnnotationBbox(
                 OffsetImage(images[medoid], zoom=3.2, cmap="gray_r", interpolation="nearest"),
                 tuple(points[medoid]),
-                xybox=tuple(spot - at[medoid]),
+                xybox=tuple(52 * outwards / np.hypot(*outwards)),
                 boxcoords="offset points",
                 pad=0.15,
                 bboxprops={"edgecolor": cluster.colour, "linewidth": 2.2},
                 arrowprops={"arrowstyle": "-", "color": _INK, "linewidth": 0.8},
             )
         )
-
-
-def _free_spot(place: Array, points: Array, taken: Array, frame: Array) -> Array:
-    """Give where around ``place`` a thumbnail hides least; the nearest of the best."""
-    half = 18.0
-
-    def cost(spot: Array) -> tuple[int, float]:
-        hidden = int((np.abs(points - spot).max(axis=1) < half).sum())
-        clashes = int((np.abs(taken - spot).max(axis=1) < 2 * half).sum()) if len(taken) else 0
-        outside = int((spot - half < frame[0]).any() or (spot + half > frame[1]).any())
-        return hidden + 1000 * (clashes + outside), float(np.hypot(*(spot - place)))
-
-    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    spots = [
-        place + radius * np.array([np.cos(angle), np.sin(angle)])
-        for radius in (40, 52, 64, 76)
-        for angle in angles
-    ]
-    return min(spots, key=cost)
 
 
 def _draw_typical(axes: Any, images: Array, clusters: list[_Cluster]) -> None:

@@ -8,21 +8,18 @@ from typing import Any
 
 import click
 
-from manyview.cli.failure import Failure
-from manyview.cli.shared import current, remarks, say, shared_options
+from manyview.cli.console import print_result, remarks, say, shared_options
+from manyview.cli.failures import Failure
+from manyview.cli.inputs import Inputs, memory_for_views
+from manyview.cli.options import force_option, output_option
+from manyview.cli.results import claim_file, report_facts, write_record
 
 
 @click.command(name="report")
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the page goes; report.html in FOLDER by default.",
-)
+@output_option("FILE", "Where the page goes; report.html in FOLDER by default.")
 @click.option("--static", is_flag=True, help="No scripts: pictures instead of an interactive map.")
-@click.option("--force", is_flag=True, help="Replace the page if it is there.")
+@force_option("Replace the page if it is there.")
 @shared_options("quiet", "verbose", "as_json")
 def command(folder: Path, output: Path | None, static: bool, force: bool) -> None:
     """Write the report of a fit as one HTML file.
@@ -30,24 +27,21 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
     FOLDER is what 'manyview fit' wrote. The facts come from its summary.json; if the fit ran with
     --no-report, the views are read again from where they were.
     """
-    from manyview.cli.folder import claim_file, write_record
     from manyview.report import write_report
 
     record = folder / "summary.json"
     path = output or folder / "report.html"
     facts = _read_facts(record)
     claim_file(path, force=force)
-    if "map" not in facts:
-        facts = _build_facts(folder, facts)
-        write_record(record, facts)
     try:
+        if "map" not in facts:
+            facts = {**_build_facts(folder, facts["fit"]), **facts}
+            write_record(record, facts)
         write_report(facts, path, static=static, force=True)
     except KeyError as error:
-        raise Failure(f"{record} is damaged: it lacks {error}.", is_bad_input=True) from error
-    if current().as_json:
-        click.echo(json.dumps({"report": str(path), "bytes": path.stat().st_size}))
-    else:
-        click.echo(str(path))
+        raise Failure(f"{record} is damaged: it lacks {error}.") from error
+    size = path.stat().st_size
+    print_result({"report": str(path), "bytes": size}, lambda: click.echo(str(path)), indent=None)
 
 
 def _read_facts(record: Path) -> dict[str, Any]:
@@ -55,36 +49,25 @@ def _read_facts(record: Path) -> dict[str, Any]:
         facts = json.loads(record.read_text(encoding="utf-8"))
     except OSError as error:
         raise Failure(
-            f"{record.parent} has no summary.json, so it is not what 'manyview fit' wrote.",
-            is_bad_input=True,
+            f"{record.parent} has no summary.json, so it is not what 'manyview fit' wrote."
         ) from error
     except ValueError as error:
-        raise Failure(f"{record} is damaged: {error}.", is_bad_input=True) from error
+        raise Failure(f"{record} is damaged: {error}.") from error
     if not isinstance(facts, dict) or not isinstance(facts.get("fit"), dict):
-        raise Failure(f"{record} was not written by 'manyview fit'.", is_bad_input=True)
+        raise Failure(f"{record} was not written by 'manyview fit'.")
     return facts
 
 
-def _build_facts(folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
-    """Give the facts of a report from the model and the views."""
+def _build_facts(folder: Path, fit: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a report from the model and the views."""
     import numpy as np
 
     from manyview import load
-    from manyview.cli.inputs import Inputs, memory_for_views
-    from manyview.report import build_summary
 
-    fit = facts["fit"]
-    lacking = [name for name in ("inputs", "command", "seed") if name not in fit]
-    if lacking:
-        raise Failure(
-            f"{folder / 'summary.json'} is damaged: it lacks {lacking[0]!r}.", is_bad_input=True
-        )
+    inputs = Inputs.from_record(fit["inputs"])
     say("The fit left no facts for a report: reading its views again.")
     model = load(folder / "model.mv")
     model.embedding_ = np.load(folder / "embedding.npy", mmap_mode="r")
-    data = Inputs.from_record(fit["inputs"]).read(memory_limit=memory_for_views())
+    data = inputs.read(memory_limit=memory_for_views())
     with remarks():
-        made = build_summary(
-            model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
-        )
-    return {**made, "fit": fit}
+        return report_facts(model, data, fit)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.failure import Failure
-from manyview.cli.shared import current, say, shared_options
+from manyview.cli.console import current, print_result, say, shared_options
+from manyview.cli.failures import Failure
+from manyview.cli.options import force_option, output_option
+from manyview.cli.results import claim_folder, write_record
 
 if TYPE_CHECKING:
-    from manyview.reproduce.plan import Options
+    pass
 
-_RECORD = "run.json"
+_RECORD, _LINES = "run.json", "results.jsonl"
 
 
 @click.command(name="reproduce", short_help="Run the paper's experiments again, all or some.")
@@ -27,10 +28,13 @@ _RECORD = "run.json"
 @click.option("--quick", is_flag=True, help="Samples and small grids; stops before ten minutes.")
 @click.option("--no-budget", is_flag=True, help="All rows, all settings, however long it takes.")
 @click.option("--list", "is_list", is_flag=True, help="Show the names of tables and figures.")
-@click.option("-o", "--output", "folder", metavar="FOLDER", default=Path("manyview-reproduce"),
-              type=click.Path(file_okay=False, path_type=Path), show_default=True,
-              help="Where results go; a run that is started again goes on there.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Write into a folder that this command did not write.")
+@output_option(
+    "FOLDER",
+    "Where results go; a run that is started again goes on there.",
+    default=Path("manyview-reproduce"),
+    show_default=True,
+)
+@force_option("Write into a folder that this command did not write.")
 @shared_options("quiet", "verbose", "as_json")
 def command(
     names: tuple[str, ...],
@@ -38,7 +42,7 @@ def command(
     quick: bool,
     no_budget: bool,
     is_list: bool,
-    folder: Path,
+    output: Path,
     force: bool,
 ) -> None:
     """Run the experiments of the LMVSC paper again, and write one page with the paper's figures beside.
@@ -56,24 +60,28 @@ def command(
         raise click.UsageError("--quick and --no-budget exclude each other.")
     wanted = targets(names)
     form = "quick" if quick else "unlimited" if no_budget else "full"
-    _run(wanted, form, seeds, folder, force=force)
+    _run(wanted, form, seeds, output, force=force)
 
 
 def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force: bool) -> None:
-    from manyview.cli.folder import claim_folder, write_record
     from manyview.reproduce.cells import Store
     from manyview.reproduce.facts import build_facts
     from manyview.reproduce.page import PAGE, TEXT, write_pages
     from manyview.reproduce.plan import Options
     from manyview.reproduce.run import run, targets
 
-    files = [_RECORD, "results.jsonl", PAGE, TEXT]
-    claim_folder(folder, files, record=_RECORD, force=force)
+    claim_folder(folder, [_RECORD, _LINES, PAGE, TEXT], record=_RECORD, force=force)
     options, before = Options(form, seeds), _read_record(folder / _RECORD)
-    _refuse_other_form(options, before, folder)
+    if before and (before["form"], before["seeds"]) != (form, options.n_seeds):
+        # One folder is one page, and a page does not mix forms and numbers of seeds.
+        raise Failure(
+            f"{folder} holds a {before['form']} run with --seeds {before['seeds']}, and this is a "
+            f"{form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask for "
+            "the same form and seeds to go on there."
+        )
     shown = targets([*wanted, *before.get("targets", [])])
     write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": options.n_seeds})
-    store = Store(folder / "results.jsonl")
+    store = Store(folder / _LINES)
     n_before, started = len(store), time.monotonic()
     try:
         run(wanted, options, store, _Teller())
@@ -84,47 +92,21 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
     facts = build_facts(shown, options, store)
     write_pages(facts, folder)
     seconds = time.monotonic() - started
-    if current().as_json:
-        click.echo(json.dumps(_summary(facts, folder, len(store) - n_before, seconds), indent=2))
-        return
-    if facts["n_unreached"]:
-        say(f"{facts['n_unreached']} cells of the page were not reached; the same command goes on.")
-    for finding in facts["findings"]:
-        scope = f" ({finding['scope']})" if finding["scope"] else ""
-        click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
-    click.echo(f"{len(store) - n_before} cells computed in {seconds:.0f} s, {n_before} were there.")
-    for name in (PAGE, TEXT, "results.jsonl"):
-        click.echo(f"  {folder / name}")
+    n_computed = len(store) - n_before
 
+    def show() -> None:
+        if facts["n_unreached"]:
+            say(
+                f"{facts['n_unreached']} cells of the page were not reached; the same command goes on."
+            )
+        for finding in facts["findings"]:
+            scope = f" ({finding['scope']})" if finding["scope"] else ""
+            click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
+        click.echo(f"{n_computed} cells computed in {seconds:.0f} s, {n_before} were there.")
+        for name in (PAGE, TEXT, _LINES):
+            click.echo(f"  {folder / name}")
 
-def _read_record(record: Path) -> dict[str, Any]:
-    """What an earlier run into the same folder was asked for; nothing if there was none."""
-    try:
-        found = json.loads(record.read_text(encoding="utf-8"))
-        return {"targets": [str(name) for name in found["targets"]],
-                "form": str(found["form"]), "seeds": found["seeds"]}  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _refuse_other_form(options: Options, before: dict[str, Any], folder: Path) -> None:
-    """One folder is one page, and a page does not mix forms and numbers of seeds."""
-    if not before:
-        return
-    earlier = replace(options, form=before["form"], seeds=before["seeds"])
-    if (earlier.form, earlier.n_seeds) != (options.form, options.n_seeds):
-        raise Failure(
-            f"{folder} holds a {earlier.form} run with --seeds {earlier.n_seeds}, and this is a "
-            f"{options.form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask "
-            "for the same form and seeds to go on there.",
-            is_bad_input=True,
-        )
-
-
-def _summary(
-    facts: dict[str, Any], folder: Path, n_computed: int, seconds: float
-) -> dict[str, Any]:
-    return {
+    summary = {
         "folder": str(folder),
         "form": facts["form"],
         "is_complete": facts["n_unreached"] == 0,
@@ -133,6 +115,19 @@ def _summary(
         "seconds": round(seconds, 1),
         "findings": [{"title": f["title"], "verdict": f["verdict"]} for f in facts["findings"]],
     }
+    print_result(summary, show)
+
+
+def _read_record(record: Path) -> dict[str, Any]:
+    """What an earlier run into the same folder was asked for; nothing if there was none."""
+    from manyview.reproduce.plan import Options
+
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))
+        n_seeds = Options(found["form"], found["seeds"]).n_seeds
+        return {"targets": list(found["targets"]), "form": found["form"], "seeds": n_seeds}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 class _Teller:

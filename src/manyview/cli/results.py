@@ -1,32 +1,27 @@
-"""What a fit leaves in its folder, and what it prints."""
+"""Results: the folder they go to, labels, facts and reports in files, and scores in words.
+
+A command replaces its own files, not those of other people.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.shared import current, say
+from manyview.cli.console import say
+from manyview.cli.failures import Failure
 from manyview.machine import whole_file
+from manyview.wording import count
 
 if TYPE_CHECKING:
     from manyview import LMVSC
-    from manyview.cli.inputs import Inputs
-    from manyview.readers import Assembled
-
-FILES = {
-    "report.html": "the report: open this first",
-    "labels.csv": "id and cluster of every row",
-    "labels.npy": "the clusters as an array",
-    "embedding.npy": "where each row lies in the embedding",
-    "model.mv": "the model, for manyview predict",
-    "summary.json": "all facts: sizes, scores, settings, choices, seconds",
-}
-"""Everything that a fit writes, the first thing to open first."""
+    from manyview.views.files import Assembled
 
 SCORES = {
     "accuracy": "accuracy",
@@ -39,247 +34,119 @@ SCORES = {
 """Scores that are shown, and their names."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A finished fit, ready to be written.
+def claim_folder(
+    folder: Path, files: Collection[str], *, record: str | None = None, force: bool
+) -> None:
+    """Make ``folder`` if need be, and refuse to replace these files in it, unless asked to.
 
-    Attributes
-    ----------
-    model : LMVSC
-        Fitted.
-    data : Assembled
-        What it was fitted to.
-    inputs : Inputs
-        Where that came from.
-    command : str
-        What the user typed.
-    seed : int
-        Seed of the fit.
-    seconds : float
-        How long reading and fitting took.
-    warnings : list of str
-        What the library remarked.
+    A command may replace what an earlier run wrote, if ``record`` is the file by which to know that.
     """
-
-    model: LMVSC
-    data: Assembled
-    inputs: Inputs
-    command: str
-    seed: int
-    seconds: float
-    warnings: list[str]
-
-    def write(self, folder: Path, done: list[str]) -> dict[str, Any]:
-        """Write labels, embedding, model and facts; note in ``done`` what is written.
-
-        What an earlier run left is removed first, so that nothing in the folder is of another run.
-        """
-        import numpy as np
-
-        from manyview.cli.folder import write_record
-
-        for name in FILES:
-            (folder / name).unlink(missing_ok=True)
-        with whole_file(folder / "labels.csv") as path:
-            write_labels(path, self.model.labels_, self.data.ids, self.inputs.id_column)
-        done.append("labels.csv")
-        for name, array in (
-            ("labels.npy", self.model.labels_),
-            ("embedding.npy", self.model.embedding_),
-        ):
-            with whole_file(folder / name) as path, path.open("wb") as file:
-                np.save(file, array)
-            done.append(name)
-        with whole_file(folder / "model.mv") as path:
-            self.model.save(path)
-        done.append("model.mv")
-        facts = {"fit": self._facts()}
-        write_record(folder / "summary.json", facts)  # all that 'manyview report' needs
-        done.append("summary.json")
-        return facts
-
-    def write_report(self, folder: Path, facts: dict[str, Any], done: list[str]) -> None:
-        """Add what a report shows to the facts, and write the page made of them."""
-        from manyview.cli.folder import write_record
-
-        facts = {**_report_facts(self.model, self.data, self.command, self.seed), **facts}
-        write_record(folder / "summary.json", facts)
-        if draw_report(facts, folder / "report.html", force=True):
-            done.append("report.html")
-
-    def scores(self) -> dict[str, float] | None:
-        """Give the agreement with the true labels, where they are known."""
-        from manyview import metrics
-
-        target = self.data.views.target
-        if target is None:
-            return None
-        known = known_rows(target)
-        return metrics.scores(target[known], self.model.labels_[known])
-
-    def sizes(self) -> list[int]:
-        """Give the number of rows of each cluster."""
-        import numpy as np
-
-        k = len(self.model.cluster_centers_)
-        return [int(n) for n in np.bincount(self.model.labels_, minlength=k)]
-
-    def _facts(self) -> dict[str, Any]:
-        import manyview
-
-        views = self.data.views
-        model = self.model
-        columns = dict(zip(views.names, views.feature_names, strict=True))
-        params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
-        return {
-            "manyview_version": manyview.__version__,
-            "command": self.command,
-            "n_rows": views.n_rows,
-            "n_clusters": len(model.cluster_centers_),
-            "cluster_sizes": self.sizes(),
-            "views": [
-                {
-                    "name": name,
-                    "file": file,
-                    "n_features": width,
-                    "scaling": scaling,
-                    "weight": weight,
-                }
-                for name, file, width, scaling, weight in zip(
-                    views.names,
-                    self.data.files,
-                    views.n_features,
-                    model.scaling_,
-                    [float(w) for w in model.view_weights_],
-                    strict=True,
-                )
-            ],
-            "columns": {name: list(found) for name, found in columns.items() if found},
-            "has_ids": self.data.ids is not None,
-            "notes": list(self.data.notes),
-            "scores": self.scores(),
-            "parameters": {name: _plain(value) for name, value in params.items()},
-            "choices": [
-                {name: _plain(value) for name, value in choice.items()}
-                for choice in getattr(model, "choices_", [])
-            ],
-            "seed": self.seed,
-            "seconds": round(self.seconds, 3),
-            "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
-            "stage_memory": model.stage_memory_,
-            "warnings": self.warnings,
-            "inputs": self.inputs.record(),
-        }
-
-    def print_answer(self, folder: Path, report: bool) -> None:
-        """Print the clusters, the scores and the files."""
-        if current().as_json:
-            facts = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-            click.echo(json.dumps(facts["fit"], indent=2))
-            return
-        views, sizes = self.data.views, self.sizes()
-        listed = ", ".join(f"{n} {d}" for n, d in zip(views.names, views.n_features, strict=True))
-        click.echo(
-            f"{views.n_rows} rows in {views.n_views} view(s) ({listed}): {len(sizes)} clusters in "
-            f"{self.seconds:.1f} s"
+    _make_folder(folder)
+    found = [name for name in files if (folder / name).exists()]
+    if found and not force and not (record is not None and _wrote(folder / record)):
+        whose = ", not written by this command" if record is not None else ""
+        raise Failure(
+            f"{folder} holds {', '.join(found)}{whose}. Choose another folder with -o, or replace "
+            "them with --force."
         )
-        shown = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
-        click.echo(f"sizes: {shown}")
-        if current().verbose:
-            for choice in getattr(self.model, "choices_", []):
-                say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
-        scores = self.scores()
-        if scores is not None:
-            words = (f"{title} {scores[name]:.3f}" for name, title in SCORES.items())
-            click.echo(f"against the true labels: {', '.join(words)}")
-        if not current().quiet:
-            print_files(folder)
+
+
+def claim_file(path: Path, *, force: bool) -> None:
+    """Refuse to replace a file, unless asked to; make its folder if need be."""
+    if path.exists() and not force:
+        raise Failure(f"{path} exists. Choose another file with -o, or replace it with --force.")
+    _make_folder(path.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot make the folder {folder}: {error.strerror}.") from error
+    if not os.access(folder, os.W_OK):
+        raise Failure(f"cannot write to the folder {folder}.")
+
+
+def _wrote(record: Path) -> bool:
+    try:
+        content = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("made_by") == _signature()
+
+
+def _signature() -> str:
+    return f"manyview {click.get_current_context().info_name}"
+
+
+def write_record(path: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """Write facts as JSON, signed so that the next run knows the folder; return them signed."""
+    signed = {"made_by": _signature(), **facts}
+    with whole_file(path) as unfinished:
+        unfinished.write_text(json.dumps(signed, indent=2) + "\n", encoding="utf-8")
+    return signed
+
+
+def print_files(folder: Path, files: Mapping[str, str]) -> None:
+    """List which of some files are in the folder, and what each holds."""
+    found = {str(folder / name): words for name, words in files.items() if (folder / name).exists()}
+    width = max(map(len, found))
+    for path, words in found.items():
+        click.echo(f"  {path:<{width}}  {words}")
+
+
+def write_array(path: Path, array: Any) -> None:
+    """Write an npy file, whole or not at all."""
+    import numpy as np
+
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        np.save(file, array)
+
+
+def write_labels(path: Path, labels: Any, ids: Any, id_column: str | None) -> None:
+    """Write the clusters as an array (.npy), or with the ids or numbers of the rows (.csv)."""
+    if path.suffix == ".npy":
+        write_array(path, labels)
+        return
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        write_label_lines(file, labels, ids, id_column)
+
+
+def write_label_lines(file: Any, labels: Any, ids: Any, id_column: str | None) -> None:
+    """Write lines with the id (or the number) and the cluster of every row."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["row" if ids is None else id_column or "id", "cluster"])
+    writer.writerows(zip(range(len(labels)) if ids is None else ids, labels, strict=True))
+
+
+def describe_views(views: Any) -> str:
+    """Names and widths of views in words."""
+    return ", ".join(
+        f"{name} {width}" for name, width in zip(views.names, views.n_features, strict=True)
+    )
 
 
 def known_rows(labels: Any) -> Any:
-    """Give which rows have a label, as a mask; ``None``, NaN and empty text are none.
-
-    Raises
-    ------
-    ValueError
-        If no row has one.
-    """
+    """Which rows have a label, as a mask; ``None``, NaN and empty text are none."""
     from manyview.report.classes import encode_classes
 
     known = encode_classes(labels, len(labels)).codes >= 0
     if not known.any():
-        raise ValueError("No row has a label: all of them are empty or NaN.")
+        raise Failure("No row has a label: all of them are empty or NaN.")
     return known
 
 
 def say_unlabelled(known: Any) -> None:
     """Tell how many rows have no label, if there are any."""
-    from manyview.wording import count
-
     if not known.all():
         say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")
 
 
-def print_files(folder: Path) -> None:
-    """List what is in the folder."""
-    found = {name: words for name, words in FILES.items() if (folder / name).exists()}
-    width = max(len(str(folder / name)) for name in found)
-    for name, words in found.items():
-        click.echo(f"  {folder / name!s:<{width}}  {words}")
+def report_facts(model: LMVSC, data: Assembled, fit: dict[str, Any]) -> dict[str, Any]:
+    """What a report shows, from a model, its views and the facts of its fit."""
+    from manyview.report import build_summary
 
-
-def write_labels(path: Path, labels: Any, ids: Any, id_column: str | None) -> None:
-    """Write a CSV file with the id (or the number) and the cluster of every row."""
-    header = "row" if ids is None else id_column or "id"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        write_label_lines(file, labels, ids, header)
-
-
-def write_label_lines(file: Any, labels: Any, ids: Any, header: str) -> None:
-    """Write lines with the id and the cluster of every row."""
-    import numpy as np
-
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([header, "cluster"])
-    first = range(len(labels)) if ids is None else np.asarray(ids).tolist()
-    writer.writerows(zip(first, np.asarray(labels).tolist(), strict=True))
-
-
-def _report_facts(model: LMVSC, data: Assembled, command: str, seed: int) -> dict[str, Any]:
-    """Give the facts of a report; nothing where this installation cannot make them."""
-    try:
-        from manyview.report import build_summary
-    except ModuleNotFoundError:
-        return {}
     facts: dict[str, Any] = build_summary(
-        model, data.views, ids=data.ids, command=command, random_state=seed
+        model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
     )
     return facts
-
-
-def draw_report(facts: dict[str, Any], path: Path, *, force: bool, static: bool = False) -> bool:
-    """Write the page of some facts; say what to install where it cannot be drawn."""
-    from manyview.cli.extras import how_to_install
-
-    if set(facts) <= {"fit", "made_by"}:
-        return False
-    try:
-        from manyview.report import write_report
-
-        write_report(facts, path, static=static, force=force)
-    except ModuleNotFoundError as error:
-        advice = how_to_install(error)
-        if advice is None:
-            raise
-        say(f"No report.html: {advice}")
-        return False
-    return True
-
-
-def _plain(value: Any) -> Any:
-    """Give a parameter as JSON."""
-    if isinstance(value, str | int | float | bool | None):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else str(value)

@@ -64,7 +64,7 @@ def read_one(path: Path, *, n_features: int | None = None) -> RawData:
 
 
 def _raw(contents: Contents) -> RawData:
-    arrays = [view.data for view in contents.views]
+    arrays = [part.rows for part in contents.parts]
     is_array = [isinstance(rows, np.ndarray) or sparse.issparse(rows) for rows in arrays]
     whole = [
         rows if ready else rows.read(0, rows.shape[0])

@@ -15,7 +15,7 @@ from manyview.engines.dask_graphs import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
 from manyview.sources import is_source
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 __all__ = ["Dask", "Disk", "Memory", "choose_engine"]
 

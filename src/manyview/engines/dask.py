@@ -32,7 +32,7 @@ from manyview.engines.dask_graphs import (
 )
 from manyview.engines.memory import MemoryRows
 from manyview.sources import is_source
-from manyview.views.presence import PartialSource, PartialView
+from manyview.views.selection import PartialView, Selection
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")
@@ -99,8 +99,8 @@ def _as_blocks(array: Any) -> Any:
         return leave_out(array)
     if not is_source(array):
         return array
-    if isinstance(array, PartialSource):
-        return PartialView(_as_blocks(array.source), array.places)
+    if isinstance(array, Selection):
+        return array.apply(_as_blocks(array.source))
     mapped = getattr(array, "memory_map", None)
     if mapped is None:
         raise TypeError(

@@ -24,7 +24,7 @@ from manyview.engines.base import (
     n_block_tiles,
     one_thread_per_product,
 )
-from manyview.views.presence import Mask, PartialView, restrict, stack
+from manyview.views.selection import Mask, PartialView, restrict, stack
 
 _FAN_IN = 8  # partial sums that one task adds
 

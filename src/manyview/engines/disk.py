@@ -19,6 +19,7 @@ from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
 from manyview.engines.checkpoint import Checkpoint, describe
 from manyview.engines.files import ArrayOutput, FileOutput, Output, TileFile, writing
 from manyview.engines.memory import DerivedRows, Loaded, Log, MemoryRows, TiledRows, refuse_foreign
+from manyview.errors import MemoryLimitError
 from manyview.machine import free_memory
 from manyview.sources import as_source, is_source
 from manyview.wording import bytes_in_words
@@ -241,11 +242,13 @@ class DiskRows(TiledRows):
         needed = tile_bytes + self._band_bytes
         if needed > share and not self._is_result:
             where = ", ".join(column.where for column in self._columns if is_source(column))
-            raise ValueError(
-                f"memory_limit={bytes_in_words(self._session.limit)} is too small to read {where}: with "
-                f"{self._run.n_jobs} thread(s) it takes at least {bytes_in_words(needed / _BLOCKS)}. "
-                "Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
-                + (", or store the views in smaller chunks." if self._band_bytes else ".")
+            limit, least = bytes_in_words(self._session.limit), bytes_in_words(needed / _BLOCKS)
+            raise MemoryLimitError(
+                f"A memory limit of {limit} is too small to read {where}: with {self._run.n_jobs} "
+                f"thread(s) it takes at least {least}.",
+                remedy="Set Disk(memory_limit=...) to that, or n_jobs to fewer threads"
+                + (", or store the views in smaller chunks." if self._band_bytes else "."),
+                parameter="memory_limit",
             )
         return _fitting(super()._block_tiles(), tile_bytes, share - self._band_bytes)
 
@@ -279,12 +282,14 @@ class DiskRows(TiledRows):
         size, limit = len(rows) * self._row_bytes, self._session.limit
         if size > limit * _SAMPLE:
             excess = (
-                f"memory_limit={bytes_in_words(limit)} is too small: a sample of {len(rows)} rows takes "
-                f"{bytes_in_words(size)}, and at most a quarter of the limit is for it."
+                f"A memory limit of {bytes_in_words(limit)} is too small: a sample of {len(rows)} rows "
+                f"takes {bytes_in_words(size)}, and at most a quarter of the limit is for it."
             )
             if not self._is_result:
-                raise ValueError(
-                    f"{excess} Set Disk(memory_limit=...) to at least {bytes_in_words(size / _SAMPLE)}."
+                raise MemoryLimitError(
+                    f"{excess} It must be at least {bytes_in_words(size / _SAMPLE)}.",
+                    remedy="Set Disk(memory_limit=...) to that.",
+                    parameter="memory_limit",
                 )
             logger.warning("%s It is taken all the same.", excess)
         arrays = self._log.recall(

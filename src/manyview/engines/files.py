@@ -30,16 +30,18 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
     except WriteError:
         raise
     except OSError as error:
-        advice = (
+        remedy = (
             "Make room there and call it again to go on, or give another folder: Disk(checkpoint=...)."
             if for_checkpoint
             else "Make room there, or give another folder: Disk(folder=...)."
         )
         free = ""
         with suppress(OSError):
-            free = f"{bytes_in_words(shutil.disk_usage(path.parent).free)} are free there. "
+            free = f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
         raise WriteError(
-            f"Could not write {what} to {str(path)!r}: {error.strerror or error}. {free}{advice}"
+            f"Could not write {what} to {str(path)!r}: {error.strerror or error}.{free}",
+            remedy=remedy,
+            parameter="checkpoint" if for_checkpoint else "folder",
         ) from error
 
 

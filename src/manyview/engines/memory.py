@@ -29,7 +29,7 @@ from manyview.engines.base import (
 )
 from manyview.engines.files import ArrayOutput, Output
 from manyview.sources import is_source
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 T = TypeVar("T")
 

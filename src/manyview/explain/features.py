@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.views.container import Views
-from manyview.views.presence import split_rows
+from manyview.views.selection import split_rows
 
 Array = npt.NDArray[np.float64]
 

@@ -32,7 +32,7 @@ from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import choose_rows, count_sample_rows, count_start_rows
 from manyview.stages.scaling import Scaler, fit_scaler
-from manyview.views.presence import refuse_samples_without_views, side_by_side
+from manyview.views.selection import refuse_samples_without_views, side_by_side
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ from manyview.stages.view_weights import (
     partial_agreement_weights,
     partial_anchor_view_weights,
 )
-from manyview.views.presence import find_present, side_by_side
+from manyview.views.selection import find_present, side_by_side
 
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known

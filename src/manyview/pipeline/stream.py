@@ -34,7 +34,7 @@ from manyview.stages.rows import ScaledRows
 from manyview.stages.sampling import count_sample_rows, count_start_rows
 from manyview.stages.scaling import fit_scaler
 from manyview.views.container import Views
-from manyview.views.presence import (
+from manyview.views.selection import (
     is_partial,
     refuse_samples_without_views,
     side_by_side,

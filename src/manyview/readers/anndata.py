@@ -5,8 +5,6 @@ The files are HDF5 with a documented layout, read with h5py alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +13,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.contents import Contents, ReadView, Request, as_labels
-from manyview.readers.hdf5 import open_rows, opened
+from manyview.readers.contents import Contents, Request, as_labels
+from manyview.readers.hdf5 import open_dataset, opened, read_values
+from manyview.sources import Part, as_ids
 from manyview.sources.csr_groups import CsrGroupSource
-from manyview.views.ids import as_ids
-from manyview.views.reordered import select_columns
-from manyview.wording import count, first_few, lacks_columns
+from manyview.wording import count, first_few
 
 
 def read(request: Request) -> Contents:
-    """Read the cells of a file.
+    """Views of the cells of a file.
 
     The key is ``X`` (also without one), or ``layers/NAME`` or ``obsm/NAME``; in MuData
     ``MODALITY``, or ``MODALITY/X`` and so on. Ids are the names of the cells; ``id_column`` and
@@ -35,10 +32,11 @@ def read(request: Request) -> Contents:
             return _read_many(file, request)
         if "obs" not in file:
             raise ReadError(f"{request.path} has no 'obs'; it is no AnnData or MuData file.")
-        view, note = _read_matrix(file, request.key or "X", request, request.stem)
-        ids, labels = _read_obs(file["obs"], request)
-        _check_count(view, len(ids), request)
-        return Contents((view,), f"{request.path}: AnnData, {note}.", ids, labels)
+        obs, ids = file["obs"], _index(file["obs"])
+        if request.id_column is not None and request.id_column in obs:
+            ids = as_ids(_column(obs[request.id_column]))
+        part, note = _read_matrix(file, request.key or "X", ids, request, request.stem)
+        return Contents((part,), f"{request.path}: AnnData, {note}.", _labels(obs, request))
 
 
 def _read_many(file: Any, request: Request) -> Contents:
@@ -49,7 +47,7 @@ def _read_many(file: Any, request: Request) -> Contents:
     chosen = [wanted] if wanted else names
     if not chosen:
         raise ReadError(f"{request.path} is a MuData file without modalities.")
-    views, notes = [], []
+    parts, notes = [], []
     ids = _index(file["mod"][chosen[0]]["obs"])
     for name in chosen:
         group = file["mod"][name]
@@ -58,30 +56,30 @@ def _read_many(file: Any, request: Request) -> Contents:
                 f"{request.path}: modality {name!r} does not hold the same cells in the same order as "
                 f"{chosen[0]!r}. Give the modalities as views of their own, {request.path.name}::"
                 f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names: the "
-                "common ones with --join inner, all with --join outer."
+                f"common ones with {request.vocabulary.inner}, all with {request.vocabulary.outer}."
             )
-        view, note = _read_matrix(group, inner or "X", request, name)
-        _check_count(view, len(ids), request)
-        views.append(view)
+        part, note = _read_matrix(group, inner or "X", ids, request, name)
+        parts.append(part)
         notes.append(note)
     obs = file["obs"] if len(chosen) > 1 else file["mod"][chosen[0]]["obs"]
     labels = _labels(obs, request)
     if labels is not None and len(labels) != len(ids):
         labels = None
     words = f"{request.path}: MuData, {'; '.join(notes)}."
-    return Contents(tuple(views), words, ids, labels)
+    return Contents(tuple(parts), words, labels)
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give the names of the cells, as ``_index``, and every column of ``obs``."""
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The names of the cells, as ``_index``, and every column of ``obs``."""
     with opened(path) as file:
         obs = file["obs"]
-        found = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
-        found["_index"] = _index(obs)
-    return {name: partial(np.asarray, values) for name, values in found.items()}
+        columns = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
+        return {**columns, "_index": _index(obs)}
 
 
-def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[ReadView, str]:
+def _read_matrix(
+    group: Any, key: str, ids: npt.NDArray[np.str_], request: Request, name: str
+) -> tuple[Part, str]:
     if key not in group or key in ("obs", "var", "uns"):
         options = ["X"] * ("X" in group)
         options += [f"{part}/{n}" for part in ("layers", "obsm") for n in group.get(part, ())]
@@ -90,34 +88,20 @@ def _read_matrix(group: Any, key: str, request: Request, name: str) -> tuple[Rea
     columns = None
     if not key.startswith("obsm/") and "var" in group:
         columns = tuple(_index(group["var"]).tolist())
-    where = f"{name!r}: {key}"
     if hasattr(item, "shape"):
         if len(item.shape) != 2:
             raise ReadError(f"{request.path}::{key} has shape {item.shape}; a view has two.")
-        data = open_rows(request.path, item.name.strip("/"))
+        data = open_dataset(request.path, item)
     else:
         data = _read_sparse(item, request)
     if columns is not None and len(columns) != data.shape[1]:
         columns = None
-    if columns is not None and request.features is not None:
-        data, columns = _arrange(data, columns, tuple(request.features), request)
-    note = (
-        f"{where}, {count(data.shape[0], 'row')}, one cell each, {count(data.shape[1], 'column')}"
-    )
-    return ReadView(name, data, columns), note
-
-
-def _arrange(
-    data: Any, columns: tuple[str, ...], wanted: tuple[str, ...], request: Request
-) -> tuple[Any, tuple[str, ...]]:
-    """Bring columns into the order wanted; rows on disk stay there."""
-    if columns == wanted:
-        return data, columns
-    places = {name: place for place, name in enumerate(columns)}
-    missing = [name for name in wanted if name not in places]
-    if missing:
-        raise ReadError(lacks_columns(str(request.path), missing))
-    return select_columns(data, [places[name] for name in wanted]), wanted
+    if data.shape[0] != len(ids):
+        raise ReadError(
+            f"{request.path}: {name!r} has {data.shape[0]} rows, but 'obs' has {len(ids)}."
+        )
+    size = f"{count(data.shape[0], 'row')}, one cell each, {count(data.shape[1], 'column')}"
+    return Part(name, data, columns, ids), f"{name!r}: {key}, {size}"
 
 
 def _read_sparse(group: Any, request: Request) -> Any:
@@ -132,13 +116,6 @@ def _read_sparse(group: Any, request: Request) -> Any:
     parts = tuple(np.asarray(group[part]) for part in ("data", "indices", "indptr"))
     shape = tuple(int(size) for size in group.attrs["shape"])
     return sparse.csr_array(sparse.csc_array(parts, shape=shape))
-
-
-def _read_obs(obs: Any, request: Request) -> tuple[npt.NDArray[np.str_], npt.NDArray[Any] | None]:
-    ids = _index(obs)
-    if request.id_column is not None and request.id_column in obs:
-        ids = as_ids(_column(obs[request.id_column]))
-    return ids, _labels(obs, request)
 
 
 def _labels(obs: Any, request: Request) -> npt.NDArray[Any] | None:
@@ -156,19 +133,12 @@ def _index(table: Any) -> npt.NDArray[np.str_]:
 
 
 def _column(item: Any) -> npt.NDArray[Any]:
-    """Give the values of a column, also if they are kept as codes of categories."""
+    """The values of a column, also if they are kept as codes of categories."""
     if hasattr(item, "shape"):
-        return np.asarray(item.asstr()[()] if item.dtype.kind == "O" else item[()])
+        return read_values(item)
     if "categories" in item:
         codes = np.asarray(item["codes"])
         categories = _column(item["categories"])
         missing = "" if categories.dtype.kind in "OUS" else -1
         return np.where(codes < 0, missing, categories[np.maximum(codes, 0)])
     return _column(item["values"])  # values with a mask
-
-
-def _check_count(view: ReadView, n_ids: int, request: Request) -> None:
-    if view.data.shape[0] != n_ids:
-        raise ReadError(
-            f"{request.path}: {view.name!r} has {view.data.shape[0]} rows, but 'obs' has {n_ids}."
-        )

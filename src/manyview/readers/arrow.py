@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +14,25 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
+from manyview.readers.text import need
 
 INDEX = "__index_level_0__"
 """Name under which pandas keeps an index that has none."""
 
 
 def read(request: Request) -> Contents:
-    """Read an Arrow IPC or Feather file."""
+    """Views of an Arrow IPC or Feather file."""
     return arrow_contents(_read_table(request.path), request, kind="Arrow")
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column by name."""
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
 
 def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
-    """Make views of a pyarrow table."""
+    """Views of a pyarrow table."""
     if request.id_column is None and INDEX in table.column_names:
-        from dataclasses import replace
-
         request = replace(request, id_column=INDEX)
     columns = {
         name: as_array(table.column(name), name, request.path) for name in table.column_names
@@ -40,19 +40,19 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
     return table_contents(columns, request, kind=kind)
 
 
-def arrow_vectors(table: Any, path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column of a pyarrow table that holds one value a row."""
+def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Every column of a pyarrow table that holds one value a row."""
     import pyarrow as pa
 
     return {
-        "_index" if name == INDEX else name: partial(as_array, table.column(name), name, path)
+        "_index" if name == INDEX else name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }
 
 
 def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
-    """Give a column as an array: missing numbers as NaN, lists of one length as rows."""
+    """A column as an array: missing numbers as NaN, lists of one length as rows."""
     import pyarrow as pa
 
     kind = column.type
@@ -90,25 +90,24 @@ def _lists(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
 
 
 def _read_table(path: Path) -> Any:
-    pa = need_pyarrow(path, "an Arrow")
-    from pyarrow import feather
+    with arrow_errors(path, "Arrow") as pa:
+        from pyarrow import feather
 
-    try:
-        return feather.read_table(path, memory_map=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
         try:
-            with pa.OSFile(str(path)) as file:
-                return pa.ipc.open_stream(file).read_all()
-        except (pa.ArrowException, OSError, ValueError):
-            raise ReadError(f"{path} is cut short, or is no Arrow file ({error}).") from error
+            return feather.read_table(path, memory_map=True)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            try:
+                with pa.OSFile(str(path)) as file:
+                    return pa.ipc.open_stream(file).read_all()
+            except (pa.ArrowException, OSError, ValueError):
+                raise error from None
 
 
-def need_pyarrow(path: Path, kind: str) -> Any:
-    """Import pyarrow, or say what to install."""
+@contextmanager
+def arrow_errors(path: Path, kind: str) -> Iterator[Any]:
+    """Pyarrow, whose errors become one that names the file."""
+    pa = need("pyarrow", path, f"{'an' if kind == 'Arrow' else 'a'} {kind} file")
     try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is {kind} file; reading it needs pyarrow: pip install 'manyview[io]'"
-        ) from error
-    return pyarrow
+        yield pa
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ReadError(f"{path} is cut short, or is no {kind} file ({error}).") from error

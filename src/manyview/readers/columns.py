@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
-from manyview.views.ids import as_ids
+from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
+from manyview.sources import Part, as_ids
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
@@ -21,15 +21,7 @@ _ID_NAMES = ("id", "index", "row", "unnamed_0")
 
 
 def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]]:
-    """Give the columns of each view of a table, by the view's name.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All columns of the table.
-    request : Request
-        What is wanted of it.
-    """
+    """The columns of each view of a table, by the view's name."""
     if request.key is not None:
         return {request.key: match_columns(names, [request.key], request)}
     if request.columns:
@@ -52,7 +44,7 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
 
 
 def found_drops(names: Sequence[str], request: Request) -> tuple[str, ...]:
-    """Give what the request drops that these columns have; another file may have the rest."""
+    """What the request drops that these columns have; another file may have the rest."""
     return tuple(
         pattern
         for pattern in request.drop
@@ -61,7 +53,7 @@ def found_drops(names: Sequence[str], request: Request) -> tuple[str, ...]:
 
 
 def _known_features(names: Sequence[str], features: Sequence[str], request: Request) -> list[str]:
-    """Give the columns with these names in this order; a column of lists numbers its parts."""
+    """The columns with these names in this order; a column of lists numbers its parts."""
     wanted = dict.fromkeys(f if f in names else re.sub(r"_\d+$", "", f) for f in features)
     missing = [name for name in wanted if name not in names]
     if missing:
@@ -70,7 +62,7 @@ def _known_features(names: Sequence[str], features: Sequence[str], request: Requ
 
 
 def match_columns(names: Sequence[str], patterns: Sequence[str], request: Request) -> list[str]:
-    """Give the columns with these names, or that match these patterns, in the table's order."""
+    """The columns with these names, or that match these patterns, in the table's order."""
     found: set[str] = set()
     for pattern in patterns:
         # A name is taken as it is even if it holds a star or a bracket.
@@ -87,61 +79,48 @@ def match_columns(names: Sequence[str], patterns: Sequence[str], request: Reques
 def table_contents(
     columns: Mapping[str, Column], request: Request, *, kind: str, how: str = ""
 ) -> Contents:
-    """Make views, ids and labels of a table's columns.
+    """Views, ids and labels of a table's columns, given in the table's order.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of shape (n,) or (n, d)
-        All columns that the request needs, in the table's order. A column may hold a list of the
-        same length in every row: shape (n, d).
-    request : Request
-        What is wanted.
-    kind : str
-        Name of the format, for the note.
-    how : str
-        More about how the file was understood, for the note.
+    A column may hold a list of the same length in every row: shape (n, d). ``kind`` and ``how`` say in
+    the note what the format is, and how the file was understood.
     """
-    split = split_columns(list(columns), request)
-    views = tuple(
-        _make_view(view, {name: columns[name] for name in names}, request)
-        for view, names in split.items()
+    ids = take_ids(columns, request)
+    parts = tuple(
+        _make_part(view, {name: columns[name] for name in names}, ids, request)
+        for view, names in split_columns(list(columns), request).items()
     )
-    ids, labels = take_ids(columns, request), take_labels(columns, request)
-    n_rows = int(views[0].data.shape[0])
-    if n_rows == 0:
+    if parts[0].rows.shape[0] == 0:
         raise ReadError(f"{request.path} has columns but no rows.")
-    note = table_note(views, request, kind=kind, how=how, ids=ids)
-    return Contents(views, note, ids, labels, found_drops(list(columns), request))
+    note = table_note(parts, request, kind=kind, how=how)
+    return Contents(parts, note, take_labels(columns, request), found_drops([*columns], request))
 
 
-def table_note(
-    views: Sequence[ReadView], request: Request, *, kind: str, how: str, ids: Any
-) -> str:
-    """Say what was taken as rows and columns of a table."""
-    parts = [
-        f"{view.name!r}: {count(view.data.shape[1], 'column')}"
-        + (f" ({_ends(view.columns)})" if view.columns else "")
-        for view in views
+def table_note(parts: Sequence[Part], request: Request, *, kind: str, how: str = "") -> str:
+    """What was taken as rows and columns of a table, in words."""
+    views = [
+        f"{part.name!r}: {count(part.rows.shape[1], 'column')}"
+        + (f" ({_ends(part.columns)})" if part.columns else "")
+        for part in parts
     ]
-    n_rows = int(views[0].data.shape[0])
-    words = f"{request.path}: {kind}, {count(n_rows, 'row')}, one line each; {'; '.join(parts)}"
-    if ids is not None:
+    n_rows = count(parts[0].rows.shape[0], "row")
+    words = f"{request.path}: {kind}, {n_rows}, one line each; {'; '.join(views)}"
+    if parts[0].ids is not None:
         words += (
             f"; ids from {request.id_column!r}" if request.id_column else "; ids from its index"
         )
     if request.label_column:
         words += f"; labels from {request.label_column!r}"
-    return f"{words}{'; ' + how if how else ''}.{_doubts(views)}"
+    return f"{words}{'; ' + how if how else ''}.{_doubts(parts, request)}"
 
 
-def _doubts(views: Sequence[ReadView]) -> str:
-    """Name columns that are taken as features but are called like ids or labels."""
-    names = [name for view in views for name in view.columns or ()]
-    doubts = [(name, "id") for name in names if name.lower() in _ID_NAMES]
-    doubts += [(name, "label") for name in names if name.lower() in LABEL_NAMES]
+def _doubts(parts: Sequence[Part], request: Request) -> str:
+    """Columns that are taken as features but are called like ids or labels, in words."""
+    names, words = [name for part in parts for name in part.columns or ()], request.vocabulary
+    doubts = [(name, words.id_column) for name in names if name.lower() in _ID_NAMES]
+    doubts += [(name, words.label_column) for name in names if name.lower() in LABEL_NAMES]
     return "".join(
-        f" Column {name!r} is taken as a feature: if it is none, name it with --{kind}-column."
-        for name, kind in doubts
+        f" Column {name!r} is taken as a feature: if it is none, name it with {how}."
+        for name, how in doubts
     )
 
 
@@ -150,41 +129,42 @@ def _ends(names: Sequence[str]) -> str:
 
 
 def take_ids(columns: Mapping[str, Any], request: Request) -> npt.NDArray[np.str_] | None:
-    """Give the ids that a table has, if it has the column that was asked for."""
+    """The ids that a table has, if it has the column that was asked for."""
     if request.id_column is None or request.id_column not in columns:
         return None
     return as_ids(columns[request.id_column])
 
 
 def take_labels(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any] | None:
-    """Give the labels that a table has, if it has the column that was asked for."""
+    """The labels that a table has, if it has the column that was asked for."""
     if request.label_column is None or request.label_column not in columns:
         return None
     return as_labels(columns[request.label_column])
 
 
-def _make_view(view: str, columns: Mapping[str, Column], request: Request) -> ReadView:
+def _make_part(
+    view: str, columns: Mapping[str, Column], ids: npt.NDArray[np.str_] | None, request: Request
+) -> Part:
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text:
+        words = request.vocabulary
         raise ReadError(
             f"{request.path} has column(s) that are not numbers: {first_few(text)}"
-            f"{_example(columns[text[0]])}. If one identifies the rows, name it with --id-column; if "
-            "one holds true labels, with --label-column; leave others out with --drop, or choose "
-            "the features with --columns."
+            f"{_example(columns[text[0]])}. If one identifies the rows, name it with "
+            f"{words.id_column}; if one holds true labels, with {words.label_column}; leave others out "
+            f"with {words.drop}, or choose the features with {words.columns}."
         )
     parts = [c if c.ndim == 2 else c[:, None] for c in columns.values()]
     # A column of one number for each row keeps its name; one of lists numbers its parts.
     names = [
         part_name
         for name, part in zip(columns, parts, strict=True)
-        for part_name in ([name] if part.shape[1] == 1 else _numbered(name, part.shape[1]))
+        for part_name in (
+            [name] if part.shape[1] == 1 else [f"{name}_{i}" for i in range(part.shape[1])]
+        )
     ]
     kind = np.result_type(*(part.dtype for part in parts))
-    return ReadView(view, np.concatenate(parts, axis=1, dtype=kind), tuple(names))
-
-
-def _numbered(name: str, width: int) -> list[str]:
-    return [f"{name}_{i}" for i in range(width)]
+    return Part(view, np.concatenate(parts, axis=1, dtype=kind), tuple(names), ids)
 
 
 def _example(column: Column) -> str:

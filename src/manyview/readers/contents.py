@@ -1,4 +1,4 @@
-"""What is asked of a file, and what a reader gives back."""
+"""What is asked of a file, in whose words, and what a reader gives back."""
 
 from __future__ import annotations
 
@@ -10,10 +10,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.views.ids import as_ids
+from manyview.sources import Part, as_ids
 
 LABEL_NAMES = ("labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class")
 """Names under which the field's files keep true labels, whatever their case."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How whoever asks for a file says what can be asked for: advice in messages uses these words.
+
+    The defaults are the parameters of :func:`manyview.views.files.read_views`; the command line has
+    its options here, and :class:`~manyview.Views` its own parameters.
+    """
+
+    id_column: str = "id_column='NAME'"
+    label_column: str = "label_column='NAME'"
+    labels: str = "labels='FILE'"
+    columns: str = "columns={'VIEW': [...]}"
+    drop: str = "drop=['NAME']"
+    inner: str = "join='inner'"
+    outer: str = "join='outer'"
+    order: str = "join='order'"
 
 
 @dataclass(frozen=True)
@@ -22,10 +40,9 @@ class Request:
 
     Attributes
     ----------
-    path : Path
-        The file, or the folder of a zarr store.
-    key : str or None
-        One array, variable, column or layer inside the file.
+    path, key, name, text : Path and str
+        The file (or the folder of a store), one array, variable, column or layer inside it, what the
+        user calls the view, and all of that as it was written.
     id_column, label_column : str or None
         Name of the column or array that identifies rows, and of the one with true labels.
     columns : mapping of str to sequence of str
@@ -36,16 +53,21 @@ class Request:
         Number of columns, where a file need not tell it (svmlight).
     features : sequence of str or None
         Columns of a table that are its features, in this order; all others are left out.
+    vocabulary : Vocabulary
+        Words for advice in messages.
     """
 
     path: Path
     key: str | None = None
+    name: str | None = None
+    text: str = ""
     id_column: str | None = None
     label_column: str | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     drop: Sequence[str] = ()
     n_features: int | None = None
     features: Sequence[str] | None = None
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @property
     def stem(self) -> str:
@@ -57,63 +79,47 @@ class Request:
 
 
 @dataclass(frozen=True)
-class ReadView:
-    """One view of a file.
-
-    Attributes
-    ----------
-    name : str
-        As the file, or the user, calls it.
-    data : ndarray, csr_array or Source, of shape (n, d)
-        The rows; a :class:`~manyview.sources.Source` reads them when they are needed.
-    columns : tuple of str or None
-        Names of the columns, where the file has them.
-    """
-
-    name: str
-    data: Any
-    columns: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
 class Contents:
     """Everything that was read from one file.
 
     Attributes
     ----------
-    views : tuple of ReadView
-        All with the same number of rows.
+    parts : tuple of Part
+        Its views, all of the same rows and with the same ids.
     note : str
         What was taken as rows, in words.
-    ids : ndarray of str, shape (n,), or None
-        What identifies the rows.
     labels : ndarray of shape (n,), or None
         True labels.
     dropped : tuple of str
         What of ``Request.drop`` the file has.
     """
 
-    views: tuple[ReadView, ...]
+    parts: tuple[Part, ...]
     note: str
-    ids: npt.NDArray[np.str_] | None = None
     labels: npt.NDArray[Any] | None = None
     dropped: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.views[0].data.shape[0])
+        return int(self.parts[0].rows.shape[0])
 
-    def under(self, name: str) -> Contents:
-        """Give the same contents under the user's name; several views get it as a prefix."""
-        if len(self.views) == 1:
-            return replace(self, views=(replace(self.views[0], name=name),))
-        views = tuple(replace(view, name=f"{name}.{view.name}") for view in self.views)
-        return replace(self, views=views)
+    @property
+    def ids(self) -> npt.NDArray[np.str_] | None:
+        """What identifies the rows, if the file says so."""
+        return self.parts[0].ids
+
+    def renamed(self, name: str) -> Contents:
+        """The same contents under the user's name; several views get it as a prefix."""
+        is_one = len(self.parts) == 1
+        parts = (
+            replace(part, name=name if is_one else f"{name}.{part.name}") for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
 
 
 def as_labels(values: Any) -> npt.NDArray[Any]:
-    """Give labels as one array: text as text, whole numbers as integers.
+    """Labels as one array: text as text, whole numbers as integers.
 
     Examples
     --------

@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ class _Layout:
 
 
 def read(request: Request) -> Contents:
-    """Read a table; empty fields and NA are missing values."""
+    """Views of a table; empty fields and NA are missing values."""
     # Ids stay as they are written: "007" is not 7, and long ones do not fit a float.
     as_text = {request.id_column, request.label_column}
     names, columns, layout = _read_table(request.path, lambda name: name in as_text)
@@ -54,10 +53,10 @@ def read(request: Request) -> Contents:
     return table_contents(table, request, kind=kind, how=layout.words)
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column by name, as text."""
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Every column by name, as text."""
     names, columns, _ = _read_table(path, lambda name: True)
-    return {name: partial(np.asarray, column) for name, column in zip(names, columns, strict=True)}
+    return dict(zip(names, columns, strict=True))
 
 
 def _read_table(
@@ -98,7 +97,7 @@ def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
 
 
 def _next_line(text: io.TextIOWrapper) -> str:
-    """Give the next line that is not blank; nothing at the end."""
+    """The next line that is not blank; empty at the end."""
     line = text.readline()
     while line and not line.strip(_BLANK):
         line = text.readline()
@@ -167,7 +166,7 @@ def _read_columns(
 
 
 def _batches(text: io.TextIOWrapper, separator: str, n_rows: int) -> Iterator[list[Any]]:
-    """Give lines, many at a time; from the first quotation mark on, lists of fields instead."""
+    """Lines, many at a time; from the first quotation mark on, lists of fields instead."""
     while lines := list(islice(text, n_rows)):
         if any('"' in line for line in lines):
             # A quoted field may hold separators, and go on over several lines.
@@ -190,7 +189,7 @@ def _refuse_ragged(batch: list[Any], separator: str, width: int, path: Path, fir
 def _convert(
     rows: list[Any], separator: str, keep: npt.NDArray[np.bool_]
 ) -> Iterator[npt.NDArray[Any]]:
-    """Give each column as numbers if all its fields are and it is not kept as text."""
+    """Each column as numbers if all its fields are and it is not kept as text."""
     parsed = _parse_numbers(rows, separator, np.flatnonzero(~keep))
     numbers = iter(() if parsed is None else parsed)
     texts = _fields(rows, separator, np.flatnonzero(keep | (parsed is None)))
@@ -204,7 +203,7 @@ def _convert(
 def _parse_numbers(
     rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64] | None:
-    """Give columns of lines all at once, shape (columns, rows); None if a field is no number."""
+    """Columns of lines all at once, shape (columns, rows); None if a field is no number."""
     if len(columns) == 0:
         return np.zeros((0, len(rows)))
     if isinstance(rows[0], list):
@@ -221,7 +220,7 @@ def _parse_numbers(
 def _fields(
     rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
 ) -> Iterator[tuple[str, ...]]:
-    """Give the fields of some columns, one column after the other."""
+    """The fields of some columns, one column after the other."""
     places = columns.tolist()
     split = (row if isinstance(row, list) else row.rstrip("\r\n").split(separator) for row in rows)
     yield from zip(*([row[i] for i in places] for row in split), strict=True)

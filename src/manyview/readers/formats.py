@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 from manyview.errors import ReadError
+from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 
 
@@ -21,7 +24,8 @@ class Format:
     name : str
         What people call it.
     module : str
-        Where its ``read`` and ``vectors`` are, imported when a file needs them.
+        Which reads it, imported when a file needs it. It has ``arrays(path)``, a context in which the
+        file's named arrays can be read, or ``read(request)`` and ``vectors(path)``.
     endings : tuple of str
         How names of such files end.
     signature : bytes
@@ -62,7 +66,7 @@ _PACKED = (".gz", ".bz2")
 
 
 def find_format(path: Path) -> Format:
-    """Give the format of a file or folder.
+    """The format of a file or folder.
 
     The ending of the name decides, and the content must not contradict it; without a known ending
     the first bytes decide.
@@ -101,26 +105,31 @@ def find_format(path: Path) -> Format:
 
 
 def read_file(request: Request) -> Contents:
-    """Read one file by the reader of its format."""
-    contents: Contents = _module(find_format(request.path)).read(request)
-    return contents
-
-
-def refuse_columns(path: Path) -> None:
-    """Raise ReadError if a file is no table, so that its columns cannot be split into views."""
-    found = find_format(path)
-    if not found.is_table:
+    """Everything in one file, by the reader of its format."""
+    found = find_format(request.path)
+    if request.columns and not found.is_table:
         tables = ", ".join(f.name for f in FORMATS if f.is_table)
         raise ReadError(
-            f"Columns split a table into views ({tables}), but {path} is a {found.name} file. Give each "
-            "view as a file or an array of its own, or save this one as a table."
+            f"Columns split a table into views ({tables}), but {request.path} is a {found.name} file. "
+            "Give each view as a file or an array of its own, or save this one as a table."
         )
+    module = _module(found)
+    if hasattr(module, "arrays"):
+        with module.arrays(request.path) as entries:
+            contents = pick_arrays(entries, request, kind=found.name)
+    else:
+        contents = module.read(request)
+    return contents if request.name is None else contents.renamed(request.name)
 
 
-def file_vectors(path: Path) -> dict[str, Any]:
-    """Give what a file holds that has one value a row: functions that read it, by name."""
-    found: dict[str, Any] = _module(find_format(path)).vectors(path)
-    return found
+def file_vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """What a file holds that has one value a row, by name."""
+    module = _module(find_format(path))
+    if not hasattr(module, "arrays"):
+        found: dict[str, npt.NDArray[Any]] = module.vectors(path)
+        return found
+    with module.arrays(path) as entries:
+        return {n: read_vector(entry) for n, entry in entries.items() if entry.is_vector}
 
 
 def _module(found: Format) -> Any:

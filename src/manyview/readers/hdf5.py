@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,42 +12,38 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.container import Entry, pick_arrays
-from manyview.readers.contents import Contents, Request
+from manyview.readers.arrays import Entry
+from manyview.readers.text import need
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
-def read(request: Request) -> Contents:
-    """Read a plain HDF5 file; data sets inside groups are named ``group/name``."""
-    with opened(request.path) as file:
+@contextmanager
+def arrays(path: Path) -> Iterator[dict[str, Entry]]:
+    """The data sets of a plain HDF5 file; those inside groups are named ``group/name``."""
+    with opened(path) as file:
         if "encoding-type" in file.attrs:
             kind = str(file.attrs["encoding-type"])
             raise ReadError(
-                f"{request.path} is a {kind} file; rename it to .h5ad or .h5mu, and it is read as one."
+                f"{path} is a {kind} file; rename it to .h5ad or .h5mu, and it is read as one."
             )
-        return pick_arrays(_entries(file, request.path), request, kind="HDF5")
+        found: dict[str, Entry] = {}
 
+        def visit(name: str, item: Any) -> None:
+            if hasattr(item, "shape") and item.shape is not None:
+                open_rows = partial(open_dataset, path, item)
+                found[name] = Entry(
+                    item.shape, item.dtype.kind, partial(read_values, item), open_rows
+                )
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every data set with one value a row."""
-    with opened(path) as file:
-        return {
-            name: partial(np.ravel, entry.read())
-            for name, entry in _entries(file, path).items()
-            if entry.is_vector
-        }
+        file.visititems(visit)
+        yield found
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open a file; say what to install or what is wrong with it."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is an HDF5 file; reading it needs h5py: pip install 'manyview[io]'"
-        ) from error
+    h5py = need("h5py", path, "an HDF5 file")
     try:
         file = h5py.File(path, "r")
     except OSError as error:
@@ -73,26 +69,13 @@ def is_hdf5(path: Path) -> bool:
     return head.startswith(SIGNATURE) or head[512:] == SIGNATURE
 
 
-def _entries(file: Any, path: Path) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
-
-    def visit(name: str, item: Any) -> None:
-        if hasattr(item, "shape") and item.shape is not None:
-            kind = "O" if item.dtype.kind == "O" else item.dtype.kind
-            found[name] = Entry(
-                item.shape, kind, partial(open_rows, path, name), partial(_all, item)
-            )
-
-    file.visititems(visit)
-    return found
-
-
-def _all(item: Any) -> npt.NDArray[Any]:
+def read_values(item: Any) -> npt.NDArray[Any]:
+    """The values of a data set; text as text."""
     return np.asarray(item.asstr()[()] if item.dtype.kind == "O" else item[()])
 
 
-def open_rows(path: Path, key: str | None = None) -> Any:
-    """Give a source of the rows of one array of a file."""
-    from manyview.sources.hdf5 import open_hdf5
+def open_dataset(path: Path, item: Any) -> Any:
+    """A source of the rows of a data set, which opens the file whenever it reads."""
+    from manyview.sources.hdf5 import Hdf5Source
 
-    return open_hdf5(path, key)
+    return Hdf5Source(item, path=path)

@@ -14,7 +14,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, as_labels
 from manyview.readers.formats import file_vectors
 from manyview.readers.specification import parse
-from manyview.views.ids import as_ids
+from manyview.sources import as_ids
 from manyview.wording import count, first_few
 
 ID_NAMES = ("id", "row", "_index")
@@ -23,18 +23,9 @@ ID_NAMES = ("id", "row", "_index")
 
 @dataclass(frozen=True)
 class LabelFile:
-    """Labels read from a file.
+    """Labels read from a file, with the ids of their rows and the column these are from, if any.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,)
-        Text, or numbers.
-    ids : ndarray of str, shape (n,), or None
-        What identifies the rows.
-    note : str
-        What was taken as labels and as ids, in words.
-    ids_name : str or None
-        Where the ids are from.
+    ``note`` says in words what was taken as labels and as ids.
     """
 
     labels: npt.NDArray[Any]
@@ -51,7 +42,7 @@ class LabelFile:
 def read_labels(
     text: str, *, id_column: str | None = None, folder: Path | None = None
 ) -> LabelFile:
-    r"""Read a file with one label a row.
+    r"""Labels of a file that holds one a row.
 
     Parameters
     ----------
@@ -77,8 +68,8 @@ def read_labels(
         raise ReadError(f"{found.path} holds nothing with one value a row.")
     ids_name = _ids_name(list(vectors), id_column, found.key)
     name = _labels_name([n for n in vectors if n != ids_name], found.key, found.path)
-    labels = as_labels(vectors[name]())
-    ids = None if ids_name is None else as_ids(vectors[ids_name]())
+    labels = as_labels(vectors[name])
+    ids = None if ids_name is None else as_ids(vectors[ids_name])
     if len(labels) == 0:
         raise ReadError(f"{found.path} holds no labels.")
     if ids is not None and len(ids) != len(labels):

@@ -7,8 +7,7 @@ samples x features or the reverse, which the number of labels decides, or the si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
+from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.readers.hdf5 import is_hdf5, opened
-from manyview.views.ids import as_ids
+from manyview.sources import Part, as_ids
 from manyview.wording import count
 
 VIEW_NAMES = ("x", "data", "fea", "views")
@@ -29,27 +28,20 @@ Variables = dict[str, Any]
 
 
 def read_variables(path: Path) -> Variables:
-    """Give all variables of a MATLAB file of any version, or the data sets of a plain HDF5 file."""
+    """All variables of a MATLAB file of any version, or the data sets of a plain HDF5 file."""
     return _read_hdf5(path) if is_hdf5(path) else _read_old(path)
 
 
 def _read_old(path: Path) -> Variables:
     from scipy.io import loadmat
 
-    found: dict[str, Any] = loadmat(path)
     return {
-        name: _cells(value) if _is_cell(value) else value
-        for name, value in found.items()
+        name: list(value.ravel(order="F"))  # a cell
+        if isinstance(value, np.ndarray) and value.dtype == object
+        else value
+        for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
-
-
-def _is_cell(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == object
-
-
-def _cells(value: npt.NDArray[Any]) -> list[Any]:
-    return list(value.ravel(order="F"))
 
 
 def _read_hdf5(path: Path) -> Variables:
@@ -60,7 +52,7 @@ def _read_hdf5(path: Path) -> Variables:
 
 
 def _from_hdf5(item: Any, file: Any) -> Any:
-    """Give a variable as MATLAB shows it: HDF5 holds arrays column by column, so transposed."""
+    """A variable as MATLAB shows it: HDF5 holds arrays column by column, so transposed."""
     import h5py
 
     if isinstance(item, h5py.Group):
@@ -84,7 +76,7 @@ def _sparse_from_hdf5(group: Any) -> Any:
 
 
 def pick_views(variables: Variables) -> dict[str, Any]:
-    """Give the views among the variables, by the name that MATLAB gives them: ``X{1}``."""
+    """The views among the variables, by the name that MATLAB gives them: ``X{1}``."""
     by_name = {name.lower(): name for name in variables}
     for usual in VIEW_NAMES:
         name = by_name.get(usual)
@@ -107,7 +99,7 @@ def pick_views(variables: Variables) -> dict[str, Any]:
 
 
 def pick_labels(variables: Variables) -> tuple[str, npt.NDArray[Any]] | None:
-    """Give the name and the values of the labels among the variables, if there are any."""
+    """The name and the values of the labels among the variables, if there are any."""
     by_name = {name.lower(): name for name in variables}
     for usual in LABEL_NAMES:
         value = variables.get(by_name.get(usual, ""))
@@ -136,7 +128,7 @@ def _as_vector(value: Any, name: str) -> npt.NDArray[Any]:
 
 
 def orient(views: Sequence[Any], n_rows: int) -> list[Any]:
-    """Turn views so that each has ``n_rows`` rows."""
+    """Views turned so that each has ``n_rows`` rows."""
     shapes: list[tuple[int, ...]] = [getattr(view, "shape", ()) for view in views]
     if any(len(shape) != 2 or n_rows not in shape for shape in shapes):
         raise ReadError(f"its views have shapes {shapes}, which do not fit {n_rows} labels")
@@ -149,7 +141,7 @@ def orient(views: Sequence[Any], n_rows: int) -> list[Any]:
 
 
 def read(request: Request) -> Contents:
-    """Read the views and labels of a MATLAB file."""
+    """The views and labels of a MATLAB file."""
     variables = _read_checked(request.path)
     try:
         return _contents(variables, request)
@@ -157,14 +149,14 @@ def read(request: Request) -> Contents:
         raise ReadError(f"Cannot use {request.path}: {error}.") from error
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every variable with one value a row."""
-    found: dict[str, Callable[[], npt.NDArray[Any]]] = {}
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Every variable with one value a row."""
+    found = {}
     for name, value in _read_checked(path).items():
         if isinstance(value, list):
             value = np.array([str(np.ravel(part)[0]) for part in value if np.size(part) == 1])
         if isinstance(value, np.ndarray) and value.size == max(value.shape, default=0) > 1:
-            found[name] = partial(np.ravel, value)
+            found[name] = np.ravel(value)
     return found
 
 
@@ -186,26 +178,23 @@ def _contents(variables: Variables, request: Request) -> Contents:
     labels = _wanted_labels(variables, request)
     picked = pick_views(variables) if request.key is None else _by_key(variables, request.key)
     n_rows, why = _count_rows(picked, None if labels is None else len(labels[1]), labels)
-    turned = orient(list(picked.values()), n_rows)
-    views = tuple(
-        ReadView(
-            _plain(name), sparse.csr_array(v) if sparse.issparse(v) else np.asarray(v, order="C")
+    found = variables.get(request.id_column or "")
+    ids = None if found is None else as_ids(_texts(found))
+    parts = tuple(
+        Part(
+            name.replace("{", "").replace("}", ""),
+            sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows, order="C"),
+            ids=ids,
         )
-        for name, v in zip(picked, turned, strict=True)
+        for name, rows in zip(picked, orient(list(picked.values()), n_rows), strict=True)
     )
     shapes = ", ".join(
         f"{name} {' x '.join(map(str, value.shape))}" for name, value in picked.items()
     )
-    ids = variables.get(request.id_column or "")
     note = f"{request.path}: MATLAB, {count(n_rows, 'row')}, {why}: {shapes}"
     if labels is not None:
         note += f"; labels from {labels[0]!r}"
-    return Contents(
-        views,
-        note + ".",
-        None if ids is None else as_ids(_texts(ids)),
-        None if labels is None else as_labels(labels[1]),
-    )
+    return Contents(parts, note + ".", None if labels is None else as_labels(labels[1]))
 
 
 def _wanted_labels(variables: Variables, request: Request) -> tuple[str, npt.NDArray[Any]] | None:
@@ -221,11 +210,9 @@ def _texts(value: Any) -> Any:
     )
 
 
-def _plain(name: str) -> str:
-    return name.replace("{", "").replace("}", "")
-
-
 def _by_key(variables: Variables, key: str) -> dict[str, Any]:
+    if key not in variables and (numbered := re.fullmatch(r"(.*\D)(\d+)", key)):
+        key = f"{numbered[1]}{{{numbered[2]}}}"  # X1 is what the view X{1} is called
     name, brace, _ = key.rstrip("}").partition("{")
     if name not in variables:
         raise ReadError(f"it has no variable {name!r}; it has {sorted(variables)}")
@@ -243,7 +230,7 @@ def _by_key(variables: Variables, key: str) -> dict[str, Any]:
 
 
 def _count_rows(views: dict[str, Any], n_labels: int | None, labels: Any) -> tuple[int, str]:
-    """Give the number of samples, and why, for views that may be either way round."""
+    """The number of samples, and why, for views that may be either way round."""
     shapes = [tuple(getattr(view, "shape", ())) for view in views.values()]
     if any(len(shape) != 2 or 0 in shape for shape in shapes):
         raise ReadError(f"its views have shapes {shapes}; each must be a matrix")

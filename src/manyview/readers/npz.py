@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.container import Entry, pick_arrays
-from manyview.readers.contents import Contents, Request
+from manyview.readers.arrays import ALONE, Entry
+from manyview.readers.text import need
+from manyview.sources.csr import open_npz
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -23,53 +24,29 @@ LARGE_BYTES = 1 << 30
 """A sparse file whose unpacked size is beyond this is read by rows, from a folder written beside it."""
 
 
-def read(request: Request) -> Contents:
-    """Read a ``.npz`` file.
+@contextmanager
+def arrays(path: Path) -> Iterator[dict[str, Entry]]:
+    """The arrays of a ``.npz`` file.
 
     It holds dense arrays, one CSR array as ``scipy.sparse.save_npz`` writes it, or several as the
     parts ``NAME_data``, ``NAME_indices``, ``NAME_indptr`` and ``NAME_shape``.
     """
-    with _opened(request.path) as file:
-        entries = _entries(file, request)
-        contents = pick_arrays(entries, request, kind="npz")
-    return contents
-
-
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every array with one value a row."""
-    with _opened(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    return {
-        name: partial(np.ravel, array)
-        for name, array in arrays.items()
-        if array.size == max(array.shape, default=0) > 1
-    }
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             if not hasattr(file, "files"):
                 raise ReadError(f"{path} is a single array, not an npz file; call it .npy.")
-            yield file
+            yield _entries(file, path)
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
         raise ReadError(f"{path} is not a whole npz file of numbers ({error}).") from error
 
 
-def _entries(file: Any, request: Request) -> dict[str, Entry]:
+def _entries(file: Any, path: Path) -> dict[str, Entry]:
     if "format" in file.files and set(_PARTS) - {"shape"} <= set(file.files):
         # Rows of a packed file cannot be read singly: the source unpacks it once, so only if it must.
-        read = partial(_one_sparse, request.path)
         is_large = sum(part.file_size for part in file.zip.infolist()) > LARGE_BYTES
         shape = tuple(int(size) for size in file["shape"])
-        return {
-            request.stem: Entry(
-                shape, "f", partial(_rows, request.path) if is_large else read, read
-            )
-        }
+        read = partial(_read_sparse, path)
+        return {ALONE: Entry(shape, "f", read, partial(_open_rows, path) if is_large else None)}
     names = file["view_names"].tolist() if "view_names" in file.files else []
     entries: dict[str, Entry] = {}
     for name in file.files:
@@ -78,18 +55,12 @@ def _entries(file: Any, request: Request) -> dict[str, Entry]:
             continue
         if name != stem and all(f"{stem}_{part}" in file.files for part in _PARTS):
             parts = [file[f"{stem}_{part}"] for part in _PARTS]
-            entry = _sparse_entry(partial(_join_parts, parts, stem, request.path), parts[3])
+            shape = tuple(int(size) for size in parts[3])
+            entry = Entry(shape, "f", partial(_join_parts, parts, stem, path))
         else:
-            stem, array = name, file[name]
-            entry = Entry(
-                array.shape, array.dtype.kind, partial(_same, array), partial(_same, array)
-            )
+            stem, entry = name, Entry.of(file[name])
         entries[_display_name(stem, names)] = entry
     return entries
-
-
-def _same(array: Any) -> Any:
-    return array
 
 
 def _is_part(name: str, names: list[str]) -> bool:
@@ -99,29 +70,24 @@ def _is_part(name: str, names: list[str]) -> bool:
 
 
 def _display_name(stem: str, names: list[str]) -> str:
-    """Give the view's own name, where the file tells it."""
+    """The view's own name, where the file tells it."""
     number = stem.removeprefix("view_")
     if number.isdigit() and stem != number and int(number) < len(names):
         return str(names[int(number)])
     return stem
 
 
-def _sparse_entry(read: Callable[[], Any], shape: npt.NDArray[Any]) -> Entry:
-    return Entry(tuple(int(size) for size in shape), "f", read, read)
-
-
-def _rows(path: Path) -> Any:
-    from manyview.sources.csr import open_npz
-
+def _open_rows(path: Path) -> Any:
+    need("h5py", path, "so large that its rows are kept in an HDF5 file")
     return open_npz(path)
 
 
-def _one_sparse(path: Path) -> Any:
+def _read_sparse(path: Path) -> Any:
     try:
         array = sparse.load_npz(path)
     except Exception as error:  # whatever a damaged file makes it raise
         raise ReadError(f"{path} is not a whole sparse array ({error}).") from error
-    return _checked(sparse.csr_array(array), path)
+    return _checked(sparse.csr_array(array), str(path))
 
 
 def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
@@ -130,12 +96,12 @@ def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
         array = sparse.csr_array(tuple(parts[:3]), shape=(n_rows, n_columns))
     except ValueError as error:
         raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error
-    return _checked(array, path)
+    return _checked(array, f"{path}::{stem}")
 
 
-def _checked(array: Any, path: Path) -> Any:
+def _checked(array: Any, where: str) -> Any:
     try:
         array.check_format()  # wrong indices would be read out of bounds later
     except ValueError as error:
-        raise ReadError(f"{path} is not a CSR array ({error}).") from error
+        raise ReadError(f"{where} is not a CSR array ({error}).") from error
     return array

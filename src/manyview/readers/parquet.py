@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,15 @@ from typing import Any
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.arrow import INDEX, arrow_contents, arrow_vectors, as_array, need_pyarrow
+from manyview.readers.arrow import INDEX, arrow_contents, arrow_errors, arrow_vectors, as_array
 from manyview.readers.columns import found_drops, split_columns, table_note, take_ids, take_labels
-from manyview.readers.contents import Contents, ReadView, Request
+from manyview.readers.contents import Contents, Request
+from manyview.sources import Part
+from manyview.sources.parquet import open_parquet, parquet_files
 
 
 def read(request: Request) -> Contents:
-    """Read a Parquet file, or a folder of them.
+    """Views of a Parquet file, or of a folder of them.
 
     Features that are numbers, or lists of one fixed length, stay on disk; a column of lists whose
     length is only found by reading them is read.
@@ -28,39 +29,36 @@ def read(request: Request) -> Contents:
     wanted = [name for names in split.values() for name in names]
     if not all(_can_stay(schema.field(name).type) for name in wanted):
         return arrow_contents(_read_table(request.path), request, kind="Parquet")
-    from manyview.sources.parquet import open_parquet
-
-    views = []
-    for view, names in split.items():
-        source = open_parquet(request.path, columns=names)
-        if source.shape[0] == 0:
-            raise ReadError(f"{request.path} has columns but no rows.")
-        views.append(ReadView(view, source, source.feature_names))
     aside = {
         name: as_array(_read_table(request.path, [name]).column(name), name, request.path)
         for name in (request.id_column, request.label_column)
         if name is not None and name in schema.names
     }
-    ids, labels = take_ids(aside, request), take_labels(aside, request)
-    note = table_note(views, request, kind="Parquet", how="", ids=ids)
-    return Contents(tuple(views), note, ids, labels, found_drops(schema.names, request))
+    ids = take_ids(aside, request)
+    parts = []
+    for view, names in split.items():
+        source = open_parquet(request.path, names)
+        if source.shape[0] == 0:
+            raise ReadError(f"{request.path} has columns but no rows.")
+        parts.append(Part(view, source, source.feature_names, ids))
+    return Contents(
+        tuple(parts),
+        table_note(parts, request, kind="Parquet"),
+        take_labels(aside, request),
+        found_drops(schema.names, request),
+    )
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every column by name."""
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Every column by name."""
     return arrow_vectors(_read_table(path), path)
 
 
 def _schema(path: Path) -> Any:
-    pa = need_pyarrow(path, "a Parquet")
-    from pyarrow import parquet
+    with arrow_errors(path, "Parquet"):
+        from pyarrow import parquet
 
-    from manyview.sources.parquet import parquet_files
-
-    try:
         return parquet.read_schema(parquet_files(path)[0])
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error
 
 
 def _can_stay(kind: Any) -> bool:
@@ -74,12 +72,7 @@ def _can_stay(kind: Any) -> bool:
 
 
 def _read_table(path: Path, columns: list[str] | None = None) -> Any:
-    pa = need_pyarrow(path, "a Parquet")
-    from pyarrow import parquet
+    with arrow_errors(path, "Parquet") as pa:
+        from pyarrow import parquet
 
-    from manyview.sources.parquet import parquet_files
-
-    try:
         return pa.concat_tables(parquet.read_table(f, columns=columns) for f in parquet_files(path))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ReadError(f"{path} is cut short, or is no Parquet file ({error}).") from error

@@ -1,37 +1,15 @@
-"""How a view is named on the command line: ``PATH``, ``NAME=PATH``, ``PATH::KEY``."""
+"""How a view in a file is written: ``PATH``, ``NAME=PATH``, ``PATH::KEY``, ``NAME=PATH::KEY``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from manyview.errors import ReadError
+from manyview.readers.contents import Request
 
 
-@dataclass(frozen=True)
-class Specification:
-    """Where a view is.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    key : str or None
-        What inside it.
-    name : str or None
-        What the user calls it.
-    text : str
-        As it was written.
-    """
-
-    path: Path
-    key: str | None
-    name: str | None
-    text: str
-
-
-def parse(text: str, *, folder: Path | None = None) -> Specification:
-    """Take a specification apart.
+def parse(text: str, *, folder: Path | None = None) -> Request:
+    """The file, the key inside it and the name that a text means.
 
     What exists as a file is a path, whole, whatever its name contains; so ``./a=b.npy`` and
     ``odd::name.csv`` work. Else the part before the first ``=`` is a name, unless it holds a path
@@ -61,15 +39,14 @@ def parse(text: str, *, folder: Path | None = None) -> Specification:
     start = folder or Path()
     whole = _find(text, start)
     if whole is not None:
-        return Specification(*whole, None, text)
+        return Request(*whole, text=text)
     name, equals, rest = text.partition("=")
+    text_path = text
     if equals and name and rest and not {"/", "\\"} & set(name):
         named = _find(rest, start)
         if named is not None:
-            return Specification(*named, name, text)
+            return Request(*named, name, text)
         text_path = rest
-    else:
-        text_path = text
     raise ReadError(_not_found(text_path.partition("::")[0] or text_path, start))
 
 

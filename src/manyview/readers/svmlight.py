@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers.contents import Contents, ReadView, Request, as_labels
+from manyview.readers.contents import Contents, Request, as_labels
 from manyview.readers.text import is_number, open_bytes, packing_errors
+from manyview.sources import Part
 from manyview.wording import count
 
 
@@ -26,15 +27,10 @@ class Lines(NamedTuple):
 
 
 def read_lines(path: Path, *, n_features: int | None = None) -> Lines:
-    """Read one sparse view and its labels.
+    """One sparse view and its labels, of a file that may end in .gz or .bz2.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it may end in .gz or .bz2. A label is any text without spaces; columns are
-        counted from 0 if any has the number 0, else from 1.
-    n_features : int, optional
-        Number of columns; by default up to the last that is used.
+    A label is any text without spaces. Columns are counted from 0 if any has the number 0, else from
+    1, and go up to the last that is used unless ``n_features`` says how many there are.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -69,7 +65,7 @@ def _numbers_where_possible(labels: list[str]) -> npt.NDArray[Any]:
 
 
 def read(request: Request) -> Contents:
-    """Read a file; every line is a row."""
+    """One sparse view and its labels; every line is a row."""
     path = request.path
     if request.key is not None:
         raise ReadError(f"{path} holds one view; leave out '::{request.key}'.")
@@ -79,14 +75,12 @@ def read(request: Request) -> Contents:
         f"{path}: svmlight, {count(n_rows, 'row')}, one line each, {count(n_columns, 'column')} "
         f"counted from {lines.first_column}; labels from the start of the lines."
     )
-    view = ReadView(request.stem, lines.array)
-    return Contents((view,), note, labels=as_labels(lines.labels))
+    return Contents((Part(request.stem, lines.array),), note, as_labels(lines.labels))
 
 
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give the labels."""
-    labels = _read_checked(path, None).labels
-    return {"labels": lambda: labels}
+def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The labels."""
+    return {"labels": _read_checked(path, None).labels}
 
 
 def _read_checked(path: Path, n_features: int | None) -> Lines:

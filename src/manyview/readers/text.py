@@ -1,16 +1,27 @@
-"""Text files, packed or not."""
+"""Text files, packed or not; and libraries that other files need."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from manyview.errors import ReadError
+
+
+def need(library: str, path: Path, kind: str) -> Any:
+    """A library that reading a file of some kind needs, imported; or what to install."""
+    try:
+        return importlib.import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"{path.name} is {kind}; reading it needs {library}: pip install 'manyview[io]'"
+        ) from error
 
 
 def open_bytes(path: Path) -> IO[bytes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.container import Entry, pick_arrays
-from manyview.readers.contents import Contents, Request
+from manyview.readers.arrays import ALONE, Entry
+from manyview.readers.text import need
 
 
 def is_store(path: Path) -> bool:
@@ -20,53 +21,36 @@ def is_store(path: Path) -> bool:
     return any((path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
 
 
-def read(request: Request) -> Contents:
-    """Read a zarr array, or the arrays of a group."""
-    return pick_arrays(_entries(request.path, request.stem), request, kind="zarr")
-
-
-def vectors(path: Path) -> dict[str, Callable[[], npt.NDArray[Any]]]:
-    """Give every array with one value a row."""
-    return {
-        name: partial(np.ravel, entry.read())
-        for name, entry in _entries(path, "").items()
-        if entry.is_vector
-    }
-
-
-def _entries(path: Path, stem: str) -> dict[str, Entry]:
-    try:
-        import zarr
-    except ImportError as error:
-        raise ImportError(
-            f"{path.name} is a zarr store; reading it needs zarr: pip install 'manyview[io]'"
-        ) from error
+@contextmanager
+def arrays(path: Path) -> Iterator[dict[str, Entry]]:
+    """A zarr array, or the arrays of a group; those of inner groups are named ``group/name``."""
+    zarr = need("zarr", path, "a zarr store")
     try:
         store = zarr.open(path, mode="r")
     except Exception as error:  # whatever a damaged store makes it raise
         raise ReadError(f"{path} is not a whole zarr store ({error}).") from error
     if isinstance(store, zarr.Array):
-        return {stem: _entry(store, path, None)}
-    return {name: _entry(item, path, name) for name, item in sorted(_walk(store))}
+        yield {ALONE: _entry(store, path)}
+    else:
+        yield {name: _entry(item, path / name) for name, item in sorted(_walk(store))}
 
 
-def _walk(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
-    found = [(prefix + name, item) for name, item in group.arrays()]
+def _walk(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    yield from ((prefix + name, item) for name, item in group.arrays())
     for name, inner in group.groups():
-        found += _walk(inner, f"{prefix}{name}/")
-    return found
+        yield from _walk(inner, f"{prefix}{name}/")
 
 
-def _entry(array: Any, path: Path, key: str | None) -> Entry:
+def _entry(array: Any, path: Path) -> Entry:
     kind = np.dtype(array.dtype).kind
-    return Entry(tuple(array.shape), kind, partial(_open, path, key), partial(_all, array))
+    return Entry(tuple(array.shape), kind, partial(_read, array), partial(_open, array, path))
 
 
-def _all(array: Any) -> npt.NDArray[Any]:
+def _read(array: Any) -> npt.NDArray[Any]:
     return np.asarray(array[...])
 
 
-def _open(path: Path, key: str | None) -> Any:
-    from manyview.sources.zarr import open_zarr
+def _open(array: Any, path: Path) -> Any:
+    from manyview.sources.zarr import ZarrSource
 
-    return open_zarr(path, key)
+    return ZarrSource(array, path=path)

@@ -24,7 +24,7 @@ from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, Samples, check_has_labels, choose_samples
 from manyview.report.spectrum import describe_spectrum
 from manyview.views.container import Views, is_sparse
-from manyview.views.presence import PartialView
+from manyview.views.selection import PartialView
 
 if TYPE_CHECKING:
     from manyview import LMVSC

@@ -43,12 +43,8 @@ class Bands:
 
     Blocks that follow each other and cut a band decode it once that way.
 
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop that are both edges of bands.
-    edges : ndarray of shape (b + 1,)
-        First row of every band, and the number of rows.
+    ``decode`` gives the rows from a start up to a stop that are both among the ``edges``, shape
+    (b + 1,): the first row of every band, and the number of rows.
     """
 
     def __init__(
@@ -98,13 +94,7 @@ class Bands:
 
 
 class SingleRows:
-    """Rows of a store that can read any of them by itself.
-
-    Parameters
-    ----------
-    decode : callable
-        Gives the rows from a start up to a stop.
-    """
+    """Rows of a store that can read any of them by itself: ``decode`` gives those up to a stop."""
 
     def __init__(self, decode: Callable[[int, int], npt.NDArray[Any]]) -> None:
         self.read = decode
@@ -119,7 +109,7 @@ def _take_runs(
     rows: npt.NDArray[np.int64],
     runs: npt.NDArray[np.int64],
 ) -> npt.NDArray[Any]:
-    """Give rows by number, read in one go where they have the same run."""
+    """Rows by number, read in one go where they have the same run."""
     parts = []
     for group in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
         start, stop = int(group[0]), int(group[-1]) + 1
@@ -130,7 +120,7 @@ def _take_runs(
 def take_sparse(
     read: Callable[[int, int], sparse.csr_array], rows: npt.NDArray[np.int64]
 ) -> sparse.csr_array:
-    """Give sparse rows by number, ascending; those near each other are read in one go."""
+    """Sparse rows by number, ascending; those near each other are read in one go."""
     parts = []
     for run in np.split(rows, np.flatnonzero(np.diff(rows) > _FEW_ROWS) + 1):
         for piece in np.array_split(run, -(-len(run) // _SPARSE_ROWS)):

@@ -85,13 +85,7 @@ def reading(where: str, start: int, stop: int) -> Iterator[None]:
 
 
 class WatchedFile:
-    """A file that must stay as it was when it was first seen.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """A file that must stay as it was when it was first seen."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -129,7 +123,7 @@ def take_in_any_order(source: Source, rows: npt.NDArray[np.int64]) -> Rows:
 
 
 def hash_of_order(rows: npt.NDArray[np.int64]) -> str:
-    """Give a hash of the numbers of rows."""
+    """A hash of the numbers of rows."""
     return hashlib.blake2b(rows.tobytes(), digest_size=16).hexdigest()
 
 
@@ -148,7 +142,7 @@ class Dense:
 
 
 def hash_of_few(source: Source) -> str:
-    """Give a hash of a few rows, from the first to the last."""
+    """A hash of a few rows, from the first to the last."""
     few = np.unique(np.linspace(0, source.shape[0] - 1, _SAMPLED_ROWS).astype(np.int64))
     return hashlib.blake2b(source.take(few).tobytes(), digest_size=16).hexdigest()
 

@@ -1,19 +1,15 @@
 """Sparse rows, in the ``.npz`` files of ``scipy.sparse.save_npz``.
 
-Such a file is compressed as a whole, so single rows cannot be read from it. It is turned once into a
-folder beside it, ``NAME.npz.rows``, that holds the same rows as plain ``.npy`` files, and that is used
-again as long as the file stays the same.
+Such a file is compressed as a whole, so single rows cannot be read from it. Its rows are written once
+to a file beside it, ``NAME.npz.rows.h5``, that is used again as long as the first one stays the same.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
-import shutil
 import zipfile
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -21,123 +17,56 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError, WriteError
-from manyview.sources.bands import take_sparse
+from manyview.machine import whole_file
 from manyview.sources.base import WatchedFile, reading
-from manyview.sources.npy import NpySource, open_npy
+from manyview.sources.csr_groups import CsrGroupSource
 
 logger = logging.getLogger("manyview")
 
 _PARTS = ("indptr", "indices", "data")
-_FORMAT = 1
 _ROWS = 4096
+_CHUNK = 1 << 16
 
 
-class CsrSource:
-    """Rows of a CSR array that lies in a folder as ``.npy`` files.
+def open_npz(path: Path) -> CsrGroupSource:
+    """The source of a sparse ``.npz`` file; its rows are written beside it if they are not there."""
+    import h5py
 
-    Parameters
-    ----------
-    folder : Path
-        With ``indptr.npy``, ``indices.npy``, ``data.npy``.
-    shape : tuple of int
-        Shape of the array.
-    original : Path
-        The file that it was made from.
-    """
-
-    is_sparse = True
-    feature_names = None
-    band_rows = 1
-
-    def __init__(self, folder: Path, shape: tuple[int, int], original: Path) -> None:
-        self.shape, self.where = shape, repr(str(original))
-        self._original = WatchedFile(original)
-        parts = [open_npy(folder / f"{name}.npy") for name in _PARTS]
-        self._indptr, self._indices, self._data = map(_as_column, parts)
-        self.dtype = self._data.dtype
-        entry_bytes = self.dtype.itemsize + self._indices.dtype.itemsize
-        self.row_bytes = 8.0 + self._data.shape[0] * entry_bytes / max(shape[0], 1)
-
-    def read(self, start: int, stop: int) -> sparse.csr_array:
-        """Rows from ``start`` up to ``stop``."""
-        with reading(self.where, start, stop):
-            self._original.check()
-            return self._read(start, stop)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> sparse.csr_array:
-        """Rows with these numbers, ascending."""
-        return take_sparse(self.read, rows)
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Of the file that it was made from."""
-        return {
-            "kind": "csr", "shape": list(self.shape), "dtype": self.dtype.str,
-            **self._original.fingerprint(),
-        }  # fmt: skip
-
-    def _read(self, start: int, stop: int) -> sparse.csr_array:
-        indptr = self._indptr.read_part(start, stop + 1)[:, 0]
-        first, last = int(indptr[0]), int(indptr[-1])
-        if np.any(np.diff(indptr) < 0) or not 0 <= first <= last <= self._data.shape[0]:
-            raise ValueError("the rows' places are damaged; remove the folder beside the file")
-        shape = (stop - start, self.shape[1])
-        if first == last:
-            return sparse.csr_array(shape, dtype=self.dtype)
-        indices = self._indices.read_part(first, last)[:, 0]
-        if indices.min() < 0 or indices.max() >= shape[1]:
-            raise ValueError("a column number is damaged; remove the folder beside the file")
-        # As SciPy has them: narrow unless they must be wide.
-        kind = np.int32 if max(last - first, shape[1]) < 2**31 else np.int64
-        places = (indices.astype(kind, copy=False), (indptr - first).astype(kind))
-        rows = sparse.csr_array((self._data.read_part(first, last)[:, 0], *places), shape)
-        rows.has_canonical_format = True  # seen to when the folder was written
-        return rows
-
-
-def open_npz(path: Path) -> CsrSource:
-    """Give the source of a sparse ``.npz`` file; write its rows beside it if they are not there."""
-    stamp = {"format": _FORMAT, **WatchedFile(path).fingerprint()}
-    folder = path.with_name(f"{path.name}.rows")
-    shape = _reusable(folder, stamp)
-    if shape is None:
+    stamp = json.dumps(WatchedFile(path).fingerprint())
+    rows = path.with_name(f"{path.name}.rows.h5")
+    if not _is_made_from(rows, stamp):
         logger.warning(
             "rows cannot be read from %s one by one: writing them to %s once, and using that from now "
-            "on.", path, folder,
+            "on.", path, rows,
         )  # fmt: skip
-        temporary = None
         try:
-            temporary = Path(mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-            rows = temporary / "rows"  # others may read it, unlike what mkdtemp makes
-            rows.mkdir()
-            shape = _write_rows(path, rows)
-            (rows / "rows.json").write_text(json.dumps({**stamp, "shape": shape}))
-            if _reusable(folder, stamp) is None:  # or another process was faster
-                shutil.rmtree(folder, ignore_errors=True)
-                os.replace(rows, folder)
-        except OSError as error:
+            with whole_file(rows) as temporary, h5py.File(temporary, "w") as file:
+                group = file.create_group("rows")
+                group.attrs["stamp"] = stamp
+                _write_rows(path, group)
+        except (OSError, RuntimeError) as error:
             if isinstance(error, ReadError):
                 raise
             raise WriteError(
-                f"Could not write the rows of {str(path)!r} to {str(folder)!r}: {error}. Move the "
-                "file to where there is room and leave to write."
+                f"Could not write the rows of {str(path)!r} to {str(rows)!r}: {error}. Move the file "
+                "to where there is room and leave to write."
             ) from error
-        finally:
-            if temporary is not None:
-                shutil.rmtree(temporary, ignore_errors=True)
-    return CsrSource(folder, (shape[0], shape[1]), path)
+    with reading(repr(str(rows)), 0, 1), h5py.File(rows, "r") as file:
+        return CsrGroupSource(file["rows"], path=rows)
 
 
-def _reusable(folder: Path, stamp: dict[str, Any]) -> list[int] | None:
-    """Shape of the rows in the folder, if they were made from this very file."""
+def _is_made_from(rows: Path, stamp: str) -> bool:
+    """Whether a file holds the rows of the file with this stamp."""
+    import h5py
+
     try:
-        found = json.loads((folder / "rows.json").read_text())
-        shape: list[int] = found.pop("shape")
-    except (OSError, ValueError, KeyError):
-        return None
-    return shape if found == stamp else None
+        with h5py.File(rows, "r") as file:
+            return bool(file["rows"].attrs["stamp"] == stamp)
+    except (OSError, KeyError):
+        return False
 
 
-def _write_rows(path: Path, folder: Path) -> list[int]:
+def _write_rows(path: Path, group: Any) -> None:
     """Copy the rows, few at a time; entries in the order of their columns, each once."""
     where = repr(str(path))
     with reading(where, 0, 1):
@@ -149,110 +78,65 @@ def _write_rows(path: Path, folder: Path) -> list[int]:
                 f"{where} does not hold a CSR array of scipy.sparse.save_npz, but "
                 f"{sorted(names)[:5]}. Save dense arrays as one .npy file each."
             )
-        kind, sizes = (_read_member(archive, name, where) for name in ("format", "shape"))
-        kind = kind.item()
-        if kind not in (b"csr", "csr"):
-            raise ValueError(
-                f"{where} holds a {kind.decode() if isinstance(kind, bytes) else kind} array. "
-                "Save its rows: scipy.sparse.save_npz(path, array.tocsr())."
-            )
-        shape = [int(size) for size in sizes]
-        if len(shape) != 2:
-            raise ValueError(f"{where} holds an array of shape {tuple(shape)}, not 2-D rows.")
-        _copy_entries(archive, shape, folder, where)
-    return shape
-
-
-def _read_member(archive: zipfile.ZipFile, name: str, where: str) -> npt.NDArray[Any]:
-    with reading(where, 0, 1), archive.open(f"{name}.npy") as member:
-        return np.lib.format.read_array(member)
-
-
-def _copy_entries(archive: zipfile.ZipFile, shape: list[int], folder: Path, where: str) -> None:
-    with reading(where, 0, 1):
-        readers = {name: _Member(archive, name) for name in _PARTS}
-    writers = {
-        "indptr": NpyWriter(folder / "indptr.npy", np.dtype(np.int64)),
-        "indices": NpyWriter(folder / "indices.npy", readers["indices"].dtype),
-        "data": NpyWriter(folder / "data.npy", readers["data"].dtype),
-    }
-    try:
         with reading(where, 0, 1):
-            first = readers["indptr"].read(1).astype(np.int64)
-        writers["indptr"].write(np.zeros(1, np.int64))
-        written = 0
-        for start in range(0, shape[0], _ROWS):
-            stop = min(start + _ROWS, shape[0])
-            with reading(where, start, stop):
-                ends = readers["indptr"].read(stop - start).astype(np.int64)
-                count = int(ends[-1] - first[0])
-                entries = readers["data"].read(count), readers["indices"].read(count)
-                indptr = np.concatenate([first, ends]) - first
-                rows = sparse.csr_array((*entries, indptr), (stop - start, shape[1]))
-                rows.check_format(full_check=True)
-                rows.sum_duplicates()
-            writers["data"].write(rows.data)
-            writers["indices"].write(rows.indices.astype(readers["indices"].dtype, copy=False))
-            writers["indptr"].write(rows.indptr[1:].astype(np.int64) + written)
-            first, written = ends[-1:], written + rows.nnz
-    finally:
-        for writer in writers.values():
-            writer.close()
-        for reader in readers.values():
-            reader.close()
+            kind, sizes = (_Member(archive, name).read() for name in ("format", "shape"))
+            members = {name: _Member(archive, name) for name in _PARTS}
+        if kind.item() not in (b"csr", "csr"):
+            raise ValueError(
+                f"{where} holds a {np.asarray(kind, np.str_)} array. Save its rows: "
+                "scipy.sparse.save_npz(path, array.tocsr())."
+            )
+        if sizes.shape != (2,):
+            raise ValueError(f"{where} holds an array of shape {tuple(sizes)}, not 2-D rows.")
+        _copy_entries(members, [int(size) for size in sizes], group, where)
+
+
+def _copy_entries(members: dict[str, _Member], shape: list[int], group: Any, where: str) -> None:
+    group.attrs["shape"] = shape
+    for name in _PARTS:
+        kind = np.dtype(np.int64) if name == "indptr" else members[name].dtype
+        # Checksums tell if it is damaged later.
+        group.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(_CHUNK,), fletcher32=True)
+    with reading(where, 0, 1):
+        first = members["indptr"].read(1).astype(np.int64)
+    _append(group["indptr"], np.zeros(1, np.int64))
+    written = 0
+    for start in range(0, shape[0], _ROWS):
+        stop = min(start + _ROWS, shape[0])
+        with reading(where, start, stop):
+            ends = members["indptr"].read(stop - start).astype(np.int64)
+            count = int(ends[-1] - first[0])
+            entries = members["data"].read(count), members["indices"].read(count)
+            indptr = np.concatenate([first, ends]) - first
+            rows = sparse.csr_array((*entries, indptr), (stop - start, shape[1]))
+            rows.check_format(full_check=True)
+            rows.sum_duplicates()
+        _append(group["data"], rows.data)
+        _append(group["indices"], rows.indices)
+        _append(group["indptr"], rows.indptr[1:].astype(np.int64) + written)
+        first, written = ends[-1:], written + rows.nnz
+
+
+def _append(dataset: Any, values: npt.NDArray[Any]) -> None:
+    n = len(dataset)
+    dataset.resize(n + len(values), axis=0)
+    dataset[n:] = values
 
 
 class _Member:
-    """A one-dimensional array inside an archive, read from its beginning to its end."""
+    """An array inside an archive, read from its beginning to its end."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._file = archive.open(f"{name}.npy")
         version = np.lib.format.read_magic(self._file)
         read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        _, _, self.dtype = read[min(version[0], 2)](self._file)
+        self._shape, _, self.dtype = read[min(version[0], 2)](self._file)
 
-    def read(self, count: int) -> npt.NDArray[Any]:
-        content = self._file.read(count * self.dtype.itemsize)
-        if len(content) < count * self.dtype.itemsize:
+    def read(self, count: int | None = None) -> npt.NDArray[Any]:
+        """The next values; all if their number is not given."""
+        size = int(np.prod(self._shape)) if count is None else count
+        content = self._file.read(size * self.dtype.itemsize)
+        if len(content) < size * self.dtype.itemsize:
             raise EOFError("the file is cut short")
-        return np.frombuffer(content, self.dtype).copy()
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class NpyWriter:
-    """A one-dimensional ``.npy`` file whose length is known when it is closed."""
-
-    _ROOM = 20  # digits of the length
-
-    def __init__(self, path: Path, dtype: np.dtype[Any]) -> None:
-        self._file, self._dtype, self._count = path.open("wb"), dtype, 0
-        self._write_header()
-
-    def write(self, values: npt.NDArray[Any]) -> None:
-        """Put values behind those that are there."""
-        self._count += len(values)
-        self._file.write(np.ascontiguousarray(values, self._dtype).data)
-
-    def close(self) -> None:
-        """Write the length."""
-        self._file.seek(0)
-        self._write_header()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-
-    def _write_header(self) -> None:
-        # Padded by hand, so that it has one size whatever the length.
-        length = f"{self._count}".rjust(self._ROOM)
-        text = f"{{'descr': {self._dtype.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
-        padding = -(10 + len(text) + 1) % 64
-        header = (text + " " * padding + "\n").encode("latin1")
-        self._file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-
-
-def _as_column(source: NpySource) -> NpySource:
-    """A one-dimensional array as one column."""
-    size = source.dtype.itemsize
-    return source.reshaped((source.shape[0], 1), (size, size))
+        values = np.frombuffer(content, self.dtype).copy()
+        return values.reshape(self._shape) if count is None else values

@@ -10,19 +10,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources.bands import take_sparse
-from manyview.sources.base import WatchedFile, native, reading
+from manyview.sources.base import WatchedFile, hash_of_order, native, reading
 
 
 class CsrGroupSource:
-    """Rows of a CSR matrix in an open group, or in a file by its path.
+    """Rows of a CSR matrix in an open group of HDF5 or zarr, or in an HDF5 file by its path.
 
-    Parameters
-    ----------
-    group : h5py.Group or zarr.Group
-        With ``data``, ``indices`` and ``indptr``, and the shape among its attributes.
-    path : Path, optional
-        Open the HDF5 file for each read, rather than use ``group``: then this can be sent to other
-        processes, and the file is not kept open.
+    With a path the file is opened for each read, rather than ``group`` used: then this can be sent to
+    other processes, and the file is not kept open.
     """
 
     is_sparse = True
@@ -59,9 +54,7 @@ class CsrGroupSource:
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the group's name and the rows' places."""
-        import hashlib
-
-        places = hashlib.blake2b(self._indptr.tobytes(), digest_size=16).hexdigest()
+        places = hash_of_order(self._indptr)
         file = {} if self._file is None else self._file.fingerprint()
         return {
             "kind": "csr group", "key": self._key, "shape": list(self.shape),
@@ -73,6 +66,9 @@ class CsrGroupSource:
         first, last = int(indptr[0]), int(indptr[-1])
         data = np.asarray(group["data"][first:last]).astype(self.dtype, copy=False)
         indices = np.asarray(group["indices"][first:last])
-        rows = sparse.csr_array((data, indices, indptr - first), (stop - start, self.shape[1]))
+        # As SciPy has them: narrow unless they must be wide.
+        kind = np.int32 if max(last - first, self.shape[1]) < 2**31 else np.int64
+        places = indices.astype(kind, copy=False), (indptr - first).astype(kind)
+        rows = sparse.csr_array((data, *places), (stop - start, self.shape[1]))
         rows.sum_duplicates()  # also puts entries into the order of their columns
         return rows

@@ -13,15 +13,10 @@ from manyview.sources.base import WatchedFile, hash_of_few, native, reading
 
 
 class Hdf5Source(Banded):
-    """Rows of an HDF5 dataset, by an open ``h5py.Dataset`` or by path and key.
+    """Rows of an open ``h5py.Dataset``, or of one in a file by its path.
 
-    Parameters
-    ----------
-    dataset : h5py.Dataset
-        Tells shape and chunks.
-    path : Path, optional
-        Open the file for each read, rather than use ``dataset``: then this can be sent to other
-        processes, and the file is not kept open.
+    With a path the file is opened for each read, rather than ``dataset`` used: then this can be sent to
+    other processes, and the file is not kept open.
     """
 
     def __init__(self, dataset: Any, *, path: Path | None = None) -> None:
@@ -70,40 +65,3 @@ class Hdf5Source(Banded):
             with h5py.File(self._path, "r") as file:
                 rows = file[self._key][start:stop]
         return np.asarray(rows).astype(self.dtype, copy=False)
-
-
-def open_hdf5(path: Path, key: str | None) -> Hdf5Source:
-    """Give the source of a dataset of an HDF5 file; the only one, if no key is given."""
-    import h5py
-
-    with reading(repr(str(path)), 0, 1):
-        file = h5py.File(path, "r")
-    with file:
-        if key is None:
-            names = _table_names(file)
-            if len(names) != 1:
-                raise ValueError(
-                    f"{str(path)!r} holds {len(names)} two-dimensional datasets ({_some(names)}); "
-                    "say which: manyview.sources.open_source(path, key)."
-                )
-            key = names[0]
-        if not isinstance(file.get(key), h5py.Dataset):
-            raise ValueError(
-                f"{str(path)!r} has no dataset {key!r}; it has {_some(_table_names(file))}."
-            )
-        return Hdf5Source(file[key], path=path)
-
-
-def _table_names(file: Any) -> list[str]:
-    names: list[str] = []
-
-    def visit(name: str, item: Any) -> None:
-        if len(getattr(item, "shape", None) or ()) == 2:
-            names.append(name)
-
-    file.visititems(visit)
-    return names
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", ..." if names[5:] else "") if names else "none"

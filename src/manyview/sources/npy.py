@@ -21,22 +21,10 @@ _GAP_BYTES = 1 << 16  # reading over a gap of this size is cheaper than another 
 
 
 class NpySource(Dense):
-    """Rows of an array that lies in a file as plain numbers.
+    """Rows of an array that lies in a file as plain numbers, of the type stored.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    shape : tuple of int
-        Shape of the array.
-    dtype : dtype
-        As stored.
-    offset : int
-        Where its first value lies.
-    strides : tuple of int
-        Bytes from a row to the next, and from a column to the next; positive.
-    owner : object
-        What must live as long as this, such as the memory map that the file was opened as.
+    Its first value lies at ``offset``; ``strides`` are the bytes from a row to the next and from a
+    column to the next, positive; ``owner`` is the memory map that the file was opened as, if it was.
     """
 
     band_rows = 1
@@ -72,18 +60,9 @@ class NpySource(Dense):
         """The memory map that this was made from, if it was."""
         return self._owner if isinstance(self._owner, np.memmap) else None
 
-    def reshaped(self, shape: tuple[int, int], strides: tuple[int, int]) -> NpySource:
-        """Give the same values as an array of another shape."""
-        return NpySource(self._file.path, shape, self._stored, offset=self._offset, strides=strides)
-
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Rows from ``start`` up to ``stop``."""
-        with reading(self.where, start, stop):
-            return self.read_part(start, stop)
-
-    def read_part(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows, for a source that this is a part of and that names its own rows in errors."""
-        with self._file.path.open("rb", buffering=0) as file:
+        with reading(self.where, start, stop), self._file.path.open("rb", buffering=0) as file:
             return self._read(file, start, stop)
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
@@ -137,7 +116,7 @@ class NpySource(Dense):
 
 
 def open_npy(path: Path) -> NpySource:
-    """Give the source of a ``.npy`` file."""
+    """The source of a ``.npy`` file."""
     with reading(repr(str(path)), 0, 1), path.open("rb") as file:
         version = np.lib.format.read_magic(file)
         read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
@@ -148,7 +127,7 @@ def open_npy(path: Path) -> NpySource:
 
 
 def from_memory_map(array: np.memmap[Any, Any]) -> NpySource | None:
-    """Give the source of a memory map; None if its file does not hold what the array shows."""
+    """The source of a memory map; None if its file does not hold what the array shows."""
     mapped = getattr(array, "_mmap", None)
     name = getattr(array, "filename", None)
     # Changes to a copy-on-write map are in memory only; a pickled map has no file any more.

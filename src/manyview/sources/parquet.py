@@ -19,21 +19,12 @@ from manyview.sources.base import WatchedFile, reading
 
 
 class ParquetSource(Banded):
-    """Rows of the row groups of one or more Parquet files, in the order of the files' names.
+    """Some columns, numbers or lists of them, of one or more Parquet files of the same columns.
 
-    Parameters
-    ----------
-    paths : list of Path
-        The files; all have the same columns.
-    where : str
-        What messages call them.
-    columns : sequence of str, optional
-        The columns that are features; all by default.
+    Rows come in the order of the files' names.
     """
 
-    def __init__(
-        self, paths: list[Path], where: str, *, columns: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, paths: list[Path], where: str, *, columns: Sequence[str]) -> None:
         import pyarrow.parquet as pq
 
         self.where = where
@@ -44,7 +35,7 @@ class ParquetSource(Banded):
                 self._metadata.append(file.metadata)
                 schemas.append(file.schema_arrow)
         _check_same_columns(schemas, paths)
-        self._columns = _numeric_columns(_select(schemas[0], columns, where), where)
+        self._columns = [_size_and_type(schemas[0].field(name)) for name in columns]
         is_single = all(str(kind) == "float" for _, _, kind in self._columns)
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if is_single else np.float64)
         self.feature_names: tuple[str, ...] = tuple(
@@ -102,29 +93,19 @@ class ParquetSource(Banded):
             place += width or 1
 
 
-def open_parquet(path: Path, *, columns: Sequence[str] | None = None) -> ParquetSource:
-    """Give the source of a Parquet file, or of a folder of them; of some columns, if named."""
+def open_parquet(path: Path, columns: Sequence[str]) -> ParquetSource:
+    """The source of some columns of a Parquet file, or of a folder of them."""
     return ParquetSource(parquet_files(path), repr(str(path)), columns=columns)
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Give the file, or the files of a folder, in the order in which they are read."""
+    """The file, or the files of a folder, in the order in which they are read."""
     if not path.is_dir():
         return [path]
     paths = sorted(file for file in path.rglob("*") if file.suffix in (".parquet", ".pq"))
     if not paths:
         raise ValueError(f"The folder {str(path)!r} holds no Parquet files.")
     return paths
-
-
-def _select(schema: Any, columns: Sequence[str] | None, where: str) -> Any:
-    """Fields of a schema with these names, in this order."""
-    if columns is None:
-        return schema
-    missing = [name for name in columns if name not in schema.names]
-    if missing:
-        raise ValueError(f"{where} has no column(s) {missing[:5]}; it has {schema.names[:5]}.")
-    return [schema.field(name) for name in columns]
 
 
 def _check_same_columns(schemas: list[Any], paths: list[Path]) -> None:
@@ -136,26 +117,10 @@ def _check_same_columns(schemas: list[Any], paths: list[Path]) -> None:
             )
 
 
-def _numeric_columns(schema: Any, where: str) -> list[tuple[str, int | None, Any]]:
-    """Name, length of its lists if it holds lists, and type of each column."""
+def _size_and_type(field: Any) -> tuple[str, int | None, Any]:
+    """Name of a column, length of its lists if it holds lists, and type of its numbers."""
     import pyarrow as pa
 
-    def is_number(kind: Any) -> bool:
-        checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-        return any(check(kind) for check in checks)
-
-    columns: list[tuple[str, int | None, Any]] = []
-    wrong: list[str] = []
-    for field in schema:
-        if is_number(field.type):
-            columns.append((field.name, None, field.type))
-        elif pa.types.is_fixed_size_list(field.type) and is_number(field.type.value_type):
-            columns.append((field.name, field.type.list_size, field.type.value_type))
-        else:
-            wrong.append(f"{field.name} ({field.type})")
-    if wrong:
-        raise ValueError(
-            f"{where} has non-numeric column(s) {wrong[:5]}{' ...' if wrong[5:] else ''}. "
-            "Write a file without them, or with lists of one fixed length."
-        )
-    return columns
+    if pa.types.is_fixed_size_list(field.type):
+        return field.name, field.type.list_size, field.type.value_type
+    return field.name, None, field.type

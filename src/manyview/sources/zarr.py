@@ -11,19 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.sources.bands import Banded, Bands, even_edges
-from manyview.sources.base import WatchedFile, hash_of_few, native, reading
+from manyview.sources.base import WatchedFile, hash_of_few, native
 
 
 class ZarrSource(Banded):
-    """Rows of a ``zarr.Array``.
-
-    Parameters
-    ----------
-    array : zarr.Array
-        The array.
-    path : Path, optional
-        Its folder, if it has one.
-    """
+    """Rows of a ``zarr.Array``, which may lie in a folder."""
 
     def __init__(self, array: Any, *, path: Path | None = None) -> None:
         self._array = array
@@ -54,36 +46,13 @@ class ZarrSource(Banded):
         return np.asarray(self._array[start:stop]).astype(self.dtype, copy=False)
 
 
-def open_zarr(path: Path, key: str | None) -> ZarrSource:
-    """Give the source of a zarr array in a folder; of the only one in a group, if there is no key."""
-    import zarr
-
-    with reading(repr(str(path)), 0, 1):
-        found = zarr.open(path, mode="r")
-    inside = path
-    if isinstance(found, zarr.Group):
-        names = sorted(name for name, _ in found.arrays())
-        if key is None and len(names) != 1:
-            raise ValueError(
-                f"{str(path)!r} is a group of {len(names)} arrays {names[:5]}; say which: "
-                "manyview.sources.open_source(path, key)."
-            )
-        name = names[0] if key is None else key
-        if not isinstance(found.get(name), zarr.Array):
-            raise ValueError(f"{str(path)!r} has no array {name!r}; it has {names[:5]}.")
-        found, inside = found[name], path / name
-    elif key is not None:
-        raise ValueError(f"{str(path)!r} is one array; it has no key {key!r}.")
-    return ZarrSource(found, path=inside)
-
-
 def _folder_of(array: Any) -> Path | None:
     root = getattr(array.store, "root", None)
     return None if root is None else Path(root) / array.path
 
 
 def _hash_of_stamps(folder: Path) -> str:
-    """Give a hash of names, sizes and times of change of all files; reads none of them."""
+    """A hash of names, sizes and times of change of all files; reads none of them."""
     digest = hashlib.blake2b(digest_size=16)
     for place, folders, names in os.walk(folder):
         folders.sort()

@@ -21,7 +21,7 @@ from manyview.simplex import (
 )
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows
 from manyview.stages.scaling import Scaler
-from manyview.views.presence import Mask, refuse_samples_without_views
+from manyview.views.selection import Mask, refuse_samples_without_views
 
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
 _KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present

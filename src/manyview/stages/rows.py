@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.views.container import Block
-from manyview.views.presence import Mask
+from manyview.views.selection import Mask
 
 Array = npt.NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Block
-from manyview.views.presence import Mask, split_rows
+from manyview.views.selection import Mask, split_rows
 
 Array = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""AnnData and MuData objects as parts of views: a matrix, its column names and its cells.
+"""AnnData and MuData objects as parts: a matrix, the names of its columns and of its cells.
 
 Told by their attributes, so neither library is imported. What is backed by a file stays there.
 """
@@ -6,39 +6,18 @@ Told by their attributes, so neither library is imported. What is backed by a fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.views.ids import as_ids, find_places, refuse_repeated
-
-Ids = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """One matrix of an annotated object, one row a cell.
-
-    Attributes
-    ----------
-    values : array, sparse array, source or data frame of shape (n, d)
-        Its rows.
-    ids : ndarray of shape (n,)
-        Names of the cells.
-    columns : tuple of str, or None
-        Names of its columns, if it has them.
-    places : ndarray of shape (n,), int64, or None
-        Where its rows are in another order, or some cells have none: for each cell of ``ids`` the
-        number of its row, or -1.
-    """
-
-    values: Any
-    ids: Ids
-    columns: tuple[str, ...] | None
-    places: npt.NDArray[np.int64] | None = None
+from manyview.sources import Part, as_ids, is_source
+from manyview.views import frames
+from manyview.views.blocks import read_block
+from manyview.views.ids import find_places, refuse_repeated
+from manyview.views.selection import select_rows
 
 
 def is_annotated(data: Any) -> bool:
@@ -51,21 +30,15 @@ def has_modalities(data: Any) -> bool:
     return hasattr(data, "obs_names") and hasattr(data, "mod")
 
 
-def read_matrix(data: Any, key: str = "X", *, name: str | None = None) -> Matrix:
-    """Give a matrix of an AnnData.
+def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Part:
+    """A matrix of an AnnData, one row a cell: ``X``, a key of ``obsm``, or ``layers/NAME``.
 
-    Parameters
-    ----------
-    data : AnnData
-        Where it is.
-    key : str
-        ``X``, a key of ``obsm``, ``obsm/NAME`` or ``layers/NAME``.
-    name : str, optional
-        Of the modality, for messages.
+    It is called by its key, or by the modality of a MuData that the AnnData is.
     """
-    where = "The AnnData" if name is None else f"Modality {name!r}"
+    where = "The AnnData" if modality is None else f"Modality {modality!r}"
     kind, _, inner = key.partition("/")
     obsm = getattr(data, "obsm", {})
+    names = getattr(data, "var_names", None)
     if key == "X":
         values = data.X
         if values is None:
@@ -73,15 +46,16 @@ def read_matrix(data: Any, key: str = "X", *, name: str | None = None) -> Matrix
     elif kind == "layers" and inner in data.layers:
         values = data.layers[inner]
     elif key in obsm or (kind == "obsm" and inner in obsm):
-        return Matrix(obsm[key if key in obsm else inner], _ids(data), None)
+        values, names = obsm[key if key in obsm else inner], None
     else:
         raise KeyError(f"{where} has no {key!r}; it has {_options(data)}.")
-    names = getattr(data, "var_names", None)
-    return Matrix(values, _ids(data), None if names is None else tuple(map(str, names)))
-
-
-def _ids(data: Any) -> Ids:
-    return np.asarray(data.obs_names)
+    name = key if modality is None else modality
+    rows = read_block(values, name)
+    if names is None:
+        names = rows.feature_names if is_source(rows) else None
+        names = frames.column_names(values) if frames.is_frame(values) else names
+    columns = None if names is None else tuple(map(str, names))
+    return Part(name, rows, columns, np.asarray(data.obs_names))
 
 
 def _options(data: Any) -> str:
@@ -91,16 +65,11 @@ def _options(data: Any) -> str:
     return ", ".join(found) or "none"
 
 
-def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str, Matrix]:
-    """Give one matrix for each modality of a MuData, with the places of the whole's cells in it.
+def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str, Part]:
+    """One matrix for each modality of a MuData, its samples the whole's cells.
 
-    Parameters
-    ----------
-    data : MuData
-        Its modalities share cells.
-    keys : str or mapping
-        Which matrix, as in :func:`read_matrix`: the same of each modality, or by the modality's
-        name; only those named are used.
+    ``keys`` say which, as in :func:`read_matrix`: the same of each modality, or by its name; then only
+    those named are used.
     """
     if getattr(data, "axis", 0) != 0:
         raise ValueError(
@@ -115,21 +84,21 @@ def read_modalities(data: Any, keys: str | Mapping[str, str] = "X") -> dict[str,
         wanted = dict.fromkeys(data.mod, keys)
     if not wanted:
         raise ValueError("Got no views: the MuData has no modalities.")
-    whole = np.asarray(data.obs_names)
+    cells = np.asarray(data.obs_names)
     return {
-        str(name): _align(read_matrix(data.mod[name], key, name=name), whole, str(name))
+        str(name): _align(read_matrix(data.mod[name], key, modality=str(name)), cells)
         for name, key in wanted.items()
     }
 
 
-def _align(matrix: Matrix, whole: Ids, name: str) -> Matrix:
-    """Say where the rows of the whole's cells are."""
-    if np.array_equal(matrix.ids, whole):
-        return matrix
-    own, wanted = as_ids(matrix.ids), as_ids(whole)
+def _align(part: Part, cells: npt.NDArray[Any]) -> Part:
+    """A modality with one sample a cell of the whole; those it does not have lack it."""
+    own, wanted = as_ids(part.ids), as_ids(cells)
+    if np.array_equal(own, wanted):
+        return part
     try:
-        refuse_repeated(own, f"Modality {name!r}")
+        refuse_repeated(own, f"Modality {part.name!r}")
         refuse_repeated(wanted, "The MuData")
     except ReadError as error:
         raise ValueError(f"{error} Call obs_names_make_unique() first.") from None
-    return replace(matrix, ids=whole, places=find_places(own, wanted))
+    return replace(part, rows=select_rows(part.rows, find_places(own, wanted)), ids=cells)

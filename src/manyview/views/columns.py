@@ -12,14 +12,14 @@ from scipy import sparse
 
 from manyview.sources import as_source
 from manyview.views import frames
-from manyview.views.parts import read_part
+from manyview.views.blocks import read_block
 
 Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | Callable[[Any], Any]
 """Which columns: names, places, a slice of either, a mask, or a function of the data that says."""
 
 
 def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
-    """Give the places of each view's columns in ``X``.
+    """The places of each view's columns in ``X``.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
 
 
 def count_columns(X: Any) -> int:
-    """Give the number of columns of one wide array or data frame."""
+    """The number of columns of one wide array or data frame."""
     shape = as_wide(X).shape
     if len(shape) != 2:
         raise ValueError(
@@ -62,7 +62,7 @@ def count_columns(X: Any) -> int:
 
 
 def as_wide(X: Any) -> Any:
-    """Give what columns can be selected from; nested lists and tensors become arrays."""
+    """What columns can be selected from; nested lists and tensors become arrays."""
     if sparse.issparse(X) or frames.is_frame(X):  # one of SciPy's sparse arrays is a Mapping
         return X
     if isinstance(X, Mapping | os.PathLike):
@@ -75,7 +75,7 @@ def as_wide(X: Any) -> Any:
             "With views={...}, X is one wide array in memory, a memory map or a Dask array. Pass "
             "arrays in files as views of their own."
         )
-    return X if hasattr(X, "shape") else read_part(X, "X").block
+    return X if hasattr(X, "shape") else read_block(X, "X")
 
 
 def _places(columns: Any, width: int, labels: list[Any] | None, name: str) -> list[int]:
@@ -126,7 +126,7 @@ def _places_of_slice(columns: slice, width: int, labels: list[Any] | None, name:
 
 
 def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """Give the columns of each view; frames stay frames, sparse arrays sparse.
+    """The columns of each view; frames stay frames, sparse arrays sparse.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     """
     X = as_wide(X)
     if frames.is_frame(X):
-        return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
+        return {name: frames.select(X, columns=list(each)) for name, each in places.items()}
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}

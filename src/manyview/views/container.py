@@ -1,7 +1,7 @@
 """Named, row-aligned inputs: the same samples, described in several ways.
 
-Everything public that takes data goes through :func:`as_views`; what it takes is said in
-:mod:`manyview.views.parts`.
+Everything public that takes data goes through :func:`as_views`; what is one view, and what several,
+is said in :mod:`manyview.views.parts`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError, warn_user
-from manyview.sources import is_source
-from manyview.views import presence
+from manyview.readers import Vocabulary
+from manyview.sources import Part, is_source
+from manyview.views import frames, selection
+from manyview.views.blocks import Block, is_sparse, with_short_indices
 from manyview.views.columns import Columns, find_columns, split_columns
-from manyview.views.ids import as_given, as_ids, match_ids
+from manyview.views.joining import join_parts
 from manyview.views.parts import (
-    Block,
-    Part,
-    arrange_rows,
-    read_indexes,
-    read_part,
+    check_unique,
+    read_parts,
     read_table,
+    refuse_column_of_ids,
     settle_ids,
     split_parts,
-    take_ids,
 )
 
-__all__ = ["Block", "Views", "as_views", "is_sparse"]
+__all__ = ["Block", "Views", "as_views", "is_sparse", "with_short_indices"]
 
+_WORDS = Vocabulary(id_column="ids='NAME'", inner="how='inner'", outer="how='outer'")
 _ALL_COLUMNS = (str(Ellipsis), str(slice(None)))  # as text: comparing arrays would be ambiguous
 
 
@@ -46,8 +46,10 @@ class Views:
     views : array, data frame, AnnData, sequence or mapping of them, MuData, or Views
         One 2-D array or data frame is one view. A list, tuple or dict of 2-D things is several, and
         so are a MuData (one per modality) and a pandas frame whose columns have several levels (the
-        first names the view). All views describe the same samples in the same order. A path (inside
-        a list or dict also as text), an array opened as a memory map, an ``h5py.Dataset``, a
+        first names the view). All views describe the same samples in the same order. A path, inside
+        a list or dict also as text, is a file of any format that :mod:`manyview.readers` knows, or
+        ``PATH::KEY`` what is inside it; given alone, as a ``pathlib.Path``, it may hold several views.
+        A file that can be read by rows, an array opened as a memory map, an ``h5py.Dataset``, a
         ``zarr.Array``, a backed AnnData or a :class:`~manyview.sources.Source` stays where it is: no
         rows are read here.
     names : sequence of str, optional
@@ -55,9 +57,10 @@ class Views:
     target : array-like of shape (n_rows,), optional
         True labels, where they are known. Never used for fitting.
     ids : array-like of shape (n_rows,) or str, optional
-        Names of the rows, or the column of the data frames that holds them, which is then no feature.
-        By default what the views bring: the index of pandas unless it merely counts rows, the names
-        of an AnnData's cells. Views that bring different ones are refused.
+        Names of the rows, or the column of the data frames and files that holds them, which is then
+        no feature. By default what the views bring: the index of pandas unless it merely counts rows,
+        the names of an AnnData's cells, ids that a file says are such. Views that bring different
+        ones are refused.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
@@ -67,7 +70,7 @@ class Views:
     arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
         The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
         memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
-        is known to lack samples is a :class:`~manyview.views.presence.PartialView`: rows, and whose
+        is known to lack samples is a :class:`~manyview.views.selection.PartialView`: rows, and whose
         they are.
     names : tuple of str
         Their names.
@@ -100,34 +103,25 @@ class Views:
         ids: npt.ArrayLike | str | None = None,
         present: Any = None,
     ) -> None:
+        column = ids if isinstance(ids, str) else None
         if isinstance(views, Views):
+            if column is not None:
+                refuse_column_of_ids(column)
             target = views.target if target is None else target
-            items: dict[str, Any] = dict(zip(views.names, views._parts(), strict=True))
+            items: dict[str, Any] = views.parts()
         else:
-            items = split_parts(views)
+            items = split_parts(views, column)
         self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
-        columns_of_ids: list[npt.NDArray[Any] | None] = [None] * len(items)
-        if isinstance(ids, str):
-            items, columns_of_ids = take_ids(items, ids)
-            ids = None
-        parts = [
-            item if isinstance(item, Part) else read_part(item, name)
-            for item, name in zip(items.values(), self.names, strict=True)
-        ]
-        self.arrays: tuple[Block, ...] = tuple(part.block for part in parts)
+        parts = read_parts(items, self.names, column)
+        self.arrays: tuple[Block, ...] = tuple(part.rows for part in parts)
         self.feature_names = tuple(part.columns for part in parts)
         self._check_same_rows()
-        sources = zip(
-            columns_of_ids,
-            [part.ids for part in parts],
-            read_indexes([*items.values()]),
-            strict=True,
+        self.ids: npt.NDArray[Any] | None = settle_ids(
+            parts, ids if column is None else None, self.n_rows
         )
-        found = [next((ids for ids in each if ids is not None), None) for each in sources]
-        self.ids: npt.NDArray[Any] | None = settle_ids(self.names, found, ids, self.n_rows)
         if present is not None:
             masks = _masks(present, self)
-            self.arrays = tuple(map(presence.restrict, self.arrays, masks.T))
+            self.arrays = tuple(map(selection.restrict, self.arrays, masks.T))
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
             raise ValueError(
@@ -163,7 +157,8 @@ class Views:
         ((2, 1), ['p', 'q'])
         """
         if isinstance(ids, str):
-            _, (ids,) = take_ids({"X": X}, ids)
+            found = frames.take_column(X, ids)[1] if frames.is_frame(X) else None
+            ids = refuse_column_of_ids(ids) if found is None else found
         return cls(split_columns(X, find_columns(X, views)), target=target, ids=ids)
 
     @classmethod
@@ -179,9 +174,9 @@ class Views:
 
         Parameters
         ----------
-        tables : mapping of str to (ids, array), data frame or AnnData
+        tables : mapping of str to (ids, array), data frame, AnnData or path
             A pair holds the ids of the rows, and the rows; a pandas data frame has its index as ids,
-            AnnData the names of its observations.
+            AnnData the names of its observations, a file what ``ids`` names.
         how : {"exact", "inner", "outer"}, default="exact"
             All tables must have the same ids, in any order; or those that all have are kept; or those
             that any has: then samples lack views, which takes no memory. A table that then shares no
@@ -189,7 +184,7 @@ class Views:
         target : array-like, optional
             True labels, in the order of the result's ``ids``.
         ids : str, optional
-            The column of the data frames that holds the ids, instead of an index.
+            The column of the data frames and files that holds the ids, instead of an index.
 
         Returns
         -------
@@ -212,37 +207,31 @@ class Views:
             raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
         if not tables:
             raise ValueError("Got no tables: the mapping is empty.")
-        parts = {str(name): read_table(table, str(name), ids) for name, table in tables.items()}
-        names, given = [repr(name) for name in parts], [part.ids for part in parts.values()]
-        texts = [as_ids(each) for each in given]
+        parts = [[read_table(table, str(name), ids)] for name, table in tables.items()]
+        names = [repr(part.name) for (part,) in parts]
         try:
-            joined, orders, said = match_ids(texts, names, how)
+            joined, match = join_parts(parts, names, how, _WORDS)
         except ReadError as error:
             raise ValueError(str(error)) from None
-        for doubt in said[1:]:
+        for doubt in match.doubts:
             warn_user(doubt, UserWarning)
-        arranged = {
-            name: Part(arrange_rows(part.block, order), part.columns)
-            for (name, part), order in zip(parts.items(), orders, strict=True)
-        }
-        return cls(arranged, target=target, ids=as_given(joined, given))
+        return cls({part.name: part for part in joined}, target=target)
+
+    def parts(self) -> dict[str, Part]:
+        """One record a view, by name."""
+        each = zip(self.names, self.arrays, self.feature_names, strict=True)
+        return {name: Part(name, rows, columns, self.ids) for name, rows, columns in each}
 
     def select(self, names: Sequence[str]) -> Views:
-        """Give the views with these names, in this order."""
-        parts = dict(zip(self.names, self._parts(), strict=True))
+        """The views with these names, in this order."""
+        parts = self.parts()
         return Views({name: parts[name] for name in names}, target=self.target)
 
     def load(self) -> Views:
-        """Give the same views in memory: reads those in files, and computes Dask arrays."""
+        """The same views in memory: reads those in files, and computes Dask arrays."""
         loaded = self[:]
         loaded.arrays = tuple(map(_computed, loaded.arrays))
         return loaded  # type: ignore[no-any-return]
-
-    def _parts(self) -> list[Part]:
-        return [
-            Part(array, columns, self.ids)
-            for array, columns in zip(self.arrays, self.feature_names, strict=True)
-        ]
 
     def _check_same_rows(self) -> None:
         first, n_rows = self.names[0], self.arrays[0].shape[0]
@@ -279,7 +268,7 @@ class Views:
 
         A row of NaN in a file or a Dask array is noticed only when it is read.
         """
-        return presence.side_by_side(self.arrays)
+        return selection.side_by_side(self.arrays)
 
     @property
     def is_in_memory(self) -> bool:
@@ -287,7 +276,7 @@ class Views:
         return all(map(_is_in_memory, self.arrays))
 
     def items(self) -> Iterator[tuple[str, Block]]:
-        """Give each name with its array."""
+        """Each name with its array."""
         return zip(self.names, self.arrays, strict=True)
 
     def __len__(self) -> int:
@@ -314,7 +303,7 @@ class Views:
                 )
         rows = object.__new__(Views)
         rows.names, rows.feature_names = self.names, self.feature_names
-        rows.arrays = tuple(_select_rows(array, key) for array in self.arrays)
+        rows.arrays = tuple(selection.read_rows(array, key) for array in self.arrays)
         rows.target = None if self.target is None else self.target[key]
         rows.ids = None if self.ids is None else self.ids[key]
         return rows
@@ -329,7 +318,7 @@ class Views:
 
 
 def as_views(data: Any, *, in_memory: bool = False) -> Views:
-    """Give ``data`` as :class:`Views`; Views pass through unchanged.
+    """Whatever a user calls views as :class:`Views`; Views pass through unchanged.
 
     With ``in_memory``, views that would have to be loaded are refused.
 
@@ -366,7 +355,7 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
 
 def _refuse_partial(views: Views) -> None:
     for name, array in views.items():
-        if presence.is_partial(array):
+        if selection.is_partial(array):
             n_missing = int((~array.present).sum())
             raise ValueError(
                 f"{n_missing} of {views.n_rows} samples lack view {name!r}; all views of all samples "
@@ -378,64 +367,23 @@ def _check_names(names: Sequence[str], items: Mapping[str, Any]) -> tuple[str, .
     if isinstance(names, str) or len(names) != len(items):
         raise ValueError(f"names must be a sequence of {len(items)} names; got {names!r}.")
     found = tuple(str(name) for name in names)
-    if len(set(found)) != len(found):
-        raise ValueError(f"View names must be unique; got {list(found)}.")
+    check_unique(found)
     return found
 
 
-def _select_rows(array: Block, key: Any) -> Block:
-    """Rows of a view, in memory."""
-    if not is_source(array):
-        return array[key]
-    if isinstance(key, slice):
-        start, stop, step = key.indices(array.shape[0])
-        if step == 1 and start < stop:
-            return array.read(start, stop)
-    numbers = np.arange(array.shape[0])[key]
-    if len(numbers) == 0:
-        return array.read(0, 1)[:0]
-    distinct, places = np.unique(numbers, return_inverse=True)
-    rows = array.take(distinct)
-    return rows if len(distinct) == len(numbers) and np.all(np.diff(places) > 0) else rows[places]
-
-
 def _computed(array: Block) -> Block:
-    if isinstance(array, presence.PartialView):
-        return presence.PartialView(_computed(array.rows), array.places)
+    if isinstance(array, selection.PartialView):
+        return selection.PartialView(_computed(array.rows), array.places)
     return array.compute() if hasattr(array, "compute") else array
 
 
 def _is_in_memory(array: Block) -> bool:
-    rows = array.rows if isinstance(array, presence.PartialView) else array
+    rows = array.rows if isinstance(array, selection.PartialView) else array
     return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
 
 
-def with_short_indices(array: Block) -> Block:
-    """Give rows whose indices are 32-bit if they are sparse and that is enough: all scikit-learn takes.
-
-    Examples
-    --------
-    >>> rows = sparse.csr_array(np.eye(3))
-    >>> rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-    >>> with_short_indices(rows).indices.dtype
-    dtype('int32')
-    """
-    if not sparse.issparse(array) or array.indices.dtype == array.indptr.dtype == np.int32:
-        return array
-    if max(array.nnz, *array.shape) > np.iinfo(np.int32).max:
-        return array
-    indices, indptr = array.indices.astype(np.int32), array.indptr.astype(np.int32)
-    return sparse.csr_array((array.data, indices, indptr), shape=array.shape)
-
-
-def is_sparse(array: Block) -> bool:
-    """Whether a view's rows are CSR."""
-    rows = array.rows if isinstance(array, presence.PartialView) else array
-    return bool(rows.is_sparse) if is_source(rows) else bool(sparse.issparse(rows))
-
-
 def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
-    """Give which samples have which views, from an array or from one mask a name."""
+    """Which samples have which views, from an array or from one mask a name."""
     n_rows, n_views = views.n_rows, views.n_views
     if isinstance(present, Mapping):
         if unknown := sorted(set(map(str, present)) - set(views.names)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -45,7 +45,7 @@ def _narwhals() -> Any:
 
 
 def _opened(frame: Any) -> Any:
-    """Give a frame as narwhals sees it; columns are known by place, whatever their names."""
+    """A frame as narwhals sees it; columns are known by place, whatever their names."""
     if _is_like_pandas(frame):  # its names may repeat, and need not be text
         frame = frame.set_axis(range(frame.shape[1]), axis=1)
     return _narwhals().from_native(frame, eager_only=True)
@@ -56,14 +56,14 @@ def _is_like_pandas(frame: Any) -> bool:
 
 
 def column_labels(frame: Any) -> list[Any]:
-    """Give the columns' labels, as the frame has them."""
+    """The columns' labels, as the frame has them."""
     if _is_like_pandas(frame):
         return list(frame.columns)
     return list(_narwhals().from_native(frame, eager_only=True).columns)
 
 
 def column_names(frame: Any) -> tuple[str, ...]:
-    """Give the columns' labels as text; parts of labels with several levels are joined by " / "."""
+    """The columns' labels as text; parts of labels with several levels are joined by " / "."""
     return tuple(
         " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
         for label in column_labels(frame)
@@ -71,7 +71,7 @@ def column_names(frame: Any) -> tuple[str, ...]:
 
 
 def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None:
-    """Give the rows' names: the index of pandas, unless it merely counts rows from 0.
+    """The rows' names: the index of pandas, unless it merely counts rows from 0.
 
     With ``also_counts``, numbers that count rows are names too.
 
@@ -95,29 +95,22 @@ def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None
 
 
 def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
-    """Give the frame without a column, and that column; None if it has no such one."""
+    """The frame without a column, and that column; None if it has no such one."""
     opened = _narwhals().from_native(frame, eager_only=True)
     if name not in opened.columns:
         return frame, None
     return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
 
 
-def select_columns(frame: Any, places: Sequence[int]) -> Any:
-    """Give some columns as a frame of the same kind, by their places."""
+def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -> Any:
+    """Some rows and columns as a frame of the same kind, by their numbers."""
     if _is_like_pandas(frame):
-        return frame.iloc[:, list(places)]
-    return _narwhals().from_native(frame, eager_only=True)[:, list(places)].to_native()
-
-
-def select_rows(frame: Any, chosen: npt.NDArray[np.bool_]) -> Any:
-    """Give some rows as a frame of the same kind, by a mask."""
-    if _is_like_pandas(frame):
-        return frame.iloc[np.flatnonzero(chosen)]
-    return _narwhals().from_native(frame, eager_only=True).filter(chosen.tolist()).to_native()
+        return frame.iloc[rows, columns]
+    return _narwhals().from_native(frame, eager_only=True)[rows, columns].to_native()
 
 
 def split_levels(frame: Any) -> dict[str, Any] | None:
-    """Give one frame for each label of the first level; None if columns have a single level.
+    """One frame for each label of the first level; None if columns have a single level.
 
     Examples
     --------
@@ -143,15 +136,9 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
 
 
 def read_numbers(frame: Any, name: str) -> Any:
-    """Give a frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
+    """A frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
 
-    Missing values become NaN. Columns that hold no numbers are refused.
-
-    Parameters
-    ----------
-    frame : data frame of shape (n, d)
-    name : str
-        The view's name, for messages.
+    Missing values become NaN. Columns that hold no numbers are refused, in the view's ``name``.
     """
     if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
         return sparse.csr_array(frame.sparse.to_coo())
@@ -212,7 +199,7 @@ def _refuse_columns(frame: Any, opened: Any, places: list[int], name: str) -> No
 
 
 def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
-    """Give columns as a data frame of ``kind``: "pandas", "polars" or "pyarrow".
+    """Columns as a data frame of ``kind``: "pandas", "polars" or "pyarrow".
 
     Examples
     --------
@@ -223,14 +210,14 @@ def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
 
 
 def make_series(values: npt.NDArray[Any], ids: npt.NDArray[Any] | None, name: str) -> Any:
-    """Give values as a pandas Series whose index are the ids, or row numbers from 0."""
+    """Values as a pandas Series whose index are the ids, or row numbers from 0."""
     import pandas as pd
 
     return pd.Series(values, index=ids, name=name)
 
 
 def with_ids(rows: Any, ids: npt.NDArray[Any] | None, kind: str) -> Any:
-    """Give rows as a pandas frame with the ids as its index, if a pandas frame is wanted."""
+    """Rows as a pandas frame with the ids as its index, if a pandas frame is wanted."""
     if ids is None or kind != "pandas":
         return rows
     import pandas as pd

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +13,14 @@ import numpy.typing as npt
 from manyview.errors import warn_user
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
-from manyview.views.parts import Part
-from manyview.views.presence import nothing, refuse_samples_without_views
-from manyview.views.reordered import select_columns
+from manyview.views.selection import empty_view, refuse_samples_without_views, select_columns
 from manyview.wording import lacks_columns
 
 Names = Sequence[str] | None
 
 
 def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
-    """Give X as views; one wide array by the places of each view's columns, if they are given."""
+    """X as views; one wide array by the places of each view's columns, if they are given."""
     return as_views(X if columns is None else split_columns(X, columns))
 
 
@@ -28,8 +28,8 @@ def _default_names(count: int) -> list[str]:
     return [f"view_{i}" for i in range(count)]
 
 
-def described_views(views: Views, only: Collection[str] | None = None) -> Views:
-    """Give the views that describe some sample; of those to look at, if they are named."""
+def drop_empty_views(views: Views, only: Collection[str] | None = None) -> Views:
+    """The views that describe some sample; only those named are looked at, if any are."""
     present = views.present
     if present is None:
         return views
@@ -48,25 +48,17 @@ def described_views(views: Views, only: Collection[str] | None = None) -> Views:
 
 def is_single(X: Any, views: Views) -> bool:
     """Whether X is one array or table in memory, as scikit-learn knows it."""
-    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views)
+    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views | os.PathLike)
     return is_one and views.is_in_memory
 
 
 def match_views(
     views: Views, fitted: Sequence[str], widths: Sequence[int], *, by_name: bool
 ) -> Views:
-    """Bring the views of new data into the order that was fitted; those not given are missing.
+    """The views of new data in the order that was fitted; those not given are missing.
 
-    Parameters
-    ----------
-    views : Views
-        The new data.
-    fitted : sequence of str
-        Names of the views that were fitted.
-    widths : sequence of int
-        Columns of each.
-    by_name : bool
-        Whether the names were given, so that views may be left out.
+    ``fitted`` and ``widths`` are the names and the numbers of columns that were fitted. Views may be
+    left out if their names were given in the fit (``by_name``).
     """
     fitted = list(fitted)
     names = list(views.names)
@@ -74,7 +66,7 @@ def match_views(
     if extra and _is_by_place(names, fitted, by_name=by_name):
         return views
     if extra:
-        views = described_views(views, only=extra)  # what says nothing does not matter
+        views = drop_empty_views(views, only=extra)  # what says nothing does not matter
     names, count = list(views.names), views.n_views
     if count < len(fitted) and names == _default_names(count) and not by_name:
         raise ValueError(
@@ -95,9 +87,9 @@ def match_views(
     if set(names) == set(fitted):
         return views.select(fitted)
     columns = dict(zip(fitted, widths, strict=True))
-    given = dict(zip(names, views._parts(), strict=True))
+    given = views.parts()
     parts = {
-        name: given[name] if name in given else nothing(views.n_rows, columns[name])
+        name: given[name] if name in given else empty_view(views.n_rows, columns[name])
         for name in fitted
     }
     return Views(parts, target=views.target, ids=views.ids)
@@ -114,21 +106,9 @@ def _is_by_place(names: list[str], fitted: list[str], *, by_name: bool) -> bool:
 
 
 def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names]) -> Views:
-    """Bring columns that have names into the order that was fitted.
+    """Views, in the order that was fitted, with columns that have names in that order too.
 
-    Parameters
-    ----------
-    views : Views
-        The new data, its views in the order that was fitted.
-    fitted : sequence of str
-        Names of the views that were fitted, for messages.
-    columns : sequence of (sequence of str, or None)
-        Names of each one's columns.
-
-    Raises
-    ------
-    ValueError
-        If a view has other columns.
+    ``fitted`` names the views in messages, ``columns`` the columns of each; other columns are refused.
     """
     orders = [
         _find_order(name, found, wanted)
@@ -138,17 +118,15 @@ def align_columns(views: Views, fitted: Sequence[str], columns: Sequence[Names])
         return views
     parts = {
         name: part
-        if order is None
-        else Part(select_columns(part.block, order), None if wanted is None else tuple(wanted))
-        for name, part, order, wanted in zip(
-            views.names, views._parts(), orders, columns, strict=True
-        )
+        if order is None or wanted is None
+        else replace(part, rows=select_columns(part.rows, order), columns=tuple(wanted))
+        for (name, part), order, wanted in zip(views.parts().items(), orders, columns, strict=True)
     }
     return Views(parts, target=views.target, ids=views.ids)
 
 
 def _find_order(name: str, found: Names, wanted: Names) -> list[int] | None:
-    """Give where the wanted columns are; None if they are in their places or have no names."""
+    """Where the wanted columns are; None if they are in their places or have no names."""
     if found is None or wanted is None or list(found) == list(wanted):
         return None
     places = {column: place for place, column in enumerate(found)}

@@ -1,4 +1,4 @@
-"""Files that hold several named arrays: which are views, which are labels and ids."""
+"""Files that hold named arrays: which are views, which are labels and ids."""
 
 from __future__ import annotations
 
@@ -10,87 +10,73 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.contents import LABEL_NAMES, Contents, ReadView, Request, as_labels
-from manyview.views.ids import as_ids
+from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
+from manyview.sources import Part, as_ids
 from manyview.wording import count
+
+ALONE = ""
+"""Name of an array that is alone in its file and has no name there."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One array of a file, not read yet.
+    """One array of a file, not read yet: its shape, and the letter of its NumPy type.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Its shape.
-    kind : str
-        The letter of its type: ``f`` floats, ``i`` and ``u`` integers, ``b`` truth values, ``O``
-        and ``S`` and ``U`` text.
-    open : callable
-        Gives the array, or a source that reads its rows.
-    read : callable
-        Gives the whole array.
+    ``read`` gives the whole array, ``open`` a source of its rows if they can stay where they are.
     """
 
     shape: tuple[int, ...]
     kind: str
-    open: Callable[[], Any]
     read: Callable[[], Any]
+    open: Callable[[], Any] | None = None
+
+    @classmethod
+    def of(cls, array: Any, open: Callable[[], Any] | None = None) -> Entry:
+        """The entry of an array that is read already."""
+        return cls(tuple(array.shape), array.dtype.kind, lambda: array, open)
 
     @property
     def is_vector(self) -> bool:
         """Whether it holds one value a row: shape (n,), (n, 1) or (1, n)."""
         return len(self.shape) == 1 or (len(self.shape) == 2 and 1 in self.shape)
 
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return int(np.prod(self.shape))
+
+def read_vector(entry: Entry) -> npt.NDArray[Any]:
+    """The values of an array with one value a row."""
+    values = entry.read()
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values).ravel()
 
 
 def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) -> Contents:
-    """Give the views, labels and ids among a file's arrays.
+    """The views, labels and ids among a file's arrays.
 
     With a key, that array is the view. Without, every two-dimensional array of numbers is one; they
-    must have the same number of rows.
-
-    Parameters
-    ----------
-    entries : mapping of str to Entry
-        All arrays of the file.
-    request : Request
-        What is wanted of it.
-    kind : str
-        Name of the format, for messages.
+    must have the same number of rows. Messages call the format ``kind``.
     """
     if not entries:
         raise ReadError(f"{request.path} is a {kind} file without any array.")
     labels_name = _labels_name(entries, request)
-    aside = {request.id_column, labels_name}
-    if request.key is not None:
+    if request.key is not None or ALONE in entries:
         names = [_check_key(entries, request)]
     else:
-        names = _view_names(entries, aside, request, kind)
+        names = _view_names(entries, {request.id_column, labels_name}, request, kind)
     n_rows = entries[names[0]].shape[0]
-    views = tuple(
-        ReadView(request.stem if len(names) == 1 and request.key is None else name, opened)
-        for name in names
-        for opened in [entries[name].open()]
-    )
     ids = _vector(entries, request.id_column, n_rows, request)
     labels = _vector(entries, labels_name, n_rows, request)
-    shapes = ", ".join(f"{name!r} {_shape(entries[name].shape)}" for name in names)
+    ids = None if ids is None else as_ids(ids)
+    is_named = len(names) > 1 or request.key is not None
+    parts = tuple(
+        Part(name if is_named else request.stem, (entry.open or entry.read)(), ids=ids)
+        for name in names
+        for entry in [entries[name]]
+    )
+    shapes = ", ".join(f"{name or request.stem!r} {_shape(entries[name].shape)}" for name in names)
     note = f"{request.path}: {kind}, {count(n_rows, 'row')} along the first axis of {shapes}"
     if ids is not None:
         note += f"; ids from {request.id_column!r}"
     if labels is not None:
         note += f"; labels from {labels_name!r}"
-    return Contents(
-        views,
-        note + ".",
-        None if ids is None else as_ids(ids),
-        None if labels is None else as_labels(labels),
-    )
+    return Contents(parts, note + ".", None if labels is None else as_labels(labels))
 
 
 def _labels_name(entries: Mapping[str, Entry], request: Request) -> str | None:
@@ -104,17 +90,20 @@ def _labels_name(entries: Mapping[str, Entry], request: Request) -> str | None:
 
 
 def _check_key(entries: Mapping[str, Entry], request: Request) -> str:
-    key = str(request.key).strip("/")
+    if ALONE in entries and request.key is not None:
+        raise ReadError(
+            f"{request.path} holds one array without a name; leave out '::{request.key}'."
+        )
+    key = str(request.key or ALONE).strip("/")
     if key not in entries:
         raise ReadError(f"{request.path} has no array {request.key!r}; it has {_list(entries)}.")
-    entry = entries[key]
+    entry, where = entries[key], f"{request.path}::{key}" if key else f"{request.path}"
+    if entry.kind not in "biuf":
+        raise ReadError(f"{where} does not hold numbers (type {entry.kind!r}).")
     if len(entry.shape) != 2:
         raise ReadError(
-            f"{request.path}::{key} has shape {_shape(entry.shape)}; a view has two dimensions, one "
-            "row a sample."
+            f"{where} has shape {_shape(entry.shape)}; a view has two dimensions, one row a sample."
         )
-    if entry.kind not in "biuf":
-        raise ReadError(f"{request.path}::{key} does not hold numbers (type {entry.kind!r}).")
     return key
 
 
@@ -145,12 +134,12 @@ def _vector(
     if name is None or name not in entries:
         return None
     entry = entries[name]
-    if entry.size != n_rows:
+    if int(np.prod(entry.shape)) != n_rows:
         raise ReadError(
             f"{request.path}::{name} has shape {_shape(entry.shape)}, but there are "
             f"{count(n_rows, 'row')}."
         )
-    return np.asarray(entry.read()).ravel()
+    return read_vector(entry)
 
 
 def _list(entries: Mapping[str, Entry], names: Sequence[str] | None = None) -> str:

@@ -1,11 +1,9 @@
-"""Samples that lack views: what is there decides, however its absence is said."""
+"""Samples that lack views: what is there decides, however its absence is said, in every engine."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import adjusted_rand_score
@@ -15,8 +13,6 @@ from manyview.compose import per_view
 from manyview.datasets import make_views
 from manyview.engines import Disk
 from manyview.simplex import solve_simplex_qp
-from manyview.sources import open_source
-from manyview.views.presence import PartialView, find_present, split_rows, stack
 
 K = 3
 
@@ -63,47 +59,6 @@ def assert_same(a: LMVSC, b: LMVSC) -> None:
     assert np.array_equal(a.labels_, b.labels_)
 
 
-class TestPartialView:
-    @given(
-        places=st.lists(st.integers(-1, 4), min_size=1, max_size=12),
-        keys=st.lists(st.integers(0, 11), max_size=8),
-    )
-    @settings(max_examples=50)
-    def test_selecting_samples_is_selecting_rows_of_the_filled_array(self, places, keys):
-        rows = np.arange(10.0).reshape(5, 2)
-        view = PartialView(rows, np.array(places))
-        filled = np.asarray(view)
-        chosen = np.array([key % len(places) for key in keys], dtype=np.int64)
-        assert np.array_equal(np.asarray(view[chosen]), filled[chosen], equal_nan=True)
-        assert len(view[chosen].rows) == (np.array(places)[chosen] >= 0).sum()
-        assert np.array_equal(np.asarray(view[1:5:2]), filled[1:5:2], equal_nan=True)
-
-    def test_rows_that_follow_each_other_are_not_copied(self):
-        rows = np.zeros((6, 2))
-        assert np.shares_memory(PartialView(rows, np.array([-1, 0, 1, 2, -1]))[1:3].rows, rows)
-
-    def test_only_rows_that_are_all_nan_are_missing(self):
-        X = np.array([[1.0, 2.0], [np.nan, np.nan], [np.nan, 3.0], [4.0, np.nan]])
-        rows, present = split_rows(X)
-        assert present.tolist() == [True, False, True, True]
-        assert len(rows) == 3
-
-    def test_what_is_complete_is_not_touched(self):
-        X = np.zeros((3, 2))
-        assert split_rows(X) == (X, None) or split_rows(X)[0] is X
-        assert find_present(sparse.csr_array(X)) is None
-
-    def test_parts_are_stacked(self):
-        part = PartialView(sparse.csr_array([[1.0, 0.0]]), np.array([-1, 0]))
-        joined = stack([part, sparse.csr_array([[0.0, 2.0]])])
-        assert joined.present.tolist() == [False, True, True]
-        assert joined.rows.toarray().tolist() == [[1.0, 0.0], [0.0, 2.0]]
-
-    def test_sparse_rows_are_not_made_dense(self):
-        with pytest.raises(TypeError, match="silently"):
-            np.asarray(PartialView(sparse.csr_array((1, 2)), np.array([0])))
-
-
 class TestViews:
     def test_all_there_is_none(self, views):
         assert views.present is None
@@ -142,57 +97,6 @@ class TestViews:
 
         with pytest.raises(ValueError, match="samples lack view"):
             KMeans(K).fit(Views(views, present=present))
-
-
-class TestTables:
-    A = (["x", "y", "z"], np.arange(3.0)[:, None])
-    B = (["z", "x"], np.array([[20.0], [0.0]]))
-
-    def test_inner_keeps_the_common_ones(self):
-        joined = Views.from_tables({"a": self.A, "b": self.B}, how="inner")
-        assert joined.ids.tolist() == ["x", "z"]
-        assert joined["b"].ravel().tolist() == [0.0, 20.0]
-        assert joined.present is None
-
-    def test_outer_keeps_all(self):
-        joined = Views.from_tables({"b": self.B, "a": self.A}, how="outer")
-        assert joined.ids.tolist() == ["z", "x", "y"]
-        assert joined.present.tolist() == [[True, True], [True, True], [False, True]]
-        assert np.asarray(joined["a"]).ravel().tolist() == [2.0, 0.0, 1.0]
-
-    def test_exact_names_what_is_not_matched(self):
-        with pytest.raises(ValueError, match="'y'"):
-            Views.from_tables({"a": self.A, "b": self.B})
-
-    def test_data_frames_bring_their_index(self):
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame({"width": [1.0, 2.0]}, index=["z", "w"])
-        joined = Views.from_tables({"a": self.A, "frame": frame}, how="outer")
-        assert joined.ids.tolist() == ["x", "y", "z", "w"]
-        assert joined.feature_names == (None, ("width",))
-
-    def test_files_stay_where_they_are(self, tmp_path, views, present):
-        np.save(tmp_path / "a.npy", views.arrays[0][present[:, 0]])
-        there = np.flatnonzero(present[:, 0])
-        table = (there, open_source(tmp_path / "a.npy"))
-        joined = Views.from_tables(
-            {"a": table, "b": (np.arange(len(views)), views.arrays[1])}, how="outer"
-        )
-        assert not joined.is_in_memory
-        assert np.asarray(joined[:]["a"][[5]]).shape == (1, 6)
-
-    @pytest.mark.parametrize(
-        ("tables", "how", "error", "words"),
-        [
-            ({"a": (["x", "x"], np.ones((2, 1)))}, "outer", ValueError, "more than once"),
-            ({"a": (["x"], np.ones((2, 1)))}, "outer", ValueError, "2 rows but 1 ids"),
-            ({"a": np.ones((2, 1))}, "outer", TypeError, "no ids"),
-            ({"a": A}, "left", ValueError, "'outer'"),
-        ],
-    )
-    def test_what_cannot_be_matched_is_refused(self, tables, how, error, words):
-        with pytest.raises(error, match=words):
-            Views.from_tables(tables, how=how)
 
 
 class TestFit:

@@ -23,7 +23,7 @@ second = "shape.parquet"
 [parameters]
 n_anchors = [10, 20]
 alpha = 0.05
-fusion = "late"
+n_repeats = 1
 """
 
 
@@ -49,7 +49,7 @@ def test_a_run_file_says_everything(run_file, run):
     assert facts["seed"] == 4
     parameters = facts["parameters"]
     assert (parameters["n_anchors"], parameters["alpha"]) == ([10, 20], 0.05)
-    assert parameters["fusion"] == "late"
+    assert parameters["n_repeats"] == 1
     assert facts["scores"]["accuracy"] == 1.0
     assert not (run_file.parent / "from-file" / "report.html").exists()
 
@@ -57,14 +57,14 @@ def test_a_run_file_says_everything(run_file, run):
 def test_flags_override_it(run_file, run):
     result = run(
         "fit", "own=deep/colour.csv", "--config", run_file, "-k", "2", "-o", "own", "--alpha", "0.5",
-        "--seed", "9", "--fusion", "both",
+        "--seed", "9", "--n-repeats", "2",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     facts = facts_of(run_file.parent.parent / "own")
     assert [view["name"] for view in facts["views"]] == ["own"]
     assert (facts["n_clusters"], facts["seed"]) == (2, 9)
     assert facts["parameters"]["alpha"] == 0.5
-    assert facts["parameters"]["fusion"] == "both"
+    assert facts["parameters"]["n_repeats"] == 2
     assert facts["parameters"]["n_anchors"] == [10, 20]
 
 
@@ -87,19 +87,19 @@ def test_columns_and_lists_of_files(files, run):
         ("views = ['nothere.csv']", "There is no file nothere.csv"),
         ("views = {a = 5}", "views must be a table NAME = PATH"),
         ("columns = 3", "columns must be a table"),
-        ("columns = {a = 5}", "columns of 'a' must be text, or a list of texts; got 5"),
-        ("columns = {a = [5]}", "columns of 'a' must be text, or a list of texts; got [5]"),
-        ("seed = 1.5", "seed must be a whole number; got 1.5"),
-        ("seed = true", "seed must be a whole number; got True"),
-        ("labels = 3", "labels must be text; got 3"),
-        ("output = 5", "output must be text; got 5"),
-        ("report = 'no'", "report must be true or false; got 'no'"),
-        ("drop = [3]", "drop must be text, or a list of texts; got [3]"),
+        ("columns = {a = 5}", "Columns split a table into views"),
+        ("seed = 1.5", "'--seed': '1.5' is not a valid integer"),
+        ("seed = true", "'--seed': 'True' is not a valid integer"),
+        ("labels = 3", "There is no file 3"),
+        ("join = 5", "'--join': '5' is not one of"),
+        ("report = 'maybe'", "'maybe' is not a valid boolean"),
+        ("drop = [3]", "No file has a column '3' to drop"),
         ("parameters = 5", "parameters must be a table; got 5"),
-        ("parameters = {n_anchors = [20.5]}", "[20.5] is not a whole number"),
-        ("parameters = {n_anchors = [[2]]}", "[[2]] is not a whole number"),
-        ("parameters = {n_init = 1.5}", "n_init must be a whole number; got 1.5"),
-        ("parameters = {row_norm = 5}", "unknown key 'row_norm'"),
+        ("parameters = {n_anchors = [20.5]}", "'20.5' is not a whole number"),
+        ("parameters = {n_anchors = [[2]]}", "'[2]' is not a whole number"),
+        ("parameters = {n_init = 1.5}", "'--n-init': '1.5' is not a valid integer"),
+        ("parameters = {n_jobs = true}", "'--n-jobs': 'True' is not a valid integer"),
+        ("parameters = {row_norm = true}", "unknown key 'row_norm'"),
     ],
 )
 def test_mistakes_in_it_are_one_line(files, run, text, message):

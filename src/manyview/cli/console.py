@@ -1,0 +1,151 @@
+"""What every command shares: --quiet, --verbose, --json and --seed, and ways to speak to the user.
+
+These options may stand before or after a command's name.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Shared:
+    """What the user said that concerns every command, and which of it was said at all."""
+
+    quiet: bool = False
+    verbose: int = 0
+    as_json: bool = False
+    seed: int = 0
+    given: set[str] = field(default_factory=set)
+
+
+def current() -> Shared:
+    """The shared options of the running command."""
+    return click.get_current_context().find_root().ensure_object(Shared)
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    name, shared = str(param.name), ctx.find_root().ensure_object(Shared)
+    source = ctx.get_parameter_source(name)
+    # A run file does not override what stands before the command's name.
+    is_given = source is ParameterSource.COMMANDLINE or name not in shared.given
+    if source is not ParameterSource.DEFAULT and is_given:
+        setattr(shared, name, value)
+        shared.given.add(name)
+        if name == "verbose":
+            _log(ctx, value)
+
+
+_OPTIONS: dict[str, Callable[..., Any]] = {
+    "quiet": partial(
+        click.option, "-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."
+    ),
+    "verbose": partial(
+        click.option, "-v", "--verbose", count=True, help="Log what happens; twice: everything."
+    ),
+    "as_json": partial(
+        click.option, "--json", "as_json", is_flag=True, help="Print results as JSON."
+    ),
+    "seed": partial(
+        click.option,
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        metavar="NUMBER",
+        help="The same seed gives the same results.  [default: 0]",
+    ),
+}
+
+
+def shared_options(*names: str) -> Callable[[F], F]:
+    """Add the named options to a command, or to the group."""
+
+    def add(command: F) -> F:
+        for name in reversed(names):
+            command = _OPTIONS[name](expose_value=False, callback=_remember)(command)
+        return command
+
+    return add
+
+
+class _ToStderr(logging.Handler):
+    """Log lines on stderr, wherever it leads at the moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
+
+
+def _log(ctx: click.Context, level: int) -> None:
+    logger = logging.getLogger("manyview")
+    handler, before = _ToStderr(), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if level > 1 else logging.INFO)
+
+    def stop() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+    ctx.find_root().call_on_close(stop)
+
+
+def say(text: str) -> None:
+    """Tell the user something that is no result: on stderr, unless --quiet."""
+    if not current().quiet:
+        click.echo(text, err=True)
+
+
+@contextmanager
+def remarks() -> Iterator[list[str]]:
+    """Collect warnings of the library as text; each is told once when this is left."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        try:
+            yield found
+        finally:
+            found += dict.fromkeys(str(warning.message) for warning in caught)
+    for text in found:
+        say(f"manyview: warning: {text}")
+
+
+def print_result(facts: Any, show: Callable[[], None], *, indent: int | None = 2) -> None:
+    """Print facts as JSON if --json was given, else what ``show`` prints for people."""
+    if current().as_json:
+        click.echo(json.dumps(facts, indent=indent))
+    else:
+        show()
+
+
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
+) -> None:
+    """Print lines with aligned columns, some to the right; whole words whatever the terminal's width.
+
+    Examples
+    --------
+    >>> print_table(["name", "rows"], [["a", 5], ["long one", 120]], right=[1])
+    name      rows
+    a            5
+    long one   120
+    """
+    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())

@@ -1,0 +1,53 @@
+"""One view on its way in, whatever it came from, and what names its rows.
+
+This stands below readers and views, because both make such records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Part:
+    """One view: what a file, a data frame, an AnnData or an array turned out to hold.
+
+    Attributes
+    ----------
+    name : str
+        As the user, or the file, calls it.
+    rows : ndarray, csr_array, Source, Dask array or PartialView of shape (n, d)
+        Its numbers. Where some samples have no row, a
+        :class:`~manyview.views.selection.PartialView` or a selection of a source says which.
+    columns : tuple of str, or None
+        Names of its columns.
+    ids : ndarray of shape (n,), or None
+        Names of its samples.
+    """
+
+    name: str
+    rows: Any
+    columns: tuple[str, ...] | None = None
+    ids: npt.NDArray[Any] | None = None
+
+
+def as_ids(values: Any) -> npt.NDArray[np.str_]:
+    """Identifiers as text, so that 7, 7.0 and "7" are the same row.
+
+    Examples
+    --------
+    >>> as_ids([7.0, 8.0]).tolist(), as_ids([b"a", b"b"]).tolist()
+    (['7', '8'], ['a', 'b'])
+    """
+    array = np.asarray(values).ravel()
+    if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)):
+        array = array.astype(np.int64)
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind == "O":
+        array = np.array([v.decode() if isinstance(v, bytes) else str(v) for v in array])
+    return array.astype(np.str_)

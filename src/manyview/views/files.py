@@ -1,0 +1,283 @@
+"""Several files -> views of the same samples, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.errors import ReadError
+from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
+from manyview.sources import as_ids, is_source
+from manyview.views.container import Views
+from manyview.views.ids import find_places, refuse_repeated
+from manyview.views.joining import JOINS, Match, join_parts
+from manyview.views.selection import transpose as transposed
+from manyview.wording import count, first_few
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Views of the same samples, and how they came about.
+
+    Attributes
+    ----------
+    views : Views
+        With ``ids`` if the files have them, and ``target`` if labels are known.
+    notes : tuple of str
+        What was taken as rows, and how they were joined, in words.
+    files : tuple of str
+        Where each view came from, as it was written.
+    """
+
+    views: Views
+    notes: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @property
+    def ids(self) -> npt.NDArray[Any] | None:
+        """What identifies the rows."""
+        return self.views.ids
+
+
+def read_views(
+    texts: Sequence[str],
+    *,
+    labels: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    drop: Sequence[str] = (),
+    transpose: Sequence[str] = (),
+    join: str = "exact",
+    memory_limit: int | None = None,
+    folder: Path | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> Assembled:
+    r"""Views of files, their rows joined.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        ``PATH``, ``NAME=PATH``, ``PATH::KEY`` or ``NAME=PATH::KEY``.
+    labels : str, optional
+        A file of true labels.
+    id_column, label_column : str, optional
+        Columns of the files that identify rows, and that hold true labels.
+    columns : mapping of str to sequence of str, optional
+        Views to make of the columns of the only file, a table.
+    drop : sequence of str
+        Columns of tables that are no features; one of the files must have each.
+    transpose : sequence of str
+        Names of views whose columns are the samples.
+    join : {"exact", "inner", "outer", "order"}
+        Rows are joined by id where all files have ids: they must have the same ones, or the common
+        ones are kept, or all of them, of which some then lack views. "order" takes rows by their
+        place, whatever their ids.
+    memory_limit : int, optional
+        Files that can be read by rows are loaded if all views take at most so many bytes; by default
+        all of them stay on disk.
+    folder : Path, optional
+        Where relative paths start.
+    vocabulary : Vocabulary, optional
+        Words for advice in messages; these parameters by default.
+
+    Returns
+    -------
+    Assembled
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "colour.csv").write_text("id,red\na,1\nb,2\n")
+    >>> _ = (folder / "shape.csv").write_text("id,width\nb,20\na,10\n")
+    >>> found = read_views(["colour.csv", "shape.csv"], id_column="id", folder=folder)
+    >>> found.views.ids.tolist(), found.views["shape"].tolist()
+    (['a', 'b'], [[10.0], [20.0]])
+    """
+    if join not in JOINS:
+        raise ValueError(f"join must be one of {list(JOINS)}; got {join!r}.")
+    if columns and len(texts) != 1:
+        raise ReadError(f"Columns split one table into views, but there are {len(texts)} files.")
+    if label_column is not None and labels is not None:
+        raise ReadError("Labels are given twice: as a file, and as a column. Give one of them.")
+    requests = [
+        replace(
+            parse(text, folder=folder),
+            id_column=id_column,
+            label_column=label_column,
+            columns=columns or {},
+            drop=tuple(drop),
+            vocabulary=vocabulary or Vocabulary(),
+        )
+        for text in texts
+    ]
+    file = None if labels is None else read_labels(labels, id_column=id_column, folder=folder)
+    return assemble(
+        requests,
+        labels=file,
+        needs=(id_column, label_column, *drop),
+        transpose=transpose,
+        join=join,
+        memory_limit=memory_limit,
+    )
+
+
+def assemble(
+    requests: Sequence[Request],
+    *,
+    labels: LabelFile | None = None,
+    needs: Sequence[str | None] = (),
+    transpose: Sequence[str] = (),
+    join: str = "exact",
+    memory_limit: int | None = None,
+) -> Assembled:
+    """Views of files of which each is asked for in its own way, else as in :func:`read_views`.
+
+    ``needs`` are columns among those asked for that one of the files must have.
+    """
+    words = requests[0].vocabulary
+    contents = [read_file(request) for request in requests]
+    _check_columns_found(contents, requests[0], needs)
+    contents = _exchange(contents, transpose)
+    if memory_limit is not None:
+        contents = _load(contents, memory_limit)
+    names = [part.name for each in contents for part in each.parts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ReadError(
+            f"Several views would be called {first_few(twice)}. Give them names: NAME=PATH."
+        )
+    texts = [request.text for request in requests]
+    parts, match = join_parts([each.parts for each in contents], texts, join, words)
+    target, matched = _find_target(contents, match, labels, join, words)
+    notes = [each.note for each in contents]
+    notes += [] if labels is None else [labels.note]
+    notes += [note for note in (match.note, *match.doubts, matched) if note]
+    files = tuple(text for text, each in zip(texts, contents, strict=True) for _ in each.parts)
+    views = Views({part.name: part for part in parts}, target=target)
+    return Assembled(views, tuple(notes), files)
+
+
+def _check_columns_found(
+    contents: Sequence[Contents], asked: Request, needs: Sequence[str | None]
+) -> None:
+    """Raise ReadError if a column that was asked for is in no file."""
+    needs = [name for name in needs if name is not None]
+    if asked.id_column in needs and all(each.ids is None for each in contents):
+        raise ReadError(f"No file has a column {asked.id_column!r} to identify rows by.")
+    if asked.label_column in needs and all(each.labels is None for each in contents):
+        raise ReadError(f"No file has a column {asked.label_column!r} of labels.")
+    for pattern in asked.drop:
+        if pattern in needs and not any(pattern in each.dropped for each in contents):
+            raise ReadError(f"No file has a column {pattern!r} to drop.")
+
+
+def _exchange(contents: Sequence[Contents], names: Sequence[str]) -> list[Contents]:
+    """The same with rows and columns of the views with these names exchanged."""
+    known = [part.name for each in contents for part in each.parts]
+    for name in names:
+        if name not in known:
+            raise ReadError(f"There is no view {name!r} to transpose; the views are {known}.")
+    return [_exchange_one(each, names) for each in contents]
+
+
+def _exchange_one(contents: Contents, names: Sequence[str]) -> Contents:
+    """Exchange rows and columns of some views of a file, and with them ids and names of columns."""
+    asked = [part for part in contents.parts if part.name in names]
+    if not asked:
+        return contents
+    ids, columns, first = contents.ids, None, asked[0]
+    # The ids of a file of which only some views lie on their side are those of the samples.
+    if ids is not None and len(asked) == len(contents.parts) and len(ids) == first.rows.shape[0]:
+        columns = tuple(ids.tolist())
+        ids = None if first.columns is None else as_ids(first.columns)
+    parts = tuple(
+        replace(part, rows=transposed(part.rows), columns=columns, ids=ids)
+        if part in asked
+        else replace(part, ids=ids)
+        for part in contents.parts
+    )
+    note, labels = contents.note, contents.labels
+    for part in asked:
+        note += f" Rows and columns of {part.name!r} are exchanged, as asked."
+    if labels is not None and len(labels) != parts[0].rows.shape[0]:
+        labels = None
+        note += " Its labels are not those of the samples, and are left out."
+    return replace(contents, parts=parts, note=note, labels=labels)
+
+
+def _load(contents: Sequence[Contents], limit: int) -> list[Contents]:
+    """The same with what is on disk read into memory, if all of it fits."""
+    sources = [part.rows for each in contents for part in each.parts if is_source(part.rows)]
+    if sum(source.row_bytes * source.shape[0] for source in sources) > limit:
+        return list(contents)
+    return [
+        replace(
+            each,
+            parts=tuple(
+                replace(part, rows=part.rows.read(0, part.rows.shape[0]))
+                if is_source(part.rows)
+                else part
+                for part in each.parts
+            ),
+        )
+        for each in contents
+    ]
+
+
+def _find_target(
+    contents: Sequence[Contents],
+    match: Match,
+    labels: LabelFile | None,
+    join: str,
+    words: Vocabulary,
+) -> tuple[npt.NDArray[Any] | None, str]:
+    """The labels in the order of the joined rows, and how they were matched, in words."""
+    if labels is None:
+        return _labels_among_views(contents, match), ""
+    n_rows = contents[0].n_rows if match.places[0] is None else len(match.places[0])
+    ids = match.ids
+    if labels.ids is not None and ids is not None and join != "order":
+        refuse_repeated(labels.ids, "The file of labels")
+        places = find_places(labels.ids, ids)
+        if (places < 0).any():
+            raise ReadError(
+                f"{count(int((places < 0).sum()), 'row')} have no label in the file of labels: "
+                f"{first_few(ids[places < 0], 3)}."
+            )
+        return labels.labels[places], "Labels are matched by id."
+    if len(labels.labels) != n_rows:
+        raise ReadError(
+            f"There are {count(len(labels.labels), 'label')} for {count(n_rows, 'row')}, and no ids on "
+            "both sides to match them by."
+        )
+    if any(places is not None for places in match.places):
+        raise ReadError(
+            "The labels have no ids, but the files' rows are in different order. Give labels with ids."
+        )
+    if join != "order" and not labels.are_places:
+        raise ReadError(
+            f"The labels have ids, but the views have none. Name their column with {words.id_column}, "
+            f"or, if all rows are in the same order, say {words.order}."
+        )
+    return labels.labels, "Labels are matched by their place."
+
+
+def _labels_among_views(
+    contents: Sequence[Contents], match: Match
+) -> npt.NDArray[np.generic] | None:
+    for each, places in zip(contents, match.places, strict=True):
+        if each.labels is None:
+            continue
+        if places is not None and (places < 0).any():
+            raise ReadError(
+                "The column of labels is in a file that lacks some of the rows. Give the labels of all "
+                "rows as a file of their own, with ids."
+            )
+        return each.labels if places is None else each.labels[places]
+    return None

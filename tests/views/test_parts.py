@@ -1,0 +1,172 @@
+"""The road in: files, frames and arrays become one record a view; what is one view, what several."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import zarr
+
+from manyview import LMVSC, Views
+from manyview.errors import ReadError
+from manyview.sources import Part, is_source
+from manyview.views.parts import read_part, read_table, settle_ids, split_parts
+
+X = np.arange(60.0).reshape(20, 3)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Files of the same rows: x.npy, x.csv with ids, two.npz and two.h5 with several arrays."""
+    np.save(tmp_path / "x.npy", X)
+    pd.DataFrame(X, columns=list("abc"), index=[f"s{i}" for i in range(20)]).to_csv(
+        tmp_path / "x.csv", index_label="id"
+    )
+    np.savez(tmp_path / "two.npz", first=X, second=X[:, :2])
+    with h5py.File(tmp_path / "two.h5", "w") as file:
+        file["deep/first"], file["second"] = X, X[:, :2]
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class TestFiles:
+    def test_a_table_is_a_view_with_names_and_ids(self, folder):
+        views = Views({"c": "x.csv"}, ids="id")
+        assert np.array_equal(views["c"], X)
+        assert views.feature_names == (("a", "b", "c"),)
+        assert views.ids.tolist() == [f"s{i}" for i in range(20)]
+
+    def test_files_of_different_formats_are_fitted(self, folder):
+        views = Views(["x.npy", Path("x.csv")], ids="id")
+        assert views.names == ("view_0", "view_1")
+        assert is_source(views.arrays[0]) and not is_source(views.arrays[1])
+        model = LMVSC(2, n_repeats=1, random_state=0).fit(views)
+        assert model.labels_series().index[3] == "s3"
+
+    def test_an_estimator_takes_paths_of_any_format(self, folder):
+        frame = pd.DataFrame(X, columns=list("abc"))
+        frame.to_csv("plain.csv", index=False)
+        model = LMVSC(2, n_repeats=1, random_state=0).fit({"a": "plain.csv"})
+        expected = LMVSC(2, n_repeats=1, random_state=0).fit({"a": X})
+        assert np.array_equal(model.labels_, expected.labels_)
+        assert np.array_equal(model.predict(Path("plain.csv")), expected.labels_)
+
+    def test_one_view_by_path_is_fitted_and_predicted(self, folder):
+        model = LMVSC(2, n_repeats=1, random_state=0).fit(folder / "x.npy")
+        assert np.array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.parametrize("text", ["two.npz::second", "two.h5::second"])
+    def test_a_key_names_what_is_inside(self, folder, text):
+        assert np.array_equal(Views({"a": text})[:]["a"], X[:, :2])
+
+    def test_a_file_of_several_views_under_one_name_is_refused(self, folder):
+        for given in ({"a": "two.npz"}, {"a": Path("two.npz")}):
+            with pytest.raises(
+                ValueError, match=r"holds 2: 'first', 'second'\. Say which, 'two.npz::"
+            ):
+                Views(given)
+
+    @pytest.mark.parametrize("key", ["X2", "X{2}"])
+    def test_the_names_that_a_refusal_lists_are_keys(self, folder, key):
+        from scipy.io import savemat
+
+        cell = np.empty((1, 2), dtype=object)
+        cell[0, :] = [X, X[:, :2]]
+        savemat("m.mat", {"X": cell})
+        with pytest.raises(ValueError, match="'X1', 'X2'"):
+            Views({"a": "m.mat"})
+        assert np.array_equal(Views({"a": f"m.mat::{key}"})["a"], X[:, :2])
+
+    def test_a_file_of_several_views_alone_is_all_of_them(self, folder):
+        views = Views(Path("two.h5"))
+        assert views.names == ("deep/first", "second")
+        assert not views.is_in_memory
+
+    def test_text_is_a_path_inside_a_list_or_dict_only(self, folder):
+        assert Views(["x.npy", Path("x.npy")]).n_views == 2
+        assert Views({"a": "x.npy"}).names == ("a",)
+        with pytest.raises(TypeError, match="Cannot use str as views"):
+            Views("x.npy")
+
+    def test_columns_that_are_no_numbers_say_what_to_do_in_python(self, folder):
+        with pytest.raises(ReadError, match=r"not numbers: 'id'.* name it with ids='NAME'"):
+            Views({"a": "x.csv"})
+
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            ("y.npy", r"There is no file y\.npy"),
+            ("x.xlsx", r"Do not know the format of x\.xlsx"),
+            ("x.npy::a", "holds one array without a name; leave out '::a'"),
+            ("two.h5::b", "has no array 'b'; it has deep/first 20 x 3, second 20 x 2"),
+            (".", "is a folder, but neither"),
+        ],
+    )
+    def test_what_cannot_be_opened(self, folder, path, message):
+        (folder / "x.xlsx").write_text("hello")
+        with pytest.raises(ReadError, match=message):
+            Views({"a": path})
+
+    @pytest.mark.parametrize("views", [{"a": "x.npy"}, {"a": X}, Path("x.npy"), Views(X)])
+    def test_a_column_of_ids_that_is_nowhere(self, folder, views):
+        with pytest.raises(ValueError, match="ids='name', but no view is a data frame or a file"):
+            Views(views, ids="name")
+
+    def test_stores_need_no_key_for_their_only_array(self, folder):
+        zarr.open_group(folder / "g.zarr").create_array("x", data=X)
+        with h5py.File(folder / "one.h5", "w") as file:
+            file["x"], file["names"] = X, np.arange(20)
+        for path in ("g.zarr", "one.h5"):
+            assert np.array_equal(Views({"a": path})[:]["a"], X)
+
+    def test_index_of_pandas_in_a_file_are_ids(self, folder):
+        pd.DataFrame(X, columns=list("abc"), index=list("abcdefghijklmnopqrst")).to_parquet(
+            "i.parquet"
+        )
+        views = Views({"a": "i.parquet"})
+        assert views.ids[:2].tolist() == ["a", "b"]
+        assert views.feature_names == (("a", "b", "c"),)
+
+    def test_repr_says_where(self, folder):
+        assert f"a: 3 in '{folder / 'x.npy'}'" in repr(Views({"a": folder / "x.npy"}))
+
+    def test_nothing_is_read_while_checking(self, folder):
+        """A sparse file of a terabyte, as it says: reading any of it would fail or take forever."""
+        with (folder / "x.npy").open("wb") as file:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (2_000_000_000, 64)}
+            np.lib.format.write_array_header_1_0(file, header)
+            os.truncate(file.fileno(), file.tell() + 2_000_000_000 * 64 * 8)
+        assert Views([folder / "x.npy"]).shape == (2_000_000_000, 64)
+
+
+class TestRecords:
+    def test_a_frame_brings_columns_and_a_column_of_ids(self):
+        frame = pd.DataFrame({"id": ["p", "q"], "w": [1, 2]})
+        part = read_part(frame, "size", "id")
+        assert (part.name, part.columns, part.ids.tolist()) == ("size", ("w",), ["p", "q"])
+
+    def test_a_record_is_taken_under_its_new_name(self):
+        part = read_part(Part("old", X, ("a", "b", "c")), "new")
+        assert (part.name, part.columns) == ("new", ("a", "b", "c"))
+        assert part.rows is X
+
+    def test_an_index_that_counts_names_rows_of_a_table(self):
+        assert read_table(pd.DataFrame(X), "a").ids.tolist() == list(range(20))
+
+    def test_parts_by_name(self):
+        assert list(split_parts({"p": X, 2: X})) == ["p", "2"]
+        assert list(split_parts([X, X])) == ["view_0", "view_1"]
+        assert list(split_parts(X)) == ["view_0"]
+
+    def test_ids_that_disagree_are_named_by_the_first_row(self):
+        a, b = Part("a", X, ids=np.array(["p", "q"])), Part("b", X, ids=np.array(["p", "r"]))
+        with pytest.raises(ValueError, match="Row 1 is 'q' in view 'a' and 'r' in 'b'"):
+            settle_ids([a, b], None, 2)
+        assert settle_ids([a, b], ["s", "t"], 2).tolist() == ["s", "t"]
+        assert settle_ids([Part("a", X)], None, 20) is None
+        with pytest.raises(ValueError, match=r"ids has shape \(1,\) but the views have 20 rows"):
+            settle_ids([a], ["s"], 20)
