@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A wheel that was fetched once is not fetched again; no upgrade check, no questions.
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# Two workers; which test runs where, and what comes first, is decided in tests/conftest.py.
+TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-full reproduce docs clean-cache clean
+.PHONY: help demo test test-matrix check format bench bench-full reproduce docs clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,7 +44,10 @@ demo: $(VENV)/.demo  ## cluster the embedded data: labels, scores and a picture
 	@$(BIN)/manyview demo -o demo-output
 
 test: $(VENV)/.test  ## run all tests
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest $(TOGETHER)
+
+test-matrix: $(VENV)/.test  ## run all tests on other BLAS kernels and other Pythons, where there are any
+	@$(BIN)/python -m benchmarks.test_matrix $(TOGETHER)
 
 check: $(VENV)/.quality  ## format, lint, types, import rules
 	@$(BIN)/ruff format --check .
@@ -71,4 +76,4 @@ clean-cache:  ## forget compiled kernels (needed after changing a loop that seve
 	find src -name '*.nb[ci]' -delete
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-3.* demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

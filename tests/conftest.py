@@ -1,4 +1,4 @@
-"""What tests share: real data where it is present, made views, a cluster, a browser, Hypothesis."""
+"""What tests share: where they run, real data, made views, a cluster, a browser."""
 
 from __future__ import annotations
 
@@ -25,10 +25,46 @@ settings.register_profile(
 )
 settings.load_profile("manyview")
 
+_BY_FIXTURE = {"cluster": "dask", "browser": "browser"}
+"""Tests that need what is slow to start run on one worker, so that it starts once."""
+
+_SPREAD = ("tests/test_console.py", "tests/test_docs.py", "tests/test_published.py")
+"""Files of a few long tests that share no fixtures: each runs on whichever worker is free."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Long things first, so that both workers end at the same time."""
+    for item in items:
+        for fixture in _BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(_BY_FIXTURE[fixture]))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("xdist_group") is None,
+            not item.nodeid.startswith(_SPREAD),
+        )
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With ``--dist loadgroup``: tests of a file run on one worker, which makes its fixtures once."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class FilesAndGroups(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            group = super()._split_scope(nodeid)
+            is_alone = group != nodeid or nodeid.startswith(_SPREAD)
+            return group if is_alone else nodeid.split("::")[0]
+
+    return FilesAndGroups(config, log)
+
 
 @pytest.fixture(scope="session")
 def data():
-    """Give a function: the name of a real data set -> its views; skips where they are absent."""
+    """A function: the name of a real data set -> its views; skips where they are absent."""
     folder = os.environ.get("MANYVIEW_DATA")
 
     @cache
@@ -46,7 +82,7 @@ def data():
 
 @pytest.fixture(scope="session")
 def blobs():
-    """Give a function: rows of k clear groups, seen in views of the given widths."""
+    """A function: rows of k clear groups, seen in views of the given widths."""
 
     def make(n=90, k=3, widths=(4, 6), *, spread=0.3, seed=0):
         rng = np.random.default_rng(seed)
@@ -57,6 +93,14 @@ def blobs():
         ]
 
     return make
+
+
+@pytest.fixture
+def one_anchor_seed(monkeypatch):
+    """Default fits join one anchor seed, not up to nine: where the labels do not matter."""
+    from manyview import LMVSC
+
+    monkeypatch.setitem(LMVSC.__init__.__kwdefaults__, "n_repeats", 1)
 
 
 class Cluster:
@@ -105,7 +149,7 @@ class Cluster:
             os.kill(pids[address], signal.SIGKILL)
 
     def tasks(self):
-        """Give the keys of all tasks that the scheduler knows."""
+        """The keys of all tasks that the scheduler knows."""
         return self.client.run_on_scheduler(
             lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks]
         )
@@ -127,25 +171,42 @@ class Cluster:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
-    """Give a Dask cluster of two worker processes, started by command line."""
+    """A Dask cluster of two worker processes, started by command line."""
     pytest.importorskip("distributed", reason="the Dask engine needs distributed")
     running = Cluster(tmp_path_factory.mktemp("cluster"))
     yield running
     running.close()
 
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_NO_CHROMIUM = "there is no Chromium on this machine"
+
+
+def find_chromium():
+    """The browser that MANYVIEW_CHROMIUM names, or one on the path; None where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return os.environ.get("MANYVIEW_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    """Say loudly, at the very end, that browser tests were skipped; a line among many is not read."""
+    yield
+    skipped = terminalreporter.stats.get("skipped", [])
+    if n_skipped := sum(_NO_CHROMIUM in str(report.longrepr) for report in skipped):
+        line = f"BROWSER TESTS DID NOT RUN: no Chromium ({n_skipped} tests skipped)"
+        terminalreporter.write_sep("=", line, red=True, bold=True)
 
 
 @pytest.fixture(scope="session")
 def browser():
-    """Give the system's Chromium; skip where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = os.environ.get("MANYVIEW_CHROMIUM") or next(
-        filter(None, map(shutil.which, _BROWSERS)), None
-    )
+    """The system's Chromium. Where there is one, tests in CI run or fail; they are never skipped."""
+    path = find_chromium()
     if path is None:
-        pytest.skip("there is no Chromium on this machine")
+        pytest.skip(_NO_CHROMIUM)
+    if os.environ.get("CI") != "true":
+        pytest.importorskip("playwright", reason="playwright is not installed")
+    from playwright import sync_api as playwright
+
     with playwright.sync_playwright() as engine:
         # No graphics card is needed: WebGL is computed.
         flags = ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
@@ -175,7 +236,7 @@ class Reader:
         return self.page
 
     def pixels(self):
-        """Give the colours on the canvas, as an array (height, width, 4)."""
+        """The colours on the canvas, as an array (height, width, 4)."""
         values, width, height = self.page.evaluate(
             """() => {
                 const canvas = document.getElementById("canvas");
@@ -192,7 +253,7 @@ class Reader:
 
 @pytest.fixture
 def read(browser):
-    """Give a function that opens a page for a reader with a taste and a screen."""
+    """A function that opens a page for a reader with a taste and a screen."""
     contexts = []
 
     def open_page(path, *, width=1280, height=900, **taste):

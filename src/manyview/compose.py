@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ _ALONE = "transformer"
 
 
 def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -> PerView:
-    """Give a transformer of several views, to stand before a multi-view estimator in a pipeline.
+    """A transformer of several views, to stand before a multi-view estimator in a pipeline.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -
     Returns
     -------
     PerView
-        Its ``transform`` gives :class:`~manyview.Views`.
+        It transforms into :class:`~manyview.Views`.
 
     Examples
     --------
@@ -89,14 +90,12 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> PerView:
         """Fit each view's transformer; ``params`` are routed to those that asked for them."""
-        self._fit(X, y, self._route("fit", params))
+        self.fit_transform(X, y, **params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Views:
-        """Fit each view's transformer, and give the transformed views."""
-        return self._fit(X, y, self._route("fit_transform", params))
-
-    def _fit(self, X: Any, y: Any, routed: Mapping[str, Any]) -> Views:
+        """The transformed views, each by its transformer fitted to it."""
+        routed = self._route(params)
         is_split = self.views is not None and not isinstance(X, Views)
         columns = find_columns(X, self.views) if is_split else None
         parts, ids = _split(X, columns)
@@ -104,13 +103,12 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             name: chosen if isinstance(chosen, str) else clone(chosen)
             for name, chosen in self._assign(list(parts)).items()
         }
-        done = {
-            name: _transform(
-                name, part, ids[name], fitted[name], _Fit(y, routed.get(self._routed_as(name), {}))
-            )
-            for name, part in parts.items()
-            if fitted[name] != "drop"
-        }
+        done = {}
+        for name, part in parts.items():
+            if fitted[name] != "drop":
+                own = name if isinstance(self.transformers, Mapping) else _ALONE
+                fit = partial(_fit_transform, y=y, params=routed.get(own, {}))
+                done[name] = _transform(name, part, ids[name], fitted[name], fit)
         if not done:
             raise ValueError("Every view is dropped: nothing is left to cluster.")
         self.transformers_ = fitted
@@ -121,10 +119,10 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if columns is not None:
             self.view_columns_ = columns
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
-        return _together(done, X)
+        return Views(done, target=X.target if isinstance(X, Views) else None)
 
     def transform(self, X: Any) -> Views:
-        """Give the transformed views of rows that have the views that were fitted."""
+        """The transformed views of rows that have the views that were fitted."""
         check_is_fitted(self)
         columns = None if isinstance(X, Views) else getattr(self, "view_columns_", None)
         if columns is not None:  # scikit-learn's own checks and messages
@@ -138,28 +136,23 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(X, Views):  # transformers check the columns of data frames themselves
             X = align_columns(X, X.names, [self.feature_names_per_view_[name] for name in X.names])
             parts, ids = _split(X, None)
-        done = {
-            name: _transform(
-                name, parts[name], ids[name], transformer, _Use(self.n_features_out_per_view_[name])
-            )
-            for name, transformer in self.transformers_.items()
-            if transformer != "drop"
-        }
-        return _together(done, X)
+        done = {}
+        for name, transformer in self.transformers_.items():
+            if transformer != "drop":
+                use = partial(_transform_rows, n_features=self.n_features_out_per_view_[name])
+                done[name] = _transform(name, parts[name], ids[name], transformer, use)
+        return Views(done, target=X.target if isinstance(X, Views) else None)
 
     def _assign(self, names: list[str]) -> dict[str, Any]:
-        """Give the transformer of each view, as it was passed."""
+        """The transformer of each view, as it was passed."""
         if not isinstance(self.transformers, Mapping):
             return {name: _checked(self.transformers) for name in names}
         if unknown := [name for name in self.transformers if name not in names]:
             raise ValueError(f"There is no view {unknown[0]!r} to transform; there are {names}.")
         return {name: _checked(self.transformers.get(name, "passthrough")) for name in names}
 
-    def _routed_as(self, name: str) -> str:
-        return name if isinstance(self.transformers, Mapping) else _ALONE
-
-    def _route(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Give what each transformer asked for, by its name."""
+    def _route(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What each transformer asked for, by its name."""
         if not params:
             return {}
         if not get_config()["enable_metadata_routing"]:
@@ -167,11 +160,11 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 f"Passing {list(params)} to the transformers needs "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
-        routed = process_routing(self, method, **params)
+        routed = process_routing(self, "fit_transform", **params)
         return {name: routed[name].fit_transform for name, _ in self._named()}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who asks for which metadata, for scikit-learn's routing."""
+        """Who asks for which metadata, for scikit-learn's routing."""
         router = MetadataRouter(owner=self)
         mapping = MethodMapping()
         for method in ("fit", "fit_transform"):
@@ -181,7 +174,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return router
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters; those of a view's transformer as ``VIEW__PARAMETER``."""
+        """The parameters; those of a view's transformer as ``VIEW__PARAMETER``."""
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep and isinstance(self.transformers, Mapping):
             for name, transformer in self._named():
@@ -193,9 +186,8 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def set_params(self, **params: Any) -> PerView:
         """Set parameters; ``VIEW=transformer`` replaces one, ``VIEW__PARAMETER`` changes one."""
         if isinstance(self.transformers, Mapping):
-            names = [name for name in params if name in self.transformers]
-            if names:
-                replaced = {name: params.pop(name) for name in names}
+            replaced = {name: params.pop(name) for name in self.transformers if name in params}
+            if replaced:
                 self.transformers = {**self.transformers, **replaced}
         super().set_params(**params)
         return self
@@ -204,9 +196,6 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         given = self.transformers
         each = given.items() if isinstance(given, Mapping) else [(_ALONE, given)]
         return ((str(name), t) for name, t in each if hasattr(t, "get_params"))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "transformers_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -226,48 +215,33 @@ def _checked(transformer: Any) -> Any:
     )
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Fits a transformer to rows and gives them transformed."""
-
-    y: Any
-    params: Mapping[str, Any]
-
-    def __call__(self, transformer: Any, rows: Any, present: Any) -> Any:
-        if present is not None and not present.any():
-            raise ValueError("No sample has this view: nothing to fit its transformer to. Drop it.")
-        y = _of_present(self.y, present)
-        params = {name: _of_present(value, present) for name, value in self.params.items()}
-        if hasattr(transformer, "fit_transform"):
-            return transformer.fit_transform(rows, y, **params)
-        return transformer.fit(rows, y, **params).transform(rows)
+def _fit_transform(
+    transformer: Any, rows: Any, present: Any, *, y: Any, params: Mapping[str, Any]
+) -> Any:
+    if present is not None and not present.any():
+        raise ValueError("No sample has this view: nothing to fit its transformer to. Drop it.")
+    y = _of_present(y, present)
+    params = {name: _of_present(value, present) for name, value in params.items()}
+    if hasattr(transformer, "fit_transform"):
+        return transformer.fit_transform(rows, y, **params)
+    return transformer.fit(rows, y, **params).transform(rows)
 
 
-@dataclass(frozen=True)
-class _Use:
-    """Gives rows transformed by a fitted transformer."""
-
-    n_features: int
-
-    def __call__(self, transformer: Any, rows: Any, present: Any) -> Any:
-        if present is not None and not present.any():
-            return np.empty((0, self.n_features))
-        return transformer.transform(rows)
+def _transform_rows(transformer: Any, rows: Any, present: Any, *, n_features: int) -> Any:
+    if present is not None and not present.any():
+        return np.empty((0, n_features))
+    return transformer.transform(rows)
 
 
 def _of_present(values: Any, present: Any) -> Any:
-    """Give the values of the samples that are there, if there is one a sample."""
-    if present is None:
-        return values
-    shape: tuple[int, ...] = getattr(values, "shape", ())
-    if isinstance(values, list | tuple):
-        shape = (len(values),)
-    is_per_sample = tuple(shape[:1]) == (len(present),)
+    """The values of the samples that are there, if there is one value a sample."""
+    shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
+    is_per_sample = present is not None and tuple(shape[:1]) == (len(present),)
     return _safe_indexing(values, np.flatnonzero(present)) if is_per_sample else values
 
 
 def _split(X: Any, columns: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the views by name, and what names the rows of those that are data frames."""
+    """The views by name, and what names the rows of those that are data frames."""
     if isinstance(X, Views):
         parts: dict[str, Any] = dict(X.parts())
     else:
@@ -284,48 +258,39 @@ def _column_names(item: Any) -> tuple[str, ...] | None:
 def _transform(
     name: str, item: Any, ids: Any, transformer: Any, use: Callable[[Any, Any, Any], Any]
 ) -> Part:
-    """Give a part with its rows transformed; samples that lack the view stay without."""
-    if transformer == "passthrough":
-        part = item if isinstance(item, Part) else read_part(item, name)
-        return part if part.ids is not None else replace(part, ids=ids)
-    if not isinstance(item, Part) and frames.is_frame(item):
-        rows, present = _split_frame(item, name)
+    """A part with its rows transformed; samples that lack the view stay without."""
+    if frames.is_frame(item) and transformer != "passthrough":
+        rows, present = _rows_of_frame(item, name)
     else:
         part = item if isinstance(item, Part) else read_part(item, name)
-        block, ids = part.rows, part.ids
+        ids = ids if part.ids is None else part.ids
+        if transformer == "passthrough":
+            return replace(part, ids=ids)
+        block = part.rows
         if not isinstance(block, selection.PartialView):
             block = as_views({name: block}, in_memory=True).arrays[0]
         rows, present = selection.split_rows(block)
     made = use(transformer, rows, present)
-    if present is None:
-        return _as_part(name, made, transformer, ids)
-    if not present.any():
+    if present is not None and not present.any():
         return Part(name, selection.empty_view(len(present), made.shape[1]), None, ids)
-    done = _as_part(name, made, transformer, ids)
-    places = selection.number_present(present)
-    return Part(name, selection.select_rows(done.rows, places), done.columns, ids)
+    if not sparse.issparse(made) and not frames.is_frame(made):
+        made = np.asarray(made)
+    done = read_part(made, name)
+    columns = done.columns
+    if columns is None and hasattr(transformer, "get_feature_names_out"):
+        names = tuple(map(str, transformer.get_feature_names_out()))
+        columns = names if len(names) == done.rows.shape[1] else None
+    if present is not None:
+        rows = selection.select_rows(done.rows, selection.number_present(present))
+        return Part(name, rows, columns, ids)
+    return Part(name, done.rows, columns, ids if done.ids is None else done.ids)
 
 
-def _split_frame(frame: Any, name: str) -> tuple[Any, Any]:
-    """Give the rows of a data frame that are there, and which; all of one that may hold text."""
+def _rows_of_frame(frame: Any, name: str) -> tuple[Any, Any]:
+    """The rows of a data frame that are there, and which; all of one that may hold text."""
     if not frames.holds_numbers(frame):
         return frame, None
     present = selection.find_present(frames.read_numbers(frame, name))
     if present is None:
         return frame, None
-    return frames.select(frame, rows=np.flatnonzero(present)), present
-
-
-def _as_part(name: str, rows: Any, transformer: Any, ids: Any) -> Part:
-    if not sparse.issparse(rows) and not frames.is_frame(rows):
-        rows = np.asarray(rows)
-    part = read_part(rows, name)
-    columns = part.columns
-    if columns is None and hasattr(transformer, "get_feature_names_out"):
-        names = tuple(map(str, transformer.get_feature_names_out()))
-        columns = names if len(names) == part.rows.shape[1] else None
-    return Part(name, part.rows, columns, ids if part.ids is None else part.ids)
-
-
-def _together(parts: Mapping[str, Part], X: Any) -> Views:
-    return Views(dict(parts), target=X.target if isinstance(X, Views) else None)
+    return _safe_indexing(frame, np.flatnonzero(present)), present

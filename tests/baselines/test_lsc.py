@@ -40,6 +40,7 @@ def test_more_neighbours_than_anchors_use_all_anchors(views):
     assert np.isfinite(model.embedding_).all()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_that_are_all_alike_do_not_fail():
     labels = LSC(2, random_state=0).fit_predict(np.ones((20, 3)))
     assert set(labels) <= {0, 1}

@@ -133,6 +133,7 @@ def test_progress_is_logged(subspaces, caplog):
     assert "sweep 10, residual" in caplog.text
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_of_zeros_are_no_problem():
     labels = MLRSSC(2, random_state=0).fit_predict(np.zeros((10, 3)))
     assert labels.shape == (10,)

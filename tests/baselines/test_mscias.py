@@ -157,6 +157,7 @@ def test_progress_is_logged(blobs, caplog):
     assert "sweep 1, objective" in caplog.text
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("form", ["exact", "factored"])
 def test_rows_that_are_all_the_same_are_no_problem(form):
     labels = MSCIAS(2, form=form, random_state=0).fit_predict(np.full((10, 3), 4.0))

@@ -32,6 +32,7 @@ from benchmarks import (
     single_cell,
     start_up,
     task_graph,
+    test_matrix,
     whole_fit,
 )
 from benchmarks.quality_methods import METHODS
@@ -156,10 +157,11 @@ def test_growth_is_measured_and_drawn(report, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+@pytest.mark.usefixtures("one_anchor_seed")
 def test_out_of_core_is_measured_and_cleaned_up(report, monkeypatch, tmp_path):
     monkeypatch.setattr(out_of_core, "in_child", lambda function, *arguments: function(*arguments))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    out_of_core.measure(report, out_of_core.Sizes(9000, 5000, 3000, 1000))
+    out_of_core.measure(report, out_of_core.Sizes(4500, 1500, 600, 600))
     lines = {line["case"]: line for line in read_lines(report)}
     differing = [line["figure"] for case, line in lines.items() if "labels that differ" in case]
     assert differing == [0, 0, 0]
@@ -358,3 +360,39 @@ class TestQuality:
         assert figures[f"mean NMI ahead of {quality.ANY_KMEANS}, 2 sets"] == pytest.approx(0.05)
         assert figures[f"data sets behind {usual} by more than .01"] == 0
         assert figures[f"data sets behind {quality.ANY_KMEANS} by more than .01"] == 1
+
+
+class TestMatrix:
+    def test_a_cell_counts_and_names_tests_and_says_where_they_ran(self, tmp_path, capfd):
+        file = tmp_path / "test_three.py"
+        file.write_text(
+            "import os, pytest\n"
+            "def test_kernel(): assert os.environ['OPENBLAS_CORETYPE'] == 'Haswell'\n"
+            "def test_wrong(): assert 1 == 2\n"
+            "@pytest.mark.skip\n"
+            "def test_skipped(): pass\n"
+        )
+        arguments = ["--kernels", "Haswell", "--pythons", "--results", str(tmp_path), str(file)]
+        assert test_matrix.main(arguments) == 1
+        (line,) = map(json.loads, (tmp_path / "test_matrix.jsonl").read_text().splitlines())
+        assert [line[word] for word in ("passed", "failed", "skipped")] == [1, 1, 1]
+        assert line["failing"][0].endswith("test_three.test_wrong")
+        assert {
+            "case",
+            "seconds",
+            "kernels_used",
+            "commit",
+            "cpu",
+            "versions",
+            "date",
+        } <= line.keys()
+        assert "1 passed, 1 failed, 1 skipped" in capfd.readouterr().out
+
+    def test_a_python_that_is_not_here_is_named(self, tmp_path, capsys):
+        arguments = ["--kernels", "--pythons", "3.99", "--results", str(tmp_path)]
+        assert test_matrix.main(arguments) == 0
+        assert "there is no Python 3.99 here" in capsys.readouterr().out
+
+    def test_this_python_is_found(self):
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        assert test_matrix.find_python(version) == sys.executable

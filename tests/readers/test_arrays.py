@@ -257,13 +257,10 @@ class TestSingleCell:
 
         names = list("wxyz")
         make(A, names).write_h5ad(tmp_path / "a.h5ad")
-        with mudata.set_options(pull_on_update=False):
-            mudata.MuData({"rna": make(A, names), "protein": make(B, names)}).write_h5mu(
-                tmp_path / "same.h5mu"
-            )
-            mudata.MuData({"rna": make(A, names), "protein": make(B, names[::-1])}).write_h5mu(
-                tmp_path / "other.h5mu"
-            )
+        same = {"rna": make(A, names), "protein": make(B, names)}
+        mudata.MuData(same).write_h5mu(tmp_path / "same.h5mu")
+        other = {"rna": make(A, names), "protein": make(B, names[::-1])}
+        mudata.MuData(other).write_h5mu(tmp_path / "other.h5mu")
         return tmp_path
 
     @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyview.report.layout import GRID, lay_out, quantise
+from manyview.report.layout import GRID, draw_points, lay_out, quantise
 
 
 def make_groups(n, k=3, seed=0):
@@ -61,3 +61,21 @@ def test_quantised_places_keep_proportions_and_fit_in_two_bytes():
 
 def test_a_single_place_is_in_the_middle():
     assert np.abs(quantise(np.zeros((3, 2))) - GRID / 2).max() <= 1
+
+
+def test_drawn_points_lie_in_their_box_with_a_path_a_cluster():
+    rng = np.random.default_rng(0)
+    cluster = np.repeat([0, 2], [9_000, 3])  # nobody is in cluster 1
+    places = rng.integers(GRID + 1, size=(2, len(cluster)))
+    picture = draw_points({"x": places[0], "y": places[1], "cluster": cluster}, 3)
+    assert [each["cluster"] for each in picture["clusters"]] == [0, 2]
+    assert 5_000 <= picture["n_points"] <= 5_100
+    assert picture["clusters"][1]["path"].count("M") == 3
+    left, top, width, height = map(int, picture["box"].split())
+    for each in picture["clusters"]:
+        assert left < each["x"] < left + width and top < each["y"] < top + height
+
+
+def test_many_clusters_are_drawn_without_their_numbers():
+    points = {"x": np.arange(50), "y": np.arange(50), "cluster": np.arange(50)}
+    assert not draw_points(points, 50)["has_names"]

@@ -40,7 +40,7 @@ def test_a_model_from_a_file_has_a_card_too(fitted, tmp_path):
 @pytest.fixture(scope="module")
 def stream(fitted):
     views, _, _ = fitted
-    model = LMVSC(4, random_state=0).partial_fit(views)
+    model = LMVSC(4, n_repeats=1, random_state=0).partial_fit(views)
     model.predict(views)
     return model
 
@@ -58,12 +58,16 @@ def test_a_report_of_a_stream_is_refused(stream, fitted, tmp_path):
 
 def test_names_on_the_card_are_escaped(blobs):
     X = blobs(90, 3, (4,))[0]
-    card = LMVSC(3, random_state=0).fit(Views({"<script>alert(1)</script>": X}))._repr_html_()
+    card = (
+        LMVSC(3, n_repeats=1, random_state=0)
+        .fit(Views({"<script>alert(1)</script>": X}))
+        ._repr_html_()
+    )
     assert "<script" not in card and "&lt;script&gt;" in card
 
 
 @pytest.mark.parametrize("static", [False, True])
-def test_model_report_writes_the_page(fitted, tmp_path, static):
+def test_model_report_writes_the_page(fitted, quick_map, tmp_path, static):
     views, groups, model = fitted
     path = model.report(tmp_path / "r.html", views, labels=groups, static=static)
     page = path.read_text(encoding="utf-8")
@@ -75,7 +79,7 @@ def test_model_report_writes_the_page(fitted, tmp_path, static):
 def test_fitting_does_not_load_the_reports_libraries():
     script = (
         "import sys, numpy as np; from manyview import LMVSC;"
-        "LMVSC(2, n_anchors=4).fit(np.eye(12));"
+        "LMVSC(2, n_anchors=4, n_repeats=1).fit(np.eye(12));"
         "print([m for m in ('jinja2', 'matplotlib', 'manyview.report') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -12,18 +12,19 @@ from manyview.report import refits
 def test_a_view_alone_is_fitted_with_the_models_settings(fitted):
     views, _, model = fitted
     labels = refits.refit(model, views, seed=3, view=1)
-    alone = LMVSC(4, random_state=3, scaling=model.scaling_[1]).fit({"shape": views["shape"]})
+    same = LMVSC(4, n_repeats=1, random_state=3, scaling=model.scaling_[1])
+    alone = same.fit({"shape": views["shape"]})
     np.testing.assert_array_equal(labels, alone.labels_)
 
 
 def test_settings_for_each_view_are_split(blobs):
     X = blobs(120, 3, (4, 6))
     given = [part[:20] for part in X]
-    model = LMVSC(
-        3, scaling=["unit", "energy"], view_weights=[0.2, 0.8], anchor_method=given, random_state=0
-    ).fit(X)
+    settings = {"n_repeats": 1, "random_state": 0}
+    scaling, weights = ["unit", "energy"], [0.2, 0.8]
+    model = LMVSC(3, scaling=scaling, view_weights=weights, anchor_method=given, **settings).fit(X)
     labels = refits.refit(model, Views(X), seed=0, view=1)
-    alone = LMVSC(3, scaling="energy", anchor_method=[given[1]], random_state=0).fit([X[1]])
+    alone = LMVSC(3, scaling="energy", anchor_method=[given[1]], **settings).fit([X[1]])
     np.testing.assert_array_equal(labels, alone.labels_)
 
 
@@ -39,7 +40,7 @@ def test_the_published_method_is_fitted_again_as_published(blobs):
 @pytest.mark.parametrize("n_anchors", [100, (50, 100)])
 def test_a_sample_smaller_than_the_number_of_anchors_can_be_fitted(blobs, n_anchors):
     X = blobs(120, 3, (4, 6))
-    model = LMVSC(3, n_anchors=n_anchors, random_state=0).fit(X)
+    model = LMVSC(3, n_anchors=n_anchors, n_repeats=1, random_state=0).fit(X)
     assert refits.refit(model, Views(X)[:60], seed=0).shape == (60,)
 
 
@@ -99,3 +100,8 @@ def test_stability_of_clear_groups_is_perfect(fitted):
     stability = refits.measure_stability(model, views, model.labels_, seeds=[5, 6])
     assert stability["ari"] == [1.0, 1.0]
     assert stability["clusters"] == [1.0] * 4
+
+
+def test_pairs_of_labels_are_counted():
+    counts = refits.count_pairs(np.array([0, 1, 1, 1]), np.array([2, 0, 0, 1]), (2, 3))
+    assert counts.tolist() == [[0, 0, 1], [2, 1, 0]]

@@ -58,7 +58,7 @@ def evil(blobs):
     views = Views({EVIL: X[0], TRICKY[0]: table})
     ids = [f"{EVIL}{i}" if i % 2 else f"{TRICKY[i % 5]}{i}" for i in range(120)]
     labels = [(EVIL, *TRICKY[:2])[i % 3] for i in range(120)]
-    model = LMVSC(3, random_state=0).fit(views)
+    model = LMVSC(3, n_repeats=1, random_state=0).fit(views)
     return build_summary(model, views, ids=ids, labels=labels, command=f"manyview fit {EVIL}")
 
 
@@ -153,11 +153,34 @@ def test_a_report_without_views_or_embedding_is_a_page(fitted, tmp_path):
     assert "4 clusters in 240 rows" in page.text
 
 
+def test_a_report_without_views_shows_the_map_and_no_columns(fitted, quick_map):
+    page = Page(render_report(build_summary(fitted[2])))
+    assert "canvas" in page.tags
+    assert "What sets it apart" not in page.text
+
+
 def test_choices_are_shown_with_their_reason(fitted, summary):
     facts = copy.deepcopy(summary)
     facts["run"]["choices"] = [{"parameter": "alpha", "value": 0.01, "why": "it <works>"}]
     page = Page(render_report(facts))
     assert "it <works>" in page.text and "Chosen automatically" in page.text
+
+
+def test_memory_of_stages_is_shown_where_it_was_measured(summary):
+    facts = copy.deepcopy(summary)
+    facts["run"]["stage_seconds"] = {"graph": 1.0, "labels": 2.0}
+    facts["run"]["stage_memory"] = {"graph": 3_000_000}
+    assert "Time and memory" in Page(render_report(facts)).text
+    assert "3.0 MB" in Page(render_report(facts)).text
+    facts["run"]["stage_memory"] = {}
+    text = Page(render_report(facts)).text
+    assert "Time and memory" not in text and "Seconds of each stage of the fit" in text
+
+
+def test_memory_that_no_one_knows_is_left_out(summary):
+    assert "Most memory held" in Page(render_report(summary)).text
+    facts = {**summary, "made": {**summary["made"], "peak_memory": None}}
+    assert "Most memory held" not in Page(render_report(facts)).text
 
 
 def test_nothing_is_proved_from_no_rows(summary):
@@ -195,7 +218,7 @@ def test_a_hundred_thousand_points_stay_under_twelve_megabytes(summary):
     assert len(render_report(facts).encode()) < 12e6
 
 
-def test_views_that_samples_lack_show_their_share(blobs):
+def test_views_that_samples_lack_show_their_share(blobs, quick_map):
     X = blobs(120, 3, (4, 5))
     present = np.ones((120, 2), bool)
     present[:30, 1] = False

@@ -70,7 +70,7 @@ def test_the_same_model_and_seed_give_the_same_facts(fitted, summary):
     assert {**again, "made": None} == {**summary, "made": None}
 
 
-def test_without_views_the_rest_is_still_told(fitted):
+def test_without_views_the_rest_is_still_told(fitted, quick_map):
     _, _, model = fitted
     facts = build_summary(model)
     assert facts["stability"] is None and facts["agreement"] is None and facts["labels"] is None
@@ -79,7 +79,7 @@ def test_without_views_the_rest_is_still_told(fitted):
     assert "features" not in facts["clusters"][0]
 
 
-def test_a_model_from_a_file_is_embedded_again(fitted, summary, tmp_path):
+def test_a_model_from_a_file_is_embedded_again(fitted, summary, quick_map, tmp_path):
     views, _, model = fitted
     model.save(tmp_path / "model.mv")
     facts = build_summary(load(tmp_path / "model.mv"), views)
@@ -87,9 +87,9 @@ def test_a_model_from_a_file_is_embedded_again(fitted, summary, tmp_path):
     assert build_summary(load(tmp_path / "model.mv"))["map"] is None
 
 
-def test_one_sparse_view_without_groups_of_its_own():
+def test_one_sparse_view_without_groups_of_its_own(quick_map):
     X = sparse.random_array((150, 40), density=0.2, rng=0, format="csr")
-    facts = build_summary(LMVSC(3, random_state=0).fit(X), X)
+    facts = build_summary(LMVSC(3, n_repeats=1, random_state=0).fit(X), X)
     assert facts["agreement"] is None
     assert facts["views"][0]["is_sparse"]
     assert facts["clusters"][0]["features"][0]["column"].startswith("column ")
@@ -104,14 +104,13 @@ def test_one_sparse_view_without_groups_of_its_own():
         (np.array([True, False, True] * 80), ["False", "True"]),
     ],
 )
-def test_true_labels_of_every_kind_some_missing(fitted, labels, names):
-    views, _, model = fitted
-    facts = build_summary(model, views, labels=labels)
+def test_true_labels_of_every_kind_some_missing(fitted, quick_map, labels, names):
+    facts = build_summary(fitted[2], labels=labels)
     assert facts["map"]["colours"][0]["names"] == names
     assert facts["labels"]["n_labelled"] in (160, 240)
 
 
-def test_many_classes_are_merged_on_the_map_and_left_out_of_the_table(fitted):
+def test_many_classes_are_merged_on_the_map_and_left_out_of_the_table(fitted, quick_map):
     _, _, model = fitted
     facts = build_summary(model, labels=np.arange(240))
     assert facts["labels"]["table"] is None
@@ -148,10 +147,10 @@ def test_a_model_that_was_not_fitted_is_refused():
         build_summary(LMVSC(3))
 
 
-def test_views_in_another_order_are_told_by_name(fitted, summary):
+def test_views_in_another_order_are_told_by_name(fitted, summary, quick_map):
     views, _, model = fitted
-    turned = Views({"shape": views["shape"], "colour": views["colour"]}, target=views.target)
-    again = build_summary(model, turned, ids=[f"thing {i}" for i in range(240)])
+    other_way = Views({"shape": views["shape"], "colour": views["colour"]}, target=views.target)
+    again = build_summary(model, other_way, ids=[f"thing {i}" for i in range(240)])
     assert again["clusters"] == summary["clusters"]
 
 
@@ -164,12 +163,12 @@ def test_repeated_rows_are_counted_in_dense_and_sparse_views():
 
 
 @pytest.mark.slow
-def test_many_rows_are_never_read_as_a_whole(monkeypatch):
+def test_many_rows_are_never_read_as_a_whole(quick_map, monkeypatch):
     """However many rows there are, few are asked for: files need not be read whole."""
     from manyview import datasets
 
     views = datasets.make_views(30_000, 3, (5, 6), random_state=0)
-    model = LMVSC(3, n_anchors=20, random_state=0).fit(views)
+    model = LMVSC(3, n_anchors=20, n_repeats=1, random_state=0).fit(views)
     asked = []
     whole = Views.__getitem__
 

@@ -8,14 +8,24 @@ from manyview.reproduce.facts import build_facts
 from manyview.reproduce.page import write_pages
 from manyview.reproduce.run import FIGURES
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Give a dict that keeps the page once it is made: its facts need what lasts for one test only."""
+    return {}
+
 
 @pytest.fixture
-def page_file(made_up, everything, tmp_path):
-    options, store = made_up
-    return write_pages(build_facts(everything, options, store), tmp_path)[0]
+def page_file(pages, request, tmp_path_factory):
+    if not pages:
+        options, store = request.getfixturevalue("made_up")
+        facts = build_facts(request.getfixturevalue("everything"), options, store)
+        pages["page"] = write_pages(facts, tmp_path_factory.mktemp("page"))[0]
+    return pages["page"]
 
 
-@pytest.mark.slow
 def test_it_opens_without_errors_or_requests_and_shows_everything(page_file, read):
     reader = read(page_file)
     page = reader.page
@@ -31,7 +41,6 @@ def test_it_opens_without_errors_or_requests_and_shows_everything(page_file, rea
     assert [url for url in reader.requests if not url.startswith("data:")] == [page_file.as_uri()]
 
 
-@pytest.mark.slow
 def test_a_number_leads_to_its_line(page_file, read):
     page = read(page_file).page
     page.locator("#table-handwritten ~ div .ids summary").first.click()
@@ -41,7 +50,6 @@ def test_a_number_leads_to_its_line(page_file, read):
     assert page.locator(target).is_visible()
 
 
-@pytest.mark.slow
 def test_no_measured_number_of_a_table_is_without_its_lines(page_file, read):
     page = read(page_file).page
     numbers, untraced = page.evaluate(
@@ -55,7 +63,6 @@ def test_no_measured_number_of_a_table_is_without_its_lines(page_file, read):
     assert numbers > 500 and untraced == []
 
 
-@pytest.mark.slow
 def test_it_is_dark_for_those_who_like_it_and_light_on_paper(page_file, read):
     page = read(page_file, color_scheme="dark").page
     paper = "getComputedStyle(document.body).backgroundColor"
@@ -66,7 +73,6 @@ def test_it_is_dark_for_those_who_like_it_and_light_on_paper(page_file, read):
     assert page.locator("#table-handwritten").is_visible()
 
 
-@pytest.mark.slow
 def test_every_cell_of_the_heat_maps_is_on_paper(page_file, read):
     page = read(page_file).page
     count = (
@@ -78,7 +84,6 @@ def test_every_cell_of_the_heat_maps_is_on_paper(page_file, read):
     assert page.evaluate(count) == on_screen == page.locator(".heat td").count()
 
 
-@pytest.mark.slow
 def test_tables_show_their_last_column_on_a_laptop(page_file, read):
     page = read(page_file, width=1280, height=800).page
     wide = page.evaluate(
@@ -89,13 +94,11 @@ def test_tables_show_their_last_column_on_a_laptop(page_file, read):
     assert wide == []
 
 
-@pytest.mark.slow
 def test_nothing_is_wider_than_a_phone(page_file, read):
     page = read(page_file, width=390, height=844).page
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(made_up, tmp_path, read, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

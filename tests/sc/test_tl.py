@@ -67,12 +67,12 @@ class TestWritten:
 
     def test_a_copy_leaves_the_input_alone(self, mdata, adata):
         for data in (mdata, adata):
-            made = sc.tl.lmvsc(data, 3, copy=True)
+            made = sc.tl.lmvsc(data, 3, n_repeats=1, copy=True)
             assert "manyview" in made.obs and "manyview" in made.uns
             assert not {"manyview", "X_manyview"} & {*data.obs, *data.obsm, *data.uns}
 
     def test_other_settings_reach_the_estimator_and_are_noted(self, mdata):
-        sc.tl.lmvsc(mdata, "auto", n_anchors=20)
+        sc.tl.lmvsc(mdata, "auto", n_anchors=20, n_repeats=1)
         params = mdata.uns["manyview"]["params"]
         assert params["n_anchors"] == "20" and isinstance(params["n_clusters"], int)
         with pytest.raises(TypeError, match="resolution"):
@@ -81,19 +81,19 @@ class TestWritten:
 
 class TestRepresentations:
     def test_x_and_entries_of_obsm_are_views(self, adata, mdata):
-        sc.tl.lmvsc(adata, 3, use_rep=["X", "protein"])
-        sc.tl.lmvsc(mdata, 3)
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=["X", "protein"])
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
         assert metrics.ari(adata.obs["manyview"], mdata.obs["manyview"]) == 1.0
         assert adata.uns["manyview"]["view_names"].tolist() == ["X", "protein"]
 
     @pytest.mark.parametrize("use_rep", [None, "X", "protein", "obsm/protein", "layers/doubled"])
     def test_one_matrix_of_an_anndata(self, adata, use_rep):
-        sc.tl.lmvsc(adata, 3, use_rep=use_rep)
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=use_rep)
         assert adata.obs["manyview"].notna().all()
 
     def test_modalities_are_chosen_by_name(self, mdata):
         mdata.mod["rna"].obsm["X_pca"] = np.asarray(mdata.mod["rna"].X[:, :5].todense())
-        sc.tl.lmvsc(mdata, 3, use_rep={"rna": "X_pca"})
+        sc.tl.lmvsc(mdata, 3, n_repeats=1, use_rep={"rna": "X_pca"})
         assert mdata.uns["manyview"]["view_names"].tolist() == ["rna"]
 
     @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ class TestRepresentations:
     )
     def test_what_an_anndata_does_not_have(self, adata, use_rep, error, message):
         with pytest.raises(error, match=message):
-            sc.tl.lmvsc(adata, 3, use_rep=use_rep)
+            sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=use_rep)
 
     @pytest.mark.parametrize(
         ("use_rep", "error", "message"),
@@ -118,7 +118,7 @@ class TestRepresentations:
     )
     def test_what_a_mudata_does_not_have(self, mdata, use_rep, error, message):
         with pytest.raises(error, match=message):
-            sc.tl.lmvsc(mdata, 3, use_rep=use_rep)
+            sc.tl.lmvsc(mdata, 3, n_repeats=1, use_rep=use_rep)
 
     def test_arrays_are_refused(self, counts):
         with pytest.raises(TypeError, match="takes an AnnData or a MuData; got ndarray"):
@@ -127,7 +127,7 @@ class TestRepresentations:
 
 class TestFiles:
     def test_written_and_read_back(self, mdata, tmp_path):
-        sc.tl.lmvsc(mdata, 3)
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
         mdata.write_h5mu(tmp_path / "cells.h5mu")
         again = mudata.read_h5mu(tmp_path / "cells.h5mu")
         assert again.obs["manyview"].astype(str).equals(mdata.obs["manyview"].astype(str))
@@ -140,8 +140,8 @@ class TestFiles:
         assert all(is_source(array) for array in views.arrays)
         assert views.feature_names[0][:2] == ("gene 0", "gene 1")
         before = (tmp_path / "cells.h5mu").stat()
-        sc.tl.lmvsc(backed, 3)
-        sc.tl.lmvsc(mdata, 3)
+        sc.tl.lmvsc(backed, 3, n_repeats=1)
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
         assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
         after = (tmp_path / "cells.h5mu").stat()
         assert (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
@@ -151,23 +151,23 @@ class TestFiles:
         adata.write_h5ad(tmp_path / "cells.h5ad")
         backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
         with pytest.raises(ValueError, match="copy=False"):
-            sc.tl.lmvsc(backed, 3, copy=True)
-        assert sc.tl.lmvsc(backed, 3) is None
+            sc.tl.lmvsc(backed, 3, n_repeats=1, copy=True)
+        assert sc.tl.lmvsc(backed, 3, n_repeats=1) is None
 
     def test_a_slice_of_a_backed_file_is_refused(self, adata, tmp_path):
         adata.write_h5ad(tmp_path / "cells.h5ad")
         backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
         with pytest.raises(ValueError, match=r"to_memory\(\)"):
-            sc.tl.lmvsc(backed[:100], 3)
+            sc.tl.lmvsc(backed[:100], 3, n_repeats=1)
         loaded = backed[:100].to_memory()
-        sc.tl.lmvsc(loaded, 3)
+        sc.tl.lmvsc(loaded, 3, n_repeats=1)
         assert len(loaded.obs["manyview"]) == 100
 
     def test_columns_first_cannot_be_read_by_rows(self, counts, tmp_path):
         annotate(counts[1].tocsc(), "gene").write_h5ad(tmp_path / "cells.h5ad")
         backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
         with pytest.raises(ValueError, match=r"stored by columns \(CSC\)"):
-            sc.tl.lmvsc(backed, 3)
+            sc.tl.lmvsc(backed, 3, n_repeats=1)
 
 
 class TestCells:
@@ -199,11 +199,11 @@ class TestCells:
         rna, protein = annotate(counts[1], "gene"), annotate(counts[2], "CD")
         mdata = mudata.MuData({"rna": rna[:120].copy(), "prot": protein[30:].copy()})
         mdata.write_h5mu(tmp_path / "cells.h5mu")
-        sc.tl.lmvsc(mdata, 3)
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
         kinds = np.array([int(name.split()[1]) % 3 for name in mdata.obs_names])
         assert metrics.ari(kinds, mdata.obs["manyview"].astype(int)) > 0.8
         backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
-        sc.tl.lmvsc(backed, 3)
+        sc.tl.lmvsc(backed, 3, n_repeats=1)
         assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
 
 

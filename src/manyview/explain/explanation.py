@@ -1,17 +1,17 @@
-"""Why rows are where they are: features, anchors, and what each view says of each row."""
+"""Why rows are where they are: features, anchors, and what each view contributes to each row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from manyview.explain.features import find_features
-from manyview.explain.votes import Votes, cast_votes, graph_parts
+from manyview.explain.margins import Margins, graph_parts, margins_by_graph
 from manyview.pipeline.model import FittedModel
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Array, unit_rows
@@ -19,7 +19,7 @@ from manyview.views import frames
 from manyview.views.container import Views
 
 TOGETHER = "all views"
-"""The speaker that is the graph of all views side by side."""
+"""What the graph of all views side by side is called beside the views."""
 
 Table = dict[str, Any]
 """Columns by name: lists and arrays of the same length."""
@@ -50,11 +50,11 @@ class Explanation:
         that the cluster's rows put on anchors of that graph; NaN without rows).
     samples : dict
         One entry a row: ``row``, ``id``, ``cluster``, ``second`` (the next cluster, -1 if there is
-        none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), a
-        vote for each view and, if they are also fused side by side, for "all views"; the votes sum to
-        the margin. ``for`` is who speaks for the cluster most, ``against`` who speaks against it most,
-        "" if no one does. A view whose name is one of these columns' is called "vote: NAME". Empty
-        without rows.
+        none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), the
+        share of the margin that each view contributes and, if they are also fused side by side, "all
+        views"; the shares sum to the margin. ``for`` is the view that contributes most, ``against`` the
+        one that takes most away, "" if none does. A view whose name is one of these columns' is called
+        "margin: NAME". Empty without rows.
     view_names : tuple of str
         Names of the views.
     n_rows : int
@@ -68,14 +68,14 @@ class Explanation:
     n_rows: int
 
     def to_dict(self) -> dict[str, Table]:
-        """Give all tables as lists of plain values, ready for ``json.dump``."""
+        """All tables as lists of plain values, ready for ``json.dump``."""
         return {
             name: {column: np.asarray(values).tolist() for column, values in table.items()}
             for name, table in self._tables().items()
         }
 
     def to_frame(self, table: str = "features", *, kind: str = "pandas") -> Any:
-        """Give one table as a data frame.
+        """One table as a data frame.
 
         Parameters
         ----------
@@ -95,30 +95,28 @@ class Explanation:
         if not len(self.samples["row"]):
             return (
                 f"Explanation of anchors only ({len(self.anchors['anchor'])} listed): pass the rows, "
-                "model.explain(X), for features and for what the views say."
+                "model.explain(X), for features and for what each view contributes."
             )
         shown = len(self.samples["row"])
         of_all = "" if shown == self.n_rows else f" of {self.n_rows}"
         return "\n".join([f"Explanation of {shown}{of_all} rows", *self._describe_clusters()])
 
     def _describe_clusters(self) -> Iterator[str]:
-        clusters, speakers = np.asarray(self.samples["cluster"]), np.asarray(self.samples["for"])
-        opposed = np.asarray(self.samples["against"]) != ""
+        clusters, supporters = np.asarray(self.samples["cluster"]), np.asarray(self.samples["for"])
+        is_opposed = np.asarray(self.samples["against"]) != ""
+        columns = ("cluster", "view", "column", "effect")
+        features = list(zip(*(self.features[name] for name in columns), strict=True))
         for cluster in np.unique(clusters):
             inside = clusters == cluster
-            names, counts = np.unique(speakers[inside], return_counts=True)
-            against = opposed[inside].mean()
+            names, counts = np.unique(supporters[inside], return_counts=True)
             yield (
-                f"  cluster {cluster}: {inside.sum()} rows, spoken for mostly by "
-                f"{names[counts.argmax()]} ({counts.max() / inside.sum():.0%}), some view against in "
-                f"{against:.0%}"
+                f"  cluster {cluster}: {inside.sum()} rows, supported most by "
+                f"{names[counts.argmax()]} ({counts.max() / inside.sum():.0%} of them), opposed by "
+                f"some view in {is_opposed[inside].mean():.0%}"
             )
             listed = [
-                f"{view} {column} {effect:+.1f} sd"
-                for own, view, column, effect in zip(
-                    *(self.features[c] for c in ("cluster", "view", "column", "effect")),
-                    strict=True,
-                )
+                f"{view} {name} {effect:+.1f} sd"
+                for own, view, name, effect in features
                 if own == cluster
             ]
             yield f"    {'; '.join(listed[:3]) or 'no feature sets it apart'}"
@@ -144,75 +142,64 @@ def explain_rows(
     if views is None:
         anchors = _list_anchors(model, None, names, n_listed)
         return Explanation({name: [] for name in _FEATURES}, anchors, {"row": []}, names, 0)
-    n_rows = views.n_rows
-    chosen = spread_evenly(n_rows, max_rows)
+    chosen = spread_evenly(views.n_rows, max_rows)
     rows: Views = views[chosen].load()
-    votes, weights = _look_at(model, rows)
+    margins, weights = _look_at(model, rows)
     samples = {"row": chosen, "id": chosen if rows.ids is None else rows.ids}
-    samples |= _list_samples(model, votes, names)
-    features = _list_features(rows, votes.labels, len(model.centers), n_listed)
+    samples |= _list_samples(model, margins, names)
+    found = find_features(rows, margins.labels, len(model.centers), n_listed=n_listed)
+    listed = [{"cluster": c, **feature} for c, of_one in enumerate(found) for feature in of_one]
+    features = {name: [feature[name] for feature in listed] for name in _FEATURES}
     anchors = _list_anchors(model, weights, names, n_listed)
-    return Explanation(features, anchors, samples, names, n_rows)
+    return Explanation(features, anchors, samples, names, views.n_rows)
 
 
-def _look_at(model: FittedModel, rows: Views) -> tuple[Votes, list[Array]]:
-    """Give the votes on all rows, and the weight that clusters put on each graph's anchors, (k, m)."""
+def _look_at(model: FittedModel, rows: Views) -> tuple[Margins, list[Array]]:
+    """The margins of all rows, and the weight that clusters put on each graph's anchors, (k, m)."""
     k = len(model.centers)
     weights = [np.zeros((k, len(graph.anchors))) for graph in model.graphs]
-    parts = []
-    for start in range(0, rows.n_rows, _ROWS):
-        tile = model.graph_rows([array[start : start + _ROWS] for array in rows.arrays], start)
-        votes = cast_votes(model, tile)
-        parts.append(votes)
-        n = len(votes.labels)
-        members = sparse.csr_array((np.ones(n), (votes.labels, np.arange(n))), shape=(k, n))
+    found = []
+    for block in gen_batches(rows.n_rows, _ROWS):
+        tile = model.graph_rows([array[block] for array in rows.arrays], block.start)
+        margins = margins_by_graph(model, tile)
+        found.append(margins)
+        n = len(margins.labels)
+        members = sparse.csr_array((np.ones(n), (margins.labels, np.arange(n))), shape=(k, n))
         for total, part in zip(weights, graph_parts(model), strict=True):
             total += (members @ tile.parts[part.graph.repeat][:, part.anchors]).toarray()
-    joined = Votes(
-        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Votes))
-    )
-    return joined, weights
+    return Margins(*map(np.concatenate, zip(*found, strict=True))), weights
 
 
-def _list_samples(model: FittedModel, votes: Votes, names: tuple[str, ...]) -> Table:
-    speakers = [
-        _speaker(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs
+def _list_samples(model: FittedModel, margins: Margins, names: tuple[str, ...]) -> Table:
+    columns = [
+        _column_for(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs
     ]
-    by_speaker = {
-        speaker: votes.by_graph[:, [name == speaker for name in speakers]].sum(axis=1)
-        for speaker in dict.fromkeys(speakers)
+    shares = {
+        column: margins.by_graph[:, [name == column for name in columns]].sum(axis=1)
+        for column in dict.fromkeys(columns)
     }
-    all_votes = np.column_stack(list(by_speaker.values()))
-    who = np.array([*by_speaker, ""])
-    opposes = all_votes.min(axis=1) < 0
+    values, who = np.column_stack(list(shares.values())), np.array([*shares, ""])
+    is_opposed = values.min(axis=1) < 0
     return {
-        "cluster": votes.labels,
-        "second": votes.second,
-        "margin": votes.margin,
-        **by_speaker,
-        "for": who[all_votes.argmax(axis=1)],
-        "against": who[np.where(opposes, all_votes.argmin(axis=1), len(by_speaker))],
+        "cluster": margins.labels,
+        "second": margins.second,
+        "margin": margins.margin,
+        **shares,
+        "for": who[values.argmax(axis=1)],
+        "against": who[np.where(is_opposed, values.argmin(axis=1), len(shares))],
     }
 
 
-def _speaker(name: str) -> str:
-    """Give what a view is called among the columns of samples."""
-    return f"vote: {name}" if name in (*_OF_SAMPLES, TOGETHER) else name
-
-
-def _list_features(
-    rows: Views, labels: npt.NDArray[np.integer], n_clusters: int, n_listed: int
-) -> Table:
-    found = find_features(rows, labels, n_clusters, n_listed=n_listed)
-    listed = [{"cluster": c, **feature} for c, of_one in enumerate(found) for feature in of_one]
-    return {name: [feature[name] for feature in listed] for name in _FEATURES}
+def _column_for(view: str) -> str:
+    """The column of samples with a view's share of the margin."""
+    return f"margin: {view}" if view in (*_OF_SAMPLES, TOGETHER) else view
 
 
 def _list_anchors(
     model: FittedModel, weights: list[Array] | None, names: tuple[str, ...], n_listed: int
 ) -> Table:
-    """List the anchors that carry each cluster: by the weight on them, or else by their direction."""
-    listed: list[tuple[int, float, dict[str, Any]]] = []
+    """The anchors that carry each cluster: by the weight on them, or else by their direction."""
+    by_cluster: list[list[tuple[float, tuple[Any, ...]]]] = [[] for _ in model.centers]
     for g, part in enumerate(graph_parts(model)):
         closeness = unit_rows(model.centers[:, part.columns]) @ unit_rows(part.transform).T
         shares = np.full_like(closeness, np.nan)
@@ -220,21 +207,14 @@ def _list_anchors(
             shares = weights[g] / np.maximum(weights[g].sum(axis=1, keepdims=True), 1e-300)
         seen = ", ".join(names[v] for v in part.graph.views)
         rank = closeness if weights is None else shares
-        for cluster, row in enumerate(rank):
-            for anchor in np.argsort(-row, kind="stable")[:n_listed]:
-                facts = {
-                    "cluster": cluster,
-                    "views": seen,
-                    "graph": g,
-                    "anchor": int(anchor),
-                    "closeness": float(closeness[cluster, anchor]),
-                    "share": float(shares[cluster, anchor]),
-                }
-                listed.append((cluster, -float(row[anchor]), facts))
-    listed.sort(key=lambda item: item[:2])
+        for cluster, listed in enumerate(by_cluster):
+            for anchor in np.argsort(-rank[cluster], kind="stable")[:n_listed].tolist():
+                at = cluster, anchor
+                facts = (cluster, seen, g, anchor, float(closeness[at]), float(shares[at]))
+                listed.append((-float(rank[at]), facts))
     kept = [
         facts
-        for cluster in range(len(model.centers))
-        for _, _, facts in [item for item in listed if item[0] == cluster][:n_listed]
+        for listed in by_cluster
+        for _, facts in sorted(listed, key=lambda item: item[0])[:n_listed]
     ]
-    return {name: [facts[name] for facts in kept] for name in _ANCHORS}
+    return {name: [facts[i] for facts in kept] for i, name in enumerate(_ANCHORS)}

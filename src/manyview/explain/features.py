@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,29 +18,18 @@ N_LISTED = 5
 _CELLS = 4_000_000
 
 
-@dataclass(frozen=True)
-class Effects:
-    """How the clusters differ in some columns of one view; all of shape (k, d).
+class Effects(NamedTuple):
+    """How the clusters differ in some columns of one view; all of shape (k, d)."""
 
-    Attributes
-    ----------
-    effect : ndarray
-        Mean inside less mean of all other rows, in the column's standard deviations.
-    inside, outside : ndarray
-        Those means.
-    present_inside, present_outside : ndarray
-        Shares of values that are not zero.
-    """
-
-    effect: Array
-    inside: Array
-    outside: Array
-    present_inside: Array
+    effect: Array  # mean inside less mean of all other rows, in the column's standard deviations
+    inside: Array  # means of the cluster
+    outside: Array  # means of all other rows
+    present_inside: Array  # shares of values that are not zero
     present_outside: Array
 
 
 def measure_effects(X: Any, labels: npt.NDArray[np.integer], n_clusters: int) -> Effects:
-    """Give the effect sizes of the columns of ``X`` (n, d), an ndarray or CSR; NaN is left out.
+    """The effect sizes of the columns of ``X`` (n, d), an ndarray or CSR; NaN is left out.
 
     Examples
     --------
@@ -50,26 +38,20 @@ def measure_effects(X: Any, labels: npt.NDArray[np.integer], n_clusters: int) ->
     [[2.0, 0.0], [-2.0, 0.0]]
     """
     n = len(labels)
-    members = sparse.csr_array(
-        (np.ones(n), (labels.astype(np.int64), np.arange(n))), shape=(n_clusters, n)
-    )
-    if sparse.issparse(X):
-        values = X.astype(np.float64)
-        missing = sparse.csr_array(
-            (np.isnan(values.data).astype(np.float64), X.indices, X.indptr), shape=X.shape
-        )
-        values.data = np.where(np.isnan(values.data), 0.0, values.data)
-        squares, filled = values.copy(), values.copy()
-        squares.data, filled.data = values.data**2, (values.data != 0).astype(np.float64)
-        totals = [(members @ part).toarray() for part in (values, squares, filled, missing)]
-    else:
-        values = np.asarray(X, dtype=np.float64)
-        gone = np.isnan(values)
-        values = np.where(gone, 0.0, values)
-        totals = [members @ part for part in (values, values**2, (values != 0) * 1.0, gone * 1.0)]
-    sums, squares, filled, missing = totals
-    counts = members.sum(axis=1)[:, None] - missing
-    return _compare(sums, squares, filled, counts)
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
+    is_thin = sparse.issparse(X)
+    values = np.asarray(X.data if is_thin else X, dtype=np.float64)
+
+    def sums(values: Array) -> Array:
+        if not is_thin:
+            return np.asarray(members @ values)
+        part = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+        return np.asarray((members @ part).toarray())
+
+    is_missing = np.isnan(values)
+    values = np.where(is_missing, 0.0, values)
+    counts = members.sum(axis=1)[:, None] - sums(is_missing * 1.0)
+    return _compare(sums(values), sums(values**2), sums((values != 0) * 1.0), counts)
 
 
 def _compare(sums: Array, squares: Array, filled: Array, counts: Array) -> Effects:
@@ -96,7 +78,7 @@ def find_features(
     *,
     n_listed: int = N_LISTED,
 ) -> list[list[dict[str, Any]]]:
-    """Give, for each cluster, the columns that set it apart most: up to ``n_listed`` of each view.
+    """For each cluster, the columns that set it apart most: up to ``n_listed`` of each view.
 
     They are listed strongest first, whatever their view.
     """
@@ -134,23 +116,15 @@ def _strongest(
     effects: Effects, cluster: int, first_column: int, n_listed: int
 ) -> list[tuple[float, int, dict[str, Any]]]:
     strength = np.abs(effects.effect[cluster])
-    order = np.argsort(-strength, kind="stable")[:n_listed]
-    return [
-        (
-            float(strength[j]),
-            first_column + int(j),
-            {
+    listed = []
+    for j in np.argsort(-strength, kind="stable")[:n_listed]:
+        if strength[j] > 0:
+            facts = {
                 "effect": round(float(effects.effect[cluster, j]), 3),
-                "inside": _four_digits(effects.inside[cluster, j]),
-                "outside": _four_digits(effects.outside[cluster, j]),
+                "inside": float(f"{effects.inside[cluster, j]:.4g}"),
+                "outside": float(f"{effects.outside[cluster, j]:.4g}"),
                 "present_inside": round(float(effects.present_inside[cluster, j]), 3),
                 "present_outside": round(float(effects.present_outside[cluster, j]), 3),
-            },
-        )
-        for j in order
-        if strength[j] > 0
-    ]
-
-
-def _four_digits(value: float) -> float:
-    return float(f"{value:.4g}")
+            }
+            listed.append((float(strength[j]), first_column + int(j), facts))
+    return listed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
+from sklearn.utils import gen_batches
 
 Array = npt.NDArray[np.float64]
 
@@ -17,27 +18,17 @@ N_BINS = 20
 _BLOCK = 8192
 
 
-@dataclass(frozen=True)
-class Certainty:
-    """What distances to the centres say of each point.
+class Certainty(NamedTuple):
+    """What distances to the centres say of each point; all of shape (n,).
 
-    Attributes
-    ----------
-    distance : ndarray of shape (n,)
-        To the centre of its own cluster.
-    margin : ndarray of shape (n,)
-        How much further the nearest other centre is.
-    sureness : ndarray of shape (n,)
-        The margin relative to the larger of the two distances: 1 at the centre, 0 half-way between
-        two clusters, negative on the wrong side. This is the simplified silhouette.
-    second : ndarray of shape (n,)
-        The nearest other cluster; -1 if there is none.
+    Sureness is the margin relative to the larger of the two distances: 1 at the centre, 0 half-way
+    between two clusters, negative on the wrong side. This is the simplified silhouette.
     """
 
-    distance: Array
-    margin: Array
+    distance: Array  # to the centre of its own cluster
+    margin: Array  # how much further the nearest other centre is
     sureness: Array
-    second: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]  # the nearest other cluster; -1 if there is none
 
 
 def measure_certainty(
@@ -66,19 +57,17 @@ def measure_certainty(
     ([1.0, 0.67, 1.0], [4.0, 2.0, 4.0])
     """
     parts = [
-        _measure_block(embedding[i : i + _BLOCK], labels[i : i + _BLOCK], centers, sizes == 0)
-        for i in range(0, len(embedding), _BLOCK)
+        _measure_block(cdist(embedding[block], centers), labels[block], sizes == 0)
+        for block in gen_batches(len(embedding), _BLOCK)
     ]
     return Certainty(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _measure_block(
-    rows: Array, labels: npt.NDArray[np.integer], centers: Array, is_empty: npt.NDArray[np.bool_]
+    distances: Array, labels: npt.NDArray[np.integer], is_empty: npt.NDArray[np.bool_]
 ) -> tuple[Any, ...]:
-    squares = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(axis=1)
-    distances = np.sqrt(np.maximum(squares, 0.0))
-    each = np.arange(len(rows))
-    own = distances[each, labels].copy()
+    each = np.arange(len(labels))
+    own = distances[each, labels]
     distances[each, labels] = np.inf
     distances[:, is_empty] = np.inf
     second = distances.argmin(axis=1)
@@ -91,7 +80,7 @@ def _measure_block(
 
 
 def describe_certainty(certainty: Certainty) -> dict[str, Any]:
-    """Give facts about all points: quantiles, share of unsure ones, histogram."""
+    """Facts about all points: median, mean, share of unsure ones, histogram."""
     sureness = certainty.sureness
     counts, edges = np.histogram(np.clip(sureness, 0.0, 1.0), bins=N_BINS, range=(0.0, 1.0))
     return {
@@ -106,7 +95,7 @@ def describe_certainty(certainty: Certainty) -> dict[str, Any]:
 def describe_cluster(
     members: npt.NDArray[np.int64], certainty: Certainty, *, n_listed: int = 5
 ) -> dict[str, Any]:
-    """Give facts about one cluster, from positions of its members among the measured points.
+    """Facts about one cluster, from the positions of its members among the measured points.
 
     ``typical`` and ``borderline`` are positions: the nearest to the centre, the least sure.
     """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +14,10 @@ N_COLOURED = 100
 _TABLE = 60
 
 
-@dataclass(frozen=True)
-class Classes:
-    """Numbered classes.
+class Classes(NamedTuple):
+    """Numbered classes."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n,)
-        Class of each row; -1 where it is missing.
-    names : list of str
-        Names of the classes.
-    """
-
-    codes: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]  # (n,), class of each row; -1 where it is missing
     names: list[str]
 
 
@@ -67,7 +57,7 @@ def encode_classes(labels: Any, n_rows: int) -> Classes:
 def compare_with_classes(
     classes: Classes, labels: npt.NDArray[np.integer], n_clusters: int
 ) -> dict[str, Any]:
-    """Give scores, the cluster-by-class table, and the main classes of each cluster.
+    """Scores, the cluster-by-class table, and the main classes of each cluster.
 
     The table's columns are in an order that puts matching classes on the diagonal; it is left out
     above 60 classes or clusters.
@@ -91,7 +81,7 @@ def compare_with_classes(
     if max(width, n_clusters) <= _TABLE:
         counts = np.zeros((n_clusters, width), dtype=np.int64)
         counts[cells // width, cells % width] = sizes
-        order = _match_order(counts)
+        order = match_columns(counts)
         table = {"classes": [classes.names[j] for j in order], "counts": counts[:, order].tolist()}
     return {
         "n_classes": width,
@@ -102,15 +92,21 @@ def compare_with_classes(
     }
 
 
-def _match_order(counts: npt.NDArray[np.int64]) -> list[int]:
-    """Classes in the order of the clusters they match best; the unmatched last."""
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    matched = [int(columns[i]) for i in np.argsort(rows)]
+def match_columns(counts: npt.NDArray[np.int64]) -> list[int]:
+    """Columns in the order of the rows they match best, one to one; the unmatched last.
+
+    Examples
+    --------
+    >>> match_columns(np.array([[1, 0, 8], [9, 1, 0]]))
+    [2, 0, 1]
+    """
+    _, columns = linear_sum_assignment(counts, maximize=True)
+    matched: list[int] = columns.tolist()
     return matched + [j for j in range(counts.shape[1]) if j not in set(matched)]
 
 
 def merge_rare(classes: Classes) -> Classes:
-    """Keep the hundred most frequent classes; the others are called "other"."""
+    """The ninety-nine most frequent classes, and "other" for the rest; all if they are a hundred."""
     if len(classes.names) <= N_COLOURED:
         return classes
     sizes = np.bincount(classes.codes[classes.codes >= 0], minlength=len(classes.names))

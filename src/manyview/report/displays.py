@@ -13,12 +13,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from manyview import metrics
+from manyview.checks import check_option
 from manyview.report import refits
+from manyview.report.fitted import check_has_labels, read_fitted_rows
 from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
-from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, check_has_labels, choose_balanced
+from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, choose_balanced
 from manyview.report.spectrum import describe_spectrum
-from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -99,18 +100,17 @@ class EmbeddingDisplay(_Display):
             Where to draw; a new figure by default.
         """
         check_is_fitted(estimator)
-        if X is None:
-            embedding, labels = _own_embedding(estimator), estimator.labels_
-        else:
+        if X is not None:
             embedding, labels = estimator.transform(X), estimator.predict(X)
+        elif hasattr(estimator, "embedding_"):
+            embedding, labels = estimator.embedding_, estimator.labels_
+        else:
+            raise ValueError("Models from files, and streams, keep no embedding: pass X.")
         colours = np.asarray(labels if y is None else y)
         rng = np.random.default_rng(random_state)
         rows = choose_balanced(np.asarray(labels), max_rows, rng)
-        part = np.asarray(embedding[rows])
-        points = lay_out(part, np.arange(len(rows)), seed=random_state)
-        display = cls(points, colours[rows])
-        display.plot(ax=ax)
-        return display
+        points = lay_out(np.asarray(embedding[rows]), np.arange(len(rows)), seed=random_state)
+        return cls(points, colours[rows]).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> EmbeddingDisplay:
         """Draw the points, and each group's name in its middle."""
@@ -156,9 +156,7 @@ class SpectrumDisplay(_Display):
     def from_estimator(cls, estimator: LMVSC, *, ax: Any = None) -> SpectrumDisplay:
         """Draw the spectrum of a fitted model."""
         check_is_fitted(estimator)
-        display = cls(estimator.singular_values_, len(estimator.cluster_centers_))
-        display.plot(ax=ax)
-        return display
+        return cls(estimator.singular_values_, len(estimator.cluster_centers_)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> SpectrumDisplay:
         """Draw stems; those beyond the number of clusters are hollow."""
@@ -168,11 +166,9 @@ class SpectrumDisplay(_Display):
         if self.suggested is not None:
             ax.axvspan(self.suggested, self.suggested + 1, color=_GAP, lw=0)
             ax.set_title(f"largest gap after {self.suggested}", fontsize="medium")
-        ax.vlines(numbers, 0, self.values, color=np.where(inside, _BLUE, _GREY), lw=1.5)
-        faces = np.where(inside, _BLUE, "white")
-        ax.scatter(
-            numbers, self.values, s=34, c=faces, edgecolors=np.where(inside, _BLUE, _GREY), zorder=3
-        )
+        edges, faces = np.where(inside, _BLUE, _GREY), np.where(inside, _BLUE, "white")
+        ax.vlines(numbers, 0, self.values, color=edges, lw=1.5)
+        ax.scatter(numbers, self.values, s=34, c=faces, edgecolors=edges, zorder=3)
         ax.set(xlabel="number", ylabel="squared singular value", ylim=(0, None))
         ax.spines[["top", "right"]].set_visible(False)
         return self
@@ -220,14 +216,13 @@ class AgreementDisplay(_Display):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
-        if score not in ("nmi", "ari"):
-            raise ValueError(f"score must be 'nmi' or 'ari'; got {score!r}.")
-        rows, labels = _study(estimator, X, random_state)
+        check_option("score", score, ("nmi", "ari"))
+        chosen = _choose_studied(estimator, random_state)
+        rows = read_fitted_rows(estimator, X)[chosen]
         alone, _ = refits.cluster_each_view(estimator, rows, seed=random_state)
+        labels = np.asarray(estimator.labels_[chosen])
         agreement = refits.measure_agreement(labels, alone, list(rows.names))
-        display = cls(agreement[score], agreement["names"], score_name=score.upper())
-        display.plot(ax=ax)
-        return display
+        return cls(agreement[score], agreement["names"], score_name=score.upper()).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> AgreementDisplay:
         """Draw the matrix with its numbers."""
@@ -307,22 +302,20 @@ class SensitivityDisplay(_Display):
                 f"{param_name!r} is not a parameter of {type(estimator).__name__}; they are "
                 f"{sorted(estimator.get_params())}."
             )
-        rows, labels = _study(estimator, X, random_state)
-        if y is None:
-            score, truth, name = metrics.ari, labels, "ARI with the fitted clusters"
-        else:
-            score, name = metrics.nmi, "NMI with the true labels"
-            truth = np.asarray(y)[_study_rows(estimator, random_state)]
+        chosen = _choose_studied(estimator, random_state)
+        rows = read_fitted_rows(estimator, X)[chosen]
+        score: Any = metrics.ari if y is None else metrics.nmi
+        name = "ARI with the fitted clusters" if y is None else "NMI with the true labels"
+        truth = np.asarray(estimator.labels_ if y is None else y)[chosen]
+        seeds = range(random_state, random_state + n_seeds)
         scores = [
             [
                 score(truth, refits.refit(estimator, rows, seed=seed, **{param_name: value}))
-                for seed in range(random_state, random_state + n_seeds)
+                for seed in seeds
             ]
             for value in values
         ]
-        display = cls(param_name, values, scores, score_name=name)
-        display.plot(ax=ax)
-        return display
+        return cls(param_name, values, scores, score_name=name).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> SensitivityDisplay:
         """Draw every fit as a dot, and the mean of each value as a line."""
@@ -336,33 +329,13 @@ class SensitivityDisplay(_Display):
             ax.set_xticks(places, [str(value) for value in self.values])
         elif places.min() > 0 and places.max() / places.min() > 20:
             ax.set_xscale("log")
-        ax.set(
-            xlabel=self.param_name, ylabel=self.score_name, ylim=(min(0, self.scores.min()), 1.02)
-        )
+        lowest = min(0, self.scores.min())
+        ax.set(xlabel=self.param_name, ylabel=self.score_name, ylim=(lowest, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
 
-def _own_embedding(estimator: LMVSC) -> Array:
-    if not hasattr(estimator, "embedding_"):
-        raise ValueError("Models from files, and streams, keep no embedding: pass X.")
-    embedding: Array = estimator.embedding_
-    return embedding
-
-
-def _study_rows(estimator: LMVSC, random_state: int) -> npt.NDArray[np.int64]:
-    rng = np.random.default_rng(random_state)
-    return choose_balanced(estimator.labels_, STUDIED_ROWS, rng)
-
-
-def _study(estimator: LMVSC, X: Any, random_state: int) -> tuple[Views, npt.NDArray[np.integer]]:
-    """Rows to fit again, and the labels they have."""
+def _choose_studied(estimator: LMVSC, seed: int) -> npt.NDArray[np.int64]:
+    """Rows to fit again."""
     check_has_labels(estimator)
-    views = estimator.read_rows(X)
-    if views.n_rows != len(estimator.labels_):
-        raise ValueError(
-            f"X has {views.n_rows} rows, but the model was fitted to {len(estimator.labels_)}. Pass "
-            "the rows that were fitted, in the same order."
-        )
-    rows = _study_rows(estimator, random_state)
-    return views[rows], np.asarray(estimator.labels_[rows])
+    return choose_balanced(estimator.labels_, STUDIED_ROWS, np.random.default_rng(seed))

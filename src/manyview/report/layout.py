@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
+
+from manyview.report.samples import choose_balanced
 
 Array = npt.NDArray[np.float64]
 
 GRID = 65_535
 _N_ITERATIONS = 500
 _N_NEIGHBOURS = 5
+_DRAWN_POINTS = 5_000
 
 
 def lay_out(embedding: Array, placed: npt.NDArray[np.int64], *, seed: int) -> Array:
-    """Give the plane positions (n, 2) of embedding rows (n, c).
+    """Positions (n, 2) in the plane of embedding rows (n, c).
 
     Parameters
     ----------
@@ -35,7 +40,7 @@ def lay_out(embedding: Array, placed: npt.NDArray[np.int64], *, seed: int) -> Ar
 
 
 def quantise(points: Array) -> npt.NDArray[np.int64]:
-    """Give positions as whole numbers from 0 to 65535, x and y in the same unit, y upwards.
+    """Positions as whole numbers from 0 to 65535, x and y in the same unit, y upwards.
 
     Examples
     --------
@@ -49,6 +54,28 @@ def quantise(points: Array) -> npt.NDArray[np.int64]:
     return whole
 
 
+def draw_points(points: dict[str, Any], n_clusters: int) -> dict[str, Any]:
+    """The map as SVG paths, one a cluster, of at most 5000 points: for pages without a script."""
+    labels = np.asarray(points["cluster"])
+    rows = choose_balanced(labels, _DRAWN_POINTS, np.random.default_rng(0))
+    places = np.column_stack([points["x"], points["y"]])[rows]
+    x, y = np.rint(places * (1000 / GRID)).astype(int).T * [[1], [-1]] + [[20], [1020]]
+    clusters = []
+    for cluster in range(n_clusters):
+        mine = np.column_stack([x, y])[labels[rows] == cluster]
+        if len(mine):
+            middle = mine[((mine - np.median(mine, axis=0)) ** 2).sum(axis=1).argmin()]
+            path = "".join(f"M{a} {b}h0" for a, b in mine)
+            clusters.append({"cluster": cluster, "path": path, "x": middle[0], "y": middle[1]})
+    return {
+        "box": f"{x.min() - 20} {y.min() - 20} {np.ptp(x) + 40} {np.ptp(y) + 40}",
+        "size": min(max(300 / np.sqrt(len(rows)), 4), 11),
+        "n_points": len(rows),
+        "clusters": clusters,
+        "has_names": n_clusters <= 40,
+    }
+
+
 def _run_tsne(rows: Array, seed: int) -> Array:
     from sklearn.manifold import TSNE
 
@@ -58,12 +85,8 @@ def _run_tsne(rows: Array, seed: int) -> Array:
         return np.column_stack([np.cos(angles), np.sin(angles)])
     if rows.shape[1] < 2:
         rows = np.column_stack([rows, np.zeros(n)])
-    tsne = TSNE(
-        perplexity=min(40.0, (n - 1) / 3),
-        max_iter=_N_ITERATIONS,
-        init="pca",
-        random_state=seed,
-    )
+    perplexity = min(40.0, (n - 1) / 3)
+    tsne = TSNE(perplexity=perplexity, max_iter=_N_ITERATIONS, init="pca", random_state=seed)
     points: Array = tsne.fit_transform(rows).astype(np.float64)
     return points
 

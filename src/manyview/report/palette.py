@@ -1,160 +1,44 @@
 """Colours that stay apart, also for colour-blind eyes, on light and on dark paper.
 
-The first ten are set by hand. Each further one is as far as can be from all before it, where the
+The first ten were set by hand. Each further one is as far as can be from all before it, where the
 distance of two colours is what people with normal eyes see plus three times the smaller of what
-red-blind and green-blind people see. On dark paper the same colours are lighter. A number stands
-beside every colour in a report: nothing has to be told by colour alone.
+red-blind and green-blind people see (OKLab). On dark paper the same colours are lighter. A number
+stands beside every colour in a report: nothing has to be told by colour alone.
 """
 
 from __future__ import annotations
 
-from functools import cache
-
-import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[np.float64]
-
-LIGHT_PAPER, DARK_PAPER = "#ffffff", "#14171c"
-
-# Ottosson's OKLab, and the simulation of Machado, Oliveira and Fernandes (2009), severity 1.
-_TO_LMS = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_TO_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
-_RED_BLIND = np.array(
-    [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ]
-)
-_GREEN_BLIND = np.array(
-    [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ]
-)
-_EYES = (np.eye(3), _RED_BLIND, _GREEN_BLIND)
-
-_FIRST = (
-    "#3b7ddd", "#e69f00", "#c22f3d", "#0f8f7e", "#6a2fa0",
-    "#c9d23a", "#ee86b7", "#4d3410", "#72c7ec", "#e0632a",
-)  # fmt: skip
-_LIGHTNESS, _CHROMA = (0.42, 0.76), (0.085, 0.19)
-_DARKEST, _SPREAD = (
-    0.58,
-    0.75,
-)  # lightness on dark paper, of the darkest and relative to light paper
+_LIGHT = """
+    3b7ddd e69f00 c22f3d 0f8f7e 6a2fa0 c9d23a ee86b7 4d3410 72c7ec e0632a 84195c 406812
+    07bf84 c64daf 19a029 9e90fc 1d6283 ed5481 af257b 5ab2ba 5079a7 f3957b 684bcc 0e6a57
+    e16fd9 359ed1 b17261 753836 8bc556 b87ea2 458846 92995b ad5573 665ba8 aa5ad5 9e2d08
+    80027c 74c3ad 5aa489 0f767e 917aff 93adfe 094e8c a56512 ee8041 8e3858 d28c8e d796dc
+    a0309a 123eb2 8f6593 574e06 8c5c32 42764e 8faf59 337b0a a08015 3e8ac8 e04648 115b3e
+    3bb0dd 3b92a1 a247bd f37671 9f465d 603d6b 32af3b c76cc0 4ba1b0 2b9a6e 49ce86 a87093
+    73b91a 9a1377 695fe0 1556af b96ae6 30c8cc e29b9d e277bd 824933 075474 2999eb ad4002
+    a26258 ff8f51 c03789 19ae69 65b49e 8f151e 776ff1 584d99 745b8f 827cb5 ea82f4 b493c9
+    a9922d d07856 82348a 27848d
+"""
+_DARK = """
+    64a2fe ffb83e f05c62 47b4a2 975fd3 dbe552 ffa7ce 806542 91dcfe ff8857 b94d8a 699443
+    43dc9e ed71d3 4ac350 bab3fd 4d8eb1 fe87a3 de55a4 76ced6 749fcf ffb49f 8e76fb 469681
+    fe8df5 59bef2 d69481 a76662 a3de6e d89dc1 6aae6a b1b879 d77a98 8d83d5 ce7efb d15c3d
+    b545ae 8cdbc5 7ac3a7 479fa8 aea4fe b4c7ff 407dbf cd8b42 fea475 be6482 efa7a9 f0aef5
+    cd5dc6 3e71e9 b689b9 847c3d b7845a 699f74 aacb74 5ca540 c4a342 62aded fe7672 478a6b
+    5cccfa 60b5c4 ca6fe6 fea09a cd6f85 8f6a9b 58cf5c e88be0 6cc1d0 55be8f 65e69e cc91b5
+    8ed543 cd4ba4 8d8bfe 4484e0 d590fd 52e1e5 fcb3b4 fe94d8 b1745c 4183a5 67b9fe dc6a3b
+    ca877c feb692 eb61b0 4ace87 80d0b9 c54d4b 999afd 8278c9 9d83b9 a39ed9 f8a7ff d0aee5
+    c8b150 f29774 b160b9 53abb3
+"""
 
 
-@cache
 def choose_colours(n_colours: int, *, dark: bool = False) -> tuple[str, ...]:
-    """Give ``n_colours`` colours as "#rrggbb"; palettes of different sizes start alike.
+    """The first ``n_colours`` colours as "#rrggbb"; they repeat after a hundred.
 
     Examples
     --------
-    >>> choose_colours(3) == choose_colours(30)[:3]
-    True
+    >>> choose_colours(2), choose_colours(101)[100]
+    (('#3b7ddd', '#e69f00'), '#3b7ddd')
     """
-    chosen = [_linear(_to_rgb(colour)) for colour in _FIRST]
-    candidates = _candidates()
-    seen = _as_seen(candidates)
-    nearest = np.full(len(candidates), np.inf)
-    for colour in chosen:
-        nearest = np.minimum(nearest, _distances(seen, _as_seen(colour)))
-    while len(chosen) < n_colours:
-        chosen.append(candidates[int(nearest.argmax())])
-        nearest = np.minimum(nearest, _distances(seen, _as_seen(chosen[-1])))
-    return tuple(_to_hex(_lighten(c) if dark else c) for c in chosen[:n_colours])
-
-
-def smallest_distance(colours: tuple[str, ...]) -> float:
-    """Give the smallest distance of two colours, to the eyes that see the least (OKLab times 100)."""
-    linear = np.array([_linear(_to_rgb(colour)) for colour in colours])
-    smallest = np.inf
-    for eye in _EYES:
-        lab = _to_lab(np.clip(linear @ eye.T, 0.0, 1.0))
-        apart = np.linalg.norm(lab[:, None] - lab, axis=2)
-        smallest = min(smallest, float(apart[np.triu_indices(len(lab), 1)].min()))
-    return 100 * smallest
-
-
-def contrast(first: str, second: str) -> float:
-    """Give the contrast of two colours as WCAG defines it, from 1 to 21.
-
-    Examples
-    --------
-    >>> round(contrast("#000000", "#ffffff"), 1)
-    21.0
-    """
-    light = np.array([0.2126, 0.7152, 0.0722])
-    a, b = (float(light @ _linear(_to_rgb(colour))) + 0.05 for colour in (first, second))
-    return max(a, b) / min(a, b)
-
-
-def _candidates() -> Array:
-    """Linear RGB of the colours to choose from (n, 3)."""
-    levels, chromas = np.linspace(*_LIGHTNESS, 8), np.linspace(*_CHROMA, 4)
-    hues = np.radians(np.arange(0, 360, 6))
-    L, C, H = (part.ravel() for part in np.meshgrid(levels, chromas, hues, indexing="ij"))
-    linear = _from_lab(np.column_stack([L, C * np.cos(H), C * np.sin(H)]))
-    return linear[((linear >= 0) & (linear <= 1)).all(axis=1)]
-
-
-def _lighten(linear: Array) -> Array:
-    """Give the same hue, lighter; paler if the screen could not show it otherwise."""
-    lab = _to_lab(linear)
-    lab[0] = _DARKEST + _SPREAD * max(lab[0] - _LIGHTNESS[0], -0.1)
-    for paler in np.linspace(1.0, 0.0, 41):
-        lighter = _from_lab(lab * np.array([1.0, paler, paler]))
-        if lighter.min() >= 0 and lighter.max() <= 1:
-            break
-    return np.clip(lighter, 0.0, 1.0)
-
-
-def _as_seen(linear: Array) -> list[Array]:
-    return [_to_lab(np.clip(linear @ eye.T, 0.0, 1.0)) for eye in _EYES]
-
-
-def _distances(seen: list[Array], colour: list[Array]) -> Array:
-    normal, *blind = (
-        np.linalg.norm(lab - place, axis=-1) for lab, place in zip(seen, colour, strict=True)
-    )
-    distance: Array = normal + 3 * np.min(blind, axis=0)
-    return distance
-
-
-def _from_lab(lab: Array) -> Array:
-    linear: Array = (lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
-    return linear
-
-
-def _to_lab(linear: Array) -> Array:
-    lab: Array = np.cbrt(linear @ _TO_LMS.T) @ _TO_LAB.T
-    return lab
-
-
-def _to_rgb(colour: str) -> Array:
-    return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-
-
-def _linear(rgb: Array) -> Array:
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-
-
-def _to_hex(linear: Array) -> str:
-    low = 12.92 * linear
-    rgb = np.where(linear <= 0.0031308, low, 1.055 * np.maximum(linear, 0) ** (1 / 2.4) - 0.055)
-    return "#" + "".join(f"{round(255 * float(value)):02x}" for value in rgb)
+    colours = (_DARK if dark else _LIGHT).split()
+    return tuple(f"#{colours[i % len(colours)]}" for i in range(n_colours))

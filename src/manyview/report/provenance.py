@@ -8,12 +8,13 @@ import os
 import platform
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import manyview
+from manyview.explain.margins import graph_parts
 from manyview.simplex import certify
 from manyview.stages.rows import side_by_side
 from manyview.stages.sampling import spread_evenly
@@ -21,20 +22,21 @@ from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC
+    from manyview.pipeline.model import FittedModel
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _CERTIFIED_ROWS = 128
 _LONGEST = 120
 
 
-def describe_run(model: LMVSC, views: Views | None, *, command: str | None) -> dict[str, Any]:
-    """Give the facts of a fit: settings, choices, seconds, versions, and code that repeats it."""
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(type(model).__init__).parameters.items()
+def describe_run(model: LMVSC, *, command: str | None = None) -> dict[str, Any]:
+    """The facts of a fit: settings, choices, seconds, versions, and code that repeats it."""
+    accepted = inspect.signature(type(model)).parameters
+    params = {name: getattr(model, name) for name in accepted}
+    changed = {
+        name: value
+        for name, value in params.items()
+        if name == "n_clusters" or not _same(value, accepted[name].default)
     }
-    params = {name: getattr(model, name) for name in defaults if name != "self"}
-    changed = {n: v for n, v in params.items() if n == "n_clusters" or not _same(v, defaults[n])}
     return {
         "parameters": [
             {"name": name, "value": _show(value), "is_default": name not in changed}
@@ -47,26 +49,24 @@ def describe_run(model: LMVSC, views: Views | None, *, command: str | None) -> d
         "stage_memory": dict(getattr(model, "stage_memory_", {})),
         "solver": _plain(model.solver_report_),
         "versions": find_versions(),
-        "python_code": write_code(model, views, changed),
+        "python_code": write_code(model, changed),
         "command": command or write_command(model, changed),
         "is_command_given": command is not None,
     }
 
 
 def find_versions() -> dict[str, str]:
-    """Give the versions of Python and of the libraries that decide a result."""
-    found = {"manyview": manyview.__version__, "Python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    found["system"] = f"{platform.system()} {platform.machine()}"
-    return found
+    """The versions of Python and of the libraries that decide a result."""
+    return {
+        "manyview": manyview.__version__,
+        "Python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
+        "system": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def measure_memory() -> int | None:
-    """Give the most memory this process has held so far, in bytes; None where no one knows."""
+    """The most memory this process has held so far, in bytes; None where no one knows."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -75,7 +75,7 @@ def measure_memory() -> int | None:
     return int(peak) * (1 if sys.platform == "darwin" else 1024)
 
 
-def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
+def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
     """Prove that the graph weights of a few rows are optimal.
 
     Returns
@@ -85,22 +85,18 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
         gap or distance from the simplex, relative to the problem's energy.
     """
     few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
-    fitted, present = model.model_, few.present
-    if present is not None:  # the problems of incomplete rows are parts of those of complete ones
-        few = few[present.all(axis=1)]
+    if few.present is not None:  # problems of incomplete rows are parts of those of complete ones
+        few = few[few.present.all(axis=1)]
     if len(few) == 0:
         return {"n_rows": 0, "worst": 0.0}
-    scaled = [s.apply(X) for s, X in zip(fitted.scalers, few.arrays, strict=True)]
-    tile = fitted.graph_rows(few.arrays)
+    scaled = [s.apply(X) for s, X in zip(model.scalers, few.arrays, strict=True)]
+    tile = model.graph_rows(few.arrays)
     worst = 0.0
-    ends = dict.fromkeys(range(len(tile.parts)), 0)
-    for graph in fitted.graphs:
-        start = ends[graph.repeat]
-        ends[graph.repeat] = stop = start + len(graph.anchors)
-        X = side_by_side([scaled[v] for v in graph.views], graph.view_scales)
+    for part in graph_parts(model):
+        graph = part.graph
         certificate = certify(
-            tile.parts[graph.repeat][:, start:stop],
-            X.dense(),
+            tile.parts[graph.repeat][:, part.anchors],
+            side_by_side([scaled[v] for v in graph.views], graph.view_scales).dense(),
             graph.anchors,
             alpha=graph.alpha,
             locality=graph.locality,
@@ -109,14 +105,13 @@ def certify_solutions(model: LMVSC, rows: Views) -> dict[str, Any]:
     return {"n_rows": len(few), "worst": float(f"{worst:.2g}")}
 
 
-def write_code(model: LMVSC, views: Views | None, changed: dict[str, Any]) -> str:
-    """Write Python code that repeats the fit; says which values it has only in short."""
-    names = model.view_names_
-    widths = model.n_features_per_view_
-    n = len(model.labels_) if views is None else views.n_rows
-    lines = ["from manyview import LMVSC", "", "views = {"]
-    for name, width in zip(names, widths, strict=True):
-        lines.append(f"    {name!r}: ...,  # {n} rows x {width} columns")
+def write_code(model: LMVSC, changed: dict[str, Any]) -> str:
+    """Python code that repeats the fit; says which values it has only in short."""
+    kind = type(model).__name__
+    home = "manyview" if hasattr(manyview, kind) else type(model).__module__
+    lines = [f"from {home} import {kind}", "", "views = {"]
+    for name, width in zip(model.view_names_, model.n_features_per_view_, strict=True):
+        lines.append(f"    {name!r}: ...,  # {len(model.labels_)} rows x {width} columns")
     # The views are listed one by one above, so they are not to be split again.
     shown = {name: _show(value) for name, value in changed.items() if name != "views"}
     arguments = ", ".join(f"{name}={text}" for name, text in shown.items())
@@ -124,22 +119,20 @@ def write_code(model: LMVSC, views: Views | None, changed: dict[str, Any]) -> st
     lines += [
         "}",
         *([f"# shown in short, to be filled in: {', '.join(cut)}"] if cut else []),
-        f"model = LMVSC({arguments}).fit(views)",
+        f"model = {kind}({arguments}).fit(views)",
         'model.report("report.html", views)',
     ]
     return "\n".join(lines)
 
 
 def write_command(model: LMVSC, changed: dict[str, Any]) -> str | None:
-    """Write a command that repeats the fit from files; None if it has settings of its own."""
-    if not set(changed) <= {"n_clusters", "random_state"}:
+    """A command that repeats the fit from files; None if it has settings of its own."""
+    if type(model) is not manyview.LMVSC or not set(changed) <= {"n_clusters", "random_state"}:
         return None
     files = " ".join(shlex.quote(f"{name}=PATH") for name in model.view_names_)
     seed = changed.get("random_state")
     flag = f" --seed {int(seed)}" if isinstance(seed, int | np.integer) else ""
-    return f"manyview fit {files} -k {_show(model.n_clusters)}{flag} -o results".replace(
-        "'auto'", "auto"
-    )
+    return f"manyview fit {files} -k {model.n_clusters}{flag} -o results"
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -147,7 +140,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _show(value: Any) -> str:
-    """Show a value as code; long ones are cut, and objects told by their kind."""
+    """A value as code; long ones are cut, and objects told by their kind."""
     if isinstance(value, np.generic):
         value = value.item()
     if hasattr(value, "shape"):
@@ -169,15 +162,13 @@ def _is_literal(text: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Give the same facts as what JSON knows."""
+    """The same facts as what JSON knows."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

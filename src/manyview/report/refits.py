@@ -24,7 +24,7 @@ SEEN, UNSEEN = 0.6, 0.4
 def refit(
     model: LMVSC, rows: Views, *, seed: int, view: int | None = None, **changes: Any
 ) -> Labels:
-    """Give the labels of ``rows`` by the model's settings, another seed, and maybe one view alone.
+    """The labels of ``rows`` by the model's settings, another seed, and maybe one view alone.
 
     Parameters
     ----------
@@ -39,38 +39,38 @@ def refit(
     **changes
         Parameters to change.
     """
-    params = model.get_params()
-    params |= {
+    known = model.get_params()
+    params: dict[str, Any] = {
         "n_clusters": min(len(model.cluster_centers_), len(rows)),
         "random_state": seed,
         "engine": "memory",
         "verbose": 0,
     }
-    if isinstance(params["n_anchors"], int | np.integer):
-        params["n_anchors"] = min(int(params["n_anchors"]), len(rows))
-    elif not isinstance(params["n_anchors"], str):
-        params["n_anchors"] = sorted({min(int(m), len(rows)) for m in params["n_anchors"]})
-    data: Any = rows
+    n_anchors = known["n_anchors"]
+    if isinstance(n_anchors, int | np.integer):
+        params["n_anchors"] = min(int(n_anchors), len(rows))
+    elif not isinstance(n_anchors, str):
+        params["n_anchors"] = sorted({min(int(m), len(rows)) for m in n_anchors})
     if view is not None:
-        given = params.get("anchor_method")
-        if given is not None and not isinstance(given, str):
+        given = known.get("anchor_method", "kmeans")
+        if not isinstance(given, str):
             given = [given] if hasattr(given, "shape") else given
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
-        data = rows.select([rows.names[view]])
+        rows = rows.select([rows.names[view]])
+    # A subclass may have fixed some of them.
+    params = {name: value for name, value in params.items() if name in known}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
-        # Of the published method, which has few parameters, only those.
-        known = {n: v for n, v in (params | changes).items() if n in model.get_params()}
-        labels: Labels = type(model)(**known).fit(data).labels_
+        labels: Labels = type(model)(**{**known, **params, **changes}).fit(rows).labels_
     return labels
 
 
 def cluster_each_view(
     model: LMVSC, rows: Views, *, seed: int
 ) -> tuple[list[Labels | None], list[str | None]]:
-    """Give the labels of ``rows`` by each view alone, or None and the reason why there are none.
+    """The labels of ``rows`` by each view alone, or None and the reason why there are none.
 
     A row that lacks the view has label -1.
     """
@@ -95,17 +95,15 @@ def cluster_each_view(
 def measure_agreement(
     whole: Labels, alone: list[Labels | None], names: list[str]
 ) -> dict[str, Any]:
-    """Give the agreement of all pairs among the views' own clusterings and the whole's (last)."""
-    known = [
-        (name, labels) for name, labels in zip(names, alone, strict=True) if labels is not None
-    ]
-    partitions = [labels for _, labels in known] + [whole]
+    """The agreement of all pairs among the views' own clusterings and the whole's (last)."""
+    known = {name: labels for name, labels in zip(names, alone, strict=True) if labels is not None}
+    partitions = [*known.values(), whole]
 
     def table(score: Any) -> list[list[float]]:
         return [[round(_on_common(score, a, b), 4) for b in partitions] for a in partitions]
 
     return {
-        "names": [name for name, _ in known],
+        "names": list(known),
         "nmi": table(metrics.nmi),
         "ari": table(metrics.ari),
     }
@@ -117,8 +115,14 @@ def _on_common(score: Any, a: Labels, b: Labels) -> float:
     return float(score(a[both], b[both])) if both.any() else 0.0
 
 
+def count_pairs(a: Labels, b: Labels, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
+    """How many rows have label i in ``a`` and j in ``b``, as an array of this shape."""
+    places = np.ravel_multi_index((a, b), shape)
+    return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+
 def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
-    """Give how well each cluster is found again: its largest Jaccard index with a cluster of ``others``.
+    """How well each cluster is found again: its largest Jaccard index with a cluster of ``others``.
 
     Examples
     --------
@@ -127,9 +131,7 @@ def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
     """
     labels, others = labels[others >= 0], others[others >= 0]
     codes = np.unique(others, return_inverse=True)[1]
-    width = int(codes.max()) + 1
-    counts = np.bincount(labels.astype(np.int64) * width + codes, minlength=n_clusters * width)
-    both = counts.reshape(n_clusters, width)
+    both = count_pairs(labels, codes, (n_clusters, int(codes.max()) + 1))
     either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
     overlap: Array = (both / np.maximum(either, 1)).max(axis=1)
     return overlap
@@ -168,7 +170,7 @@ def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
 def measure_stability(
     model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int]
 ) -> dict[str, Any] | None:
-    """Give how far fits of the sample with other seeds agree with the labels it has.
+    """How far fits of the sample with other seeds agree with the labels it has.
 
     Returns
     -------

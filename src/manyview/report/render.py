@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from manyview.machine import whole_file
-from manyview.report import figures
 from manyview.report.advice import number, percent
+from manyview.report.layout import draw_points
 from manyview.report.palette import choose_colours
 from manyview.wording import bytes_in_words, seconds_in_words
 
@@ -38,7 +39,7 @@ def write_report(
     Parameters
     ----------
     summary : dict
-        What :func:`manyview.report.build_summary` gave, perhaps read again from JSON.
+        What :func:`manyview.report.build_summary` made, perhaps read again from JSON.
     path : path-like
         The file to write.
     static : bool, default=False
@@ -68,49 +69,56 @@ def write_report(
 
 
 def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
-    """Give the page of a report as HTML; see :func:`write_report`.
+    """The page of a report as HTML; see :func:`write_report`.
 
     Everything that comes from the user (names, ids, labels) is escaped. A policy inside the page lets
     the browser run nothing but the page's own script, and fetch nothing at all.
     """
-    environment = make_environment()
-    source = environment.loader.get_source  # type: ignore[union-attr]
     n_colours = count_colours(summary)
-    style = source(environment, "style.css")[0] + palette_rules(n_colours)
-    script = "" if static else source(environment, "map.js")[0]
+    style = read_template("style.css") + palette_rules(n_colours)
+    script = "" if static else read_template("map.js")
     policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "base-uri 'none'"]
     if script:
         policy.append(f"script-src 'sha256-{digest(script)}'")
-    return environment.get_template("report.html").render(
+    points = summary["map"]
+    return _fill(
+        "report.html",
         s=summary,
         style=Markup(style),
         script=Markup(script),
         policy="; ".join(policy),
-        data=None if static or summary["map"] is None else _embed(_pack_map(summary, n_colours)),
-        figures=figures,
+        data=None if static or points is None else _as_json(_pack_map(summary, n_colours)),
+        picture=None if points is None else draw_points(points, summary["n_clusters"]),
         static=static,
     )
 
 
 def render_card(summary: dict[str, Any]) -> str:
-    """Give a small part of a report as HTML for a notebook: no script, styles of its own."""
+    """A small part of a report as HTML for a notebook: no script, styles of its own."""
+    style = read_template("card.css") + palette_rules(count_colours(summary), ".mv-card")
+    return _fill("card.html", s=summary, style=Markup(style))
+
+
+def read_template(name: str) -> str:
+    """A style or script of the page, as it is."""
+    return files("manyview.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, **facts: Any) -> str:
     environment = make_environment()
-    source = environment.loader.get_source  # type: ignore[union-attr]
-    style = source(environment, "card.css")[0] + palette_rules(count_colours(summary), ".mv-card")
-    return environment.get_template("card.html").render(
-        s=summary, style=Markup(style), figures=figures
-    )
+    figures = environment.get_template("figures.html").module
+    return environment.get_template(template).render(figures=figures, **facts)
 
 
 def count_colours(summary: dict[str, Any]) -> int:
-    """Give how many colours a page needs."""
+    """How many colours a page needs."""
     named = [len(colour["names"]) for colour in (summary.get("map") or {}).get("colours", [])]
     return max([int(summary["n_clusters"]), *named, 1])
 
 
 @cache
 def make_environment(package: str = "manyview.report") -> Environment:
-    """Give what fills in the templates of a package, or else the report's own."""
+    """What fills in the templates of a package, or else the report's own."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("manyview.report")]),
         autoescape=True,
@@ -125,6 +133,8 @@ def make_environment(package: str = "manyview.report") -> Environment:
         "value": _format_value,
         "bytes": bytes_in_words,
         "seconds": seconds_in_words,
+        "px": lambda value: f"{value:.1f}",
+        "share": lambda value: min(max(value, 0.0), 1.0),
         "level": lambda value: round(_N_LEVELS * min(max(value, 0.0), 1.0)),
         "plural": lambda n, word: f"{number(n)} {word}{'' if n == 1 else 's'}",
     }
@@ -132,7 +142,7 @@ def make_environment(package: str = "manyview.report") -> Environment:
 
 
 def palette_rules(n_colours: int, within: str = ":root") -> str:
-    """Write the classes k0, k1, ... that set the colour of a cluster, for light and dark paper."""
+    """The classes k0, k1, ... that set the colour of a cluster, for light and dark paper."""
 
     def rules(prefix: str, colours: tuple[str, ...]) -> str:
         return "".join(f"{prefix} .k{i}{{--c:{c}}}" for i, c in enumerate(colours))
@@ -151,7 +161,7 @@ def palette_rules(n_colours: int, within: str = ":root") -> str:
 
 
 def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
-    """Give the map's points as the page's script wants them."""
+    """The map's points as the page's script wants them."""
     points = summary["map"]
 
     def pack(values: Any, kind: str) -> str:
@@ -182,8 +192,8 @@ def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
     }
 
 
-def _embed(value: Any) -> Markup:
-    """Give JSON that no HTML parser can take for the end of its script element."""
+def _as_json(value: Any) -> Markup:
+    """JSON that no HTML parser can take for the end of its script element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -191,7 +201,7 @@ def _embed(value: Any) -> Markup:
 
 
 def digest(text: str) -> str:
-    """Give what a content security policy knows a style or script by."""
+    """What a content security policy knows a style or script by."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
-
-if TYPE_CHECKING:
-    from manyview import LMVSC
 
 Rows = npt.NDArray[np.int64]
 
@@ -21,33 +16,12 @@ _LEAST_PER_CLUSTER = 20
 _STUDIED_CELLS = 50_000_000
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Three samples, each within the one before.
+class Samples(NamedTuple):
+    """Three samples, each within the one before."""
 
-    Attributes
-    ----------
-    shown : ndarray of shape (n_shown,)
-        Rows on the map, ascending. What needs only the embedding is computed from these.
-    studied : ndarray of shape (n_studied,)
-        Positions in ``shown`` whose columns are looked at, and which are clustered again.
-    placed : ndarray of shape (n_placed,)
-        Positions in ``shown`` that t-SNE places.
-    """
-
-    shown: Rows
-    studied: Rows
-    placed: Rows
-
-
-def check_has_labels(model: LMVSC) -> None:
-    """Raise if there are no labels to look at: the model is not fitted, or a stream."""
-    check_is_fitted(model)
-    if not hasattr(model, "labels_"):
-        raise ValueError(
-            "A stream keeps no labels of its rows, so there is nothing to show of them. Call fit on "
-            "the rows to look at."
-        )
+    shown: Rows  # on the map, ascending; what needs only the embedding is computed from these
+    studied: Rows  # positions in ``shown`` that are clustered again, or looked at column by column
+    placed: Rows  # positions in ``shown`` that t-SNE places
 
 
 def choose_samples(

@@ -11,7 +11,7 @@ _CLEARLY = 1.5
 
 
 def describe_spectrum(singular_values: npt.ArrayLike, n_clusters: int) -> dict[str, Any]:
-    """Give the squared singular values, the gaps between them, and what the largest suggests.
+    """The squared singular values, the gaps between them, and what the largest suggests.
 
     A graph of k groups with no edges between them has k values of one, and a gap after the k-th. The
     first gap is left out: every connected graph has it.

@@ -13,15 +13,16 @@ from scipy import sparse
 from manyview.explain.features import find_features
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
-from manyview.report.certainty import (
-    Certainty,
-    describe_certainty,
-    describe_cluster,
-    measure_certainty,
+from manyview.report.certainty import describe_certainty, describe_cluster, measure_certainty
+from manyview.report.classes import (
+    compare_with_classes,
+    encode_classes,
+    match_columns,
+    merge_rare,
 )
-from manyview.report.classes import Classes, compare_with_classes, encode_classes, merge_rare
+from manyview.report.fitted import check_has_labels, read_fitted_rows
 from manyview.report.layout import lay_out, quantise
-from manyview.report.samples import SHOWN_ROWS, Samples, check_has_labels, choose_samples
+from manyview.report.samples import SHOWN_ROWS, choose_samples
 from manyview.report.spectrum import describe_spectrum
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
@@ -44,7 +45,7 @@ def build_summary(
     command: str | None = None,
     random_state: int = 0,
 ) -> dict[str, Any]:
-    """Give all facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
+    """All facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
 
     The cost is bounded: about 100 000 rows are shown, 5000 are clustered again or looked at column by
     column, and 2500 are placed by t-SNE; up to twice as many where clusters are many, so that each is
@@ -84,17 +85,14 @@ def build_summary(
     """
     started = time.perf_counter()
     check_has_labels(model)
-    n = len(model.labels_)
-    given = None if views is None else _check_views(model, views)
+    given = None if views is None else read_fitted_rows(model, views)
     if ids is None:
         ids = getattr(model, "ids_", None) if given is None else given.ids
-    names = _check_ids(ids, n)
     if labels is None and given is not None:
         labels = given.target
-    classes = None if labels is None else encode_classes(labels, n)
-    facts = _Facts(model, given, names, classes, random_state)
+    facts = Facts(model, given, ids=ids, labels=labels, seed=random_state)
     summary = facts.collect()
-    summary["run"] |= provenance.describe_run(model, given, command=command)
+    summary["run"] |= provenance.describe_run(model, command=command)
     summary["advice"] = give_advice(summary)
     summary["made"] = {
         "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -104,58 +102,42 @@ def build_summary(
     return summary
 
 
-def _check_views(model: LMVSC, views: Any) -> Views:
-    matched = model.read_rows(views)
-    if matched.n_rows != len(model.labels_):
-        raise ValueError(
-            f"The views have {matched.n_rows} rows, but the model was fitted to "
-            f"{len(model.labels_)}. Pass the rows that were fitted, in the same order."
-        )
-    return matched
-
-
-def _check_ids(ids: Any, n: int) -> npt.NDArray[Any] | None:
-    if ids is None:
-        return None
-    names = np.asarray(ids)
-    if names.shape != (n,):
-        raise ValueError(f"ids must be one name a row, {n} in all; their shape is {names.shape}.")
-    return names
-
-
-class _Facts:
-    """Collects facts; holds what several of them need."""
+class Facts:
+    """What a fitted model, and maybe its rows, say; holds what several facts need."""
 
     def __init__(
         self,
         model: LMVSC,
-        views: Views | None,
-        ids: npt.NDArray[Any] | None,
-        classes: Classes | None,
-        seed: int,
+        views: Views | None = None,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        seed: int = 0,
+        shown_rows: int = SHOWN_ROWS,
     ) -> None:
-        self.model, self.views, self.ids, self.classes = model, views, ids, classes
-        self.k = len(model.cluster_centers_)
+        n, centers = len(model.labels_), model.cluster_centers_
+        self.model, self.views, self.k = model, views, len(centers)
+        self.ids = None if ids is None else np.asarray(ids)
+        if self.ids is not None and self.ids.shape != (n,):
+            raise ValueError(
+                f"ids must be one name a row, {n} in all; their shape is {self.ids.shape}."
+            )
+        self.classes = None if labels is None else encode_classes(labels, n)
         self.sizes = np.bincount(model.labels_, minlength=self.k)
         rng = np.random.default_rng(seed)
-        self.seed, *self.refit_seeds = (
-            int(s) for s in rng.integers(2**31, size=1 + refits.N_SEEDS)
-        )
-        self.samples = self._choose(rng)
-        self.labels = np.asarray(model.labels_[self.samples.shown])
-        self.embedding = self._embed()
-        self.certainty: Certainty | None = None
-        if self.embedding is not None:
-            self.certainty = measure_certainty(
-                self.embedding, self.labels, model.cluster_centers_, self.sizes
-            )
-
-    def _choose(self, rng: np.random.Generator) -> Samples:
+        self.seed, *self.refit_seeds = map(int, rng.integers(2**31, size=1 + refits.N_SEEDS))
         n_columns = 0
-        if self.views is not None:
-            n_columns = sum(0 if is_sparse(X) else int(X.shape[1]) for X in self.views.arrays)
-        shown = SHOWN_ROWS if hasattr(self.model, "embedding_") else _EMBEDDED_ROWS
-        return choose_samples(self.model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown)
+        if views is not None:
+            n_columns = sum(0 if is_sparse(X) else int(X.shape[1]) for X in views.arrays)
+        if not hasattr(model, "embedding_"):
+            shown_rows = min(shown_rows, _EMBEDDED_ROWS)
+        self.samples = choose_samples(
+            model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown_rows
+        )
+        self.labels = np.asarray(model.labels_[self.samples.shown])
+        self.embedding, self.certainty = self._embed(), None
+        if self.embedding is not None:
+            self.certainty = measure_certainty(self.embedding, self.labels, centers, self.sizes)
 
     def _embed(self) -> Array | None:
         """Embedding of the shown rows; a model that was read from a file has to compute it again."""
@@ -167,32 +149,39 @@ class _Facts:
         embedding: Array = np.asarray(self.model.transform(self.views[rows]))
         return embedding
 
+    def overview(self) -> dict[str, Any]:
+        """What is known without looking at the rows again."""
+        return {
+            "n_rows": len(self.model.labels_),
+            "n_clusters": self.k,
+            "n_views": self.model.n_views_,
+            "views": self._views(),
+            "clusters": [self._cluster(cluster) for cluster in range(self.k)],
+            "sureness": None if self.certainty is None else describe_certainty(self.certainty),
+            "spectrum": describe_spectrum(self.model.singular_values_, self.k),
+        }
+
     def collect(self) -> dict[str, Any]:
-        model, n, k = self.model, len(self.model.labels_), self.k
+        """The overview, what the rows say, and the map."""
+        has_rows = self.views is not None
         summary: dict[str, Any] = {
             "format": FORMAT,
-            "n_rows": n,
-            "n_clusters": k,
-            "n_views": model.n_views_,
+            **self.overview(),
             "has_ids": self.ids is not None,
-            "views": self._views(),
-            "clusters": self._clusters(),
-            "sureness": None if self.certainty is None else describe_certainty(self.certainty),
             "agreement": None,
             "stability": None,
             "duplicates": None,
-            "has_features": self.views is not None,
-            "spectrum": describe_spectrum(model.singular_values_, k),
+            "has_features": has_rows,
             "labels": None,
             "sampling": {
                 "n_shown": len(self.samples.shown),
-                "n_studied": len(self.samples.studied) if self.views is not None else 0,
-                "n_placed": len(self.samples.placed) if self.embedding is not None else 0,
+                "n_studied": len(self.samples.studied) if has_rows else 0,
+                "n_placed": 0 if self.embedding is None else len(self.samples.placed),
             },
             "run": {"certificate": None},
         }
         if self.classes is not None:
-            summary["labels"] = compare_with_classes(self.classes, model.labels_, k)
+            summary["labels"] = compare_with_classes(self.classes, self.model.labels_, self.k)
         alone: list[Any] = []
         if self.views is not None:
             alone = self._study(summary, self.views[self.samples.shown[self.samples.studied]])
@@ -215,25 +204,19 @@ class _Facts:
             )
         ]  # fmt: skip
 
-    def _clusters(self) -> list[dict[str, Any]]:
-        clusters = []
-        for cluster in range(self.k):
-            facts: dict[str, Any] = {
-                "cluster": cluster,
-                "size": int(self.sizes[cluster]),
-                "share": round(float(self.sizes[cluster] / self.sizes.sum()), 4),
-            }
-            if self.certainty is not None:
-                members = np.flatnonzero(self.labels == cluster)
-                facts |= describe_cluster(members, self.certainty)
-                for kind in ("typical", "borderline"):
-                    facts[kind] = [self._member(i) for i in facts[kind]]
-            clusters.append(facts)
-        return clusters
+    def _cluster(self, cluster: int) -> dict[str, Any]:
+        size = int(self.sizes[cluster])
+        share = round(size / int(self.sizes.sum()), 4)
+        facts: dict[str, Any] = {"cluster": cluster, "size": size, "share": share}
+        if self.certainty is not None:
+            facts |= describe_cluster(np.flatnonzero(self.labels == cluster), self.certainty)
+            for kind in ("typical", "borderline"):
+                facts[kind] = [self._member(i) for i in facts[kind]]
+        return facts
 
     def _member(self, position: int) -> dict[str, Any]:
         row = int(self.samples.shown[position])
-        member: dict[str, Any] = {"row": row, "id": self._id(row)}
+        member: dict[str, Any] = {"row": row, "id": str(row if self.ids is None else self.ids[row])}
         if self.certainty is not None:
             second = int(self.certainty.second[position])
             member["sureness"] = round(float(self.certainty.sureness[position]), 4)
@@ -243,52 +226,37 @@ class _Facts:
             member["label"] = self.classes.names[code] if code >= 0 else None
         return member
 
-    def _id(self, row: int) -> str:
-        return str(row) if self.ids is None else str(self.ids[row])
-
     def _study(self, summary: dict[str, Any], rows: Views) -> list[Any]:
-        """Add what needs the views' columns; give each view's own labels of the studied rows."""
+        """Add what needs the views' columns; each view's own labels of the studied rows."""
+        model, clusters = self.model, summary["clusters"]
         labels = self.labels[self.samples.studied]
-        names = list(self.model.view_names_)
         summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows)}
-        summary["run"]["certificate"] = provenance.certify_solutions(self.model, rows)
-        for facts, features in zip(
-            summary["clusters"], find_features(rows, labels, self.k), strict=True
-        ):
+        summary["run"]["certificate"] = provenance.certify_solutions(model.model_, rows)
+        for facts, features in zip(clusters, find_features(rows, labels, self.k), strict=True):
             facts["features"] = features
-        summary["stability"] = refits.measure_stability(
-            self.model, rows, labels, seeds=self.refit_seeds
-        )
-        if summary["stability"] is not None:
-            for facts, value in zip(
-                summary["clusters"], summary["stability"]["clusters"], strict=True
-            ):
+        stability = refits.measure_stability(model, rows, labels, seeds=self.refit_seeds)
+        summary["stability"] = stability
+        if stability is not None:
+            for facts, value in zip(clusters, stability["clusters"], strict=True):
                 facts["stability"] = value if facts["size"] else None
         if rows.n_views == 1:
             return []
-        alone, problems = refits.cluster_each_view(self.model, rows, seed=self.seed)
-        agreement = refits.measure_agreement(labels, alone, names)
+        alone, problems = refits.cluster_each_view(model, rows, seed=self.seed)
+        agreement = refits.measure_agreement(labels, alone, list(model.view_names_))
         summary["agreement"] = agreement
         for facts, problem in zip(summary["views"], problems, strict=True):
             facts["problem"] = problem
             if problem is None:
                 place = agreement["names"].index(facts["name"])
-                facts["nmi"], facts["ari"] = (
-                    agreement["nmi"][place][-1],
-                    agreement["ari"][place][-1],
-                )
-        self._add_overlaps(summary, labels, alone)
-        return alone
-
-    def _add_overlaps(self, summary: dict[str, Any], labels: Any, alone: list[Any]) -> None:
+                facts |= {score: agreement[score][place][-1] for score in ("nmi", "ari")}
         known = [part for part in alone if part is not None]
-        if not known:
-            return
-        overlaps = np.column_stack([refits.best_overlap(labels, part, self.k) for part in known])
-        only = refits.only_views(overlaps, summary["agreement"]["names"])
-        for facts, row, view in zip(summary["clusters"], overlaps, only, strict=True):
-            facts["overlaps"] = [round(float(value), 4) for value in row]
-            facts["only_view"] = view if facts["size"] else None
+        if known:
+            overlaps = np.column_stack([refits.best_overlap(labels, a, self.k) for a in known])
+            only = refits.only_views(overlaps, agreement["names"])
+            for facts, row, view in zip(clusters, overlaps, only, strict=True):
+                facts["overlaps"] = [round(float(value), 4) for value in row]
+                facts["only_view"] = view if facts["size"] else None
+        return alone
 
     def _map(self, alone: list[Any]) -> dict[str, Any] | None:
         """Points of the map, in columns."""
@@ -299,18 +267,18 @@ class _Facts:
         colours = []
         if self.classes is not None:
             merged = merge_rare(self.classes)
+            codes = merged.codes[shown].tolist()
             colours.append(
-                {"kind": "label", "name": "true label", "names": merged.names,
-                 "codes": merged.codes[shown].tolist()}
-            )  # fmt: skip
+                {"kind": "label", "name": "true label", "names": merged.names, "codes": codes}
+            )
         for name, part in zip(self.model.view_names_, alone, strict=False):
             if part is not None:
-                codes = np.full(len(shown), -1, dtype=np.int64)
+                own = np.full(len(shown), -1, dtype=np.int64)
                 known = self.samples.studied[part >= 0]
-                codes[known] = _renumber(part[part >= 0], self.labels[known])
-                names = [str(c) for c in range(int(codes.max()) + 1)]
+                own[known] = _renumber(part[part >= 0], self.labels[known])
+                names = [str(c) for c in range(int(own.max()) + 1)]
                 colours.append(
-                    {"kind": "view", "name": name, "names": names, "codes": codes.tolist()}
+                    {"kind": "view", "name": name, "names": names, "codes": own.tolist()}
                 )
         return {
             "x": points[:, 0].tolist(),
@@ -326,37 +294,29 @@ class _Facts:
 
 def _renumber(labels: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Number clusters like those of ``like`` that they match best, so that colours match too."""
-    from scipy.optimize import linear_sum_assignment
-
-    labels, like = labels.astype(np.int64), like.astype(np.int64)
     size = int(max(labels.max(), like.max())) + 1
-    counts = np.bincount(labels * size + like, minlength=size * size).reshape(size, size)
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    numbers = np.empty(size, dtype=np.int64)
-    numbers[rows] = columns
-    renumbered: npt.NDArray[np.int64] = numbers[labels]
+    numbers = match_columns(refits.count_pairs(labels, like, (size, size)))
+    renumbered: npt.NDArray[np.int64] = np.array(numbers)[labels]
     return renumbered
 
 
 def count_repeated(rows: Views) -> int:
-    """Count rows that equal an earlier one in every view.
+    """How many rows equal an earlier one in every view.
 
     Examples
     --------
     >>> count_repeated(Views([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
     1
     """
-    seen: set[tuple[int, ...]] = set()
-    for i in range(len(rows)):
-        seen.add(tuple(hash(part) for X in rows.arrays for part in _row_bytes(X, i)))
+    seen = {tuple(_row_hash(X, i) for X in rows.arrays) for i in range(len(rows))}
     return len(rows) - len(seen)
 
 
-def _row_bytes(X: Any, i: int) -> tuple[bytes, ...]:
+def _row_hash(X: Any, i: int) -> int:
     if isinstance(X, PartialView):
         place = int(X.places[i])
-        return _row_bytes(X.rows, place) if place >= 0 else (b"",)
+        return _row_hash(X.rows, place) if place >= 0 else 0
     if sparse.issparse(X):
-        start, stop = X.indptr[i], X.indptr[i + 1]
-        return X.indices[start:stop].tobytes(), X.data[start:stop].tobytes()
-    return (np.asarray(X[i]).tobytes(),)
+        entries = slice(X.indptr[i], X.indptr[i + 1])
+        return hash((X.indices[entries].tobytes(), X.data[entries].tobytes()))
+    return hash(np.asarray(X[i]).tobytes())

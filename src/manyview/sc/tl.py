@@ -67,14 +67,24 @@ def lmvsc(
     >>> cells.obs["manyview"].cat.categories.tolist(), cells.obsm["X_manyview"].shape[0]
     (['0', '1', '2'], 200)
     """
-    _refuse_slice_of_backed(data)
+    is_backed = getattr(data, "isbacked", False)
+    if is_backed and getattr(data, "is_view", False):
+        raise ValueError(
+            "This is a slice of an object that is backed by a file, to which nothing can be added. "
+            "Pass data.to_memory() of it, or the whole object."
+        )
     views = _read_views(data, use_rep)
-    if copy:
-        _refuse_copy_of_backed(data)
-        data = data.copy()
+    if copy and is_backed:
+        raise ValueError(
+            "copy=True would read everything of an object that is backed by a file. With copy=False "
+            "the annotations are added in memory and the file is left as it is."
+        )
+    data = data.copy() if copy else data
     model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
-    labels = np.asarray(model.labels_)
-    data.obs[key_added] = _as_categories(labels, model.n_clusters_)
+    import pandas as pd  # AnnData cannot be without it
+
+    names = [str(cluster) for cluster in range(model.n_clusters_)]
+    data.obs[key_added] = pd.Categorical.from_codes(np.asarray(model.labels_), names)
     data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
     data.uns[key_added] = _describe(model, use_rep, random_state, settings)
     return data if copy else None
@@ -99,28 +109,6 @@ def _read_views(data: Any, use_rep: Any) -> Views:
     if not keys:
         raise ValueError("use_rep is empty: name at least one matrix, or leave it out.")
     return Views({key: annotated.read_matrix(data, key) for key in keys})
-
-
-def _refuse_slice_of_backed(data: Any) -> None:
-    if getattr(data, "isbacked", False) and getattr(data, "is_view", False):
-        raise ValueError(
-            "This is a slice of an object that is backed by a file, to which nothing can be added. "
-            "Pass data.to_memory() of it, or the whole object."
-        )
-
-
-def _refuse_copy_of_backed(data: Any) -> None:
-    if getattr(data, "isbacked", False):
-        raise ValueError(
-            "copy=True would read everything of an object that is backed by a file. With copy=False "
-            "the annotations are added in memory and the file is left as it is."
-        )
-
-
-def _as_categories(labels: Any, n_clusters: int) -> Any:
-    import pandas as pd
-
-    return pd.Categorical.from_codes(labels, [str(cluster) for cluster in range(n_clusters)])
 
 
 def _describe(model: LMVSC, use_rep: Any, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:

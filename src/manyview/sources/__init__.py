@@ -43,8 +43,8 @@ def as_source(item: Any) -> Source | None:
         from manyview.sources.zarr import ZarrSource
 
         return ZarrSource(item)
-    if library == "anndata" and getattr(item, "format", None) in ("csr", "csc"):
-        return _from_backed(item)
+    if library == "anndata" and hasattr(item, "group") and hasattr(item, "format"):
+        return _from_backed(item)  # others of its sparse classes are in memory: SciPy's
     return None
 
 

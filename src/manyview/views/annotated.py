@@ -61,7 +61,8 @@ def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Pa
 def _options(data: Any) -> str:
     found = ["'X'"] * (data.X is not None)
     found += [repr(str(key)) for key in getattr(data, "obsm", {})]
-    found += [repr(f"layers/{key}") for key in getattr(data, "layers", {})]
+    # Among the layers of anndata 0.13, None is X.
+    found += [repr(f"layers/{key}") for key in getattr(data, "layers", {}) if key is not None]
     return ", ".join(found) or "none"
 
 

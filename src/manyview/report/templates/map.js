@@ -146,11 +146,13 @@
     }
     drawTags();
     drawInk();
+    stage.dataset.ready = "true"; // what is seen is what was asked for
   }
   let waiting = false;
   const redraw = () => {
     if (waiting) return;
     waiting = true;
+    delete stage.dataset.ready;
     requestAnimationFrame(() => { waiting = false; draw(); });
   };
 
@@ -531,5 +533,4 @@
   recolour();
   new ResizeObserver(resize).observe(stage);
   watchers.push(recolour);
-  requestAnimationFrame(() => requestAnimationFrame(() => (stage.dataset.ready = "true")));
 })();
