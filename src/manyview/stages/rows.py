@@ -102,15 +102,7 @@ def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> Scale
 
 @dataclass(frozen=True)
 class IncompleteRows:
-    """Scaled views, each times its factor, of samples that may lack some of them.
-
-    Attributes
-    ----------
-    views : tuple of ScaledRows
-        The rows that are there.
-    factors : tuple of float
-        What each view is multiplied by.
-    """
+    """Scaled views, each times its factor, of samples that may lack some of them."""
 
     views: tuple[ScaledRows, ...]
     factors: tuple[float, ...]
