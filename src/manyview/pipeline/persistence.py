@@ -23,11 +23,13 @@ from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 1
+_REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
 def write_model(
@@ -45,11 +47,8 @@ def write_model(
         "params": {name: _pack_param(name, value, arrays) for name, value in params.items()},
         "model": _pack(
             {
-                "scalers": [_as_dict(scaler) for scaler in model.scalers],
-                "graphs": [_as_dict(graph) for graph in model.graphs],
-                "transforms": list(model.transforms),
-                "row_norm": model.row_norm,
-                "centers": model.centers,
+                name: getattr(model, name)
+                for name in ("scalers", "graphs", "transforms", "row_norm", "centers")
             },
             arrays,
         ),
@@ -78,8 +77,11 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
-        model = _build_model(_unpack(content["model"], arrays))
-        return _unpack(content["params"], arrays), model, _unpack(content["fitted"], arrays)
+        params, fitted = (_unpack(content[name], arrays) for name in ("params", "fitted"))
+        _drop_removed(params, path)
+        if fitted.get("suggestion_"):
+            fitted["suggestion_"] = Suggestion(**fitted["suggestion_"])
+        return params, _build_model(_unpack(content["model"], arrays)), fitted
     except (ModelFileError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
@@ -97,6 +99,17 @@ def _check_header(content: Any, path: Path) -> None:
             f"{content['format_version']} this version ({manyview.__version__}) cannot read. "
             "Upgrade manyview."
         )
+
+
+def _drop_removed(params: dict[str, Any], path: Path) -> None:
+    """Drop parameters that earlier versions had; refuse those that changed the model."""
+    params.pop("block_rows", None)
+    for name, usual in _REMOVED.items():
+        if params.pop(name, usual) != usual:
+            raise ModelFileError(
+                f"{str(path)!r} holds a model that an earlier version fitted with another {name} than "
+                f"{usual}. LMVSC has no such parameter any more: fit the model again."
+            )
 
 
 def _build_model(content: dict[str, Any]) -> FittedModel:
@@ -124,11 +137,6 @@ def _build_scaler(content: dict[str, Any]) -> Scaler:
     return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
 
 
-def _as_dict(item: Any) -> dict[str, Any]:
-    values = ((field.name, getattr(item, field.name)) for field in fields(item))
-    return {name: _as_dict(value) if is_dataclass(value) else value for name, value in values}
-
-
 def _pack_param(name: str, value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
@@ -142,6 +150,8 @@ def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Put arrays aside by name; what is left is JSON."""
     if sparse.issparse(value):
         value = value.toarray()  # anchors that were given as a sparse array: m rows only
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "OU":
             return [str(item) for item in value]
