@@ -306,16 +306,11 @@ view, default="auto"
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
-        run = self._run(identity)
+        run, rng = self._run(identity), np.random.default_rng(seed)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
             result = pipeline.fit(
-                views.arrays,
-                views.names,
-                settings,
-                engine=engine,
-                run=run,
-                rng=np.random.default_rng(seed),
+                views.arrays, views.names, settings, engine=engine, run=run, rng=rng
             )
         # Only now, so that a fit that failed leaves an earlier one as it was.
         for name in ("_stream", "n_samples_seen_", "view_columns_"):
@@ -562,12 +557,8 @@ view, default="auto"
         True
         """
         check_is_fitted(self)
-        return explain_rows(
-            self.model_,
-            None if X is None else self.read_rows(X),
-            n_listed=n_listed,
-            max_rows=max_rows,
-        )
+        views = None if X is None else self.read_rows(X)
+        return explain_rows(self.model_, views, n_listed=n_listed, max_rows=max_rows)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""
@@ -577,8 +568,7 @@ view, default="auto"
         return bundle
 
     def _repr_html_inner(self) -> str:
-        html: str = self._card() or super()._repr_html_inner()
-        return html
+        return self._card() or str(super()._repr_html_inner())
 
     def _card(self) -> str | None:
         if not hasattr(self, "labels_"):  # not fitted, or a stream
@@ -626,17 +616,7 @@ view, default="auto"
 
 
 class PublishedLMVSC(LMVSC):
-    """The method exactly as published; see :meth:`LMVSC.as_published`.
-
-    Parameters
-    ----------
-    n_clusters, n_anchors, alpha
-        As in the paper; ``alpha`` is absolute.
-    variant : {"paper", "released"}, default="paper"
-        What the paper's text does, or what the authors' script does: it leaves out the degree scaling.
-    random_state, n_jobs
-        As in :class:`LMVSC`.
-    """
+    """The method exactly as published; :meth:`LMVSC.as_published` says what its parameters are."""
 
     # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None

@@ -165,9 +165,7 @@ def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
 
 def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
     """Labels of rows by k-means on those that are seen."""
-    kmeans = KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen)
-    labels: Labels = kmeans.predict(rows)
-    return labels
+    return np.asarray(KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen).predict(rows))
 
 
 def silhouette(rows: Array, labels: Labels) -> float:
