@@ -616,7 +616,7 @@ view, default="auto"
 
 
 class PublishedLMVSC(LMVSC):
-    """The method exactly as published; :meth:`LMVSC.as_published` says what its parameters are."""
+    """The method exactly as published; for its parameters, see :meth:`LMVSC.as_published`."""
 
     # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None

@@ -124,13 +124,8 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         )
         for graph in content["graphs"]
     )
-    model = FittedModel(
-        scalers=scalers,
-        graphs=graphs,
-        transforms=tuple(content["transforms"]),
-        row_norm=content["row_norm"],
-        centers=content["centers"],
-    )
+    transforms = tuple(content["transforms"])
+    model = FittedModel(scalers, graphs, transforms, content["row_norm"], content["centers"])
     model.check()
     return model
 

@@ -92,7 +92,7 @@ class Reservoir:
 
 
 class Stream:
-    """Sums and a reservoir of the rows seen so far; scaling and anchors come from the first ones."""
+    """Sums and a reservoir of rows seen so far; the first ones settle scaling and anchors."""
 
     def __init__(
         self, views: Views, settings: Settings, *, run: Run, rng: np.random.Generator

@@ -36,7 +36,7 @@ def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
 
 
 def leading_eigenvectors(gram: Array, count: int) -> tuple[Array, Array]:
-    """The largest eigenvalues and their vectors, descending; without those that are rounding."""
+    """The largest eigenvalues and their vectors, descending; none that is rounding."""
     M = len(gram)
     values, vectors = linalg.eigh(gram, subset_by_index=(M - min(count, M), M - 1))
     values, vectors = values[::-1], vectors[:, ::-1]

@@ -88,10 +88,11 @@ def fit_scaler(
     kind: str | None,
     numbers: npt.NDArray[np.int64] | None = None,
 ) -> Scaler:
-    """The scaler of a view, from a sample of its rows, raw; those that are missing do not count.
+    """The scaler of a view, from a sample of its rows.
 
-    ``kind`` is one of :data:`KINDS`, or "auto": see :func:`choose_kind`. ``name`` and ``numbers``, those
-    of the sampled rows, are for error messages.
+    The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
+    "auto": see :func:`choose_kind`. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
+    error messages.
 
     Examples
     --------
