@@ -62,7 +62,7 @@ class Result(Outcome):
     stage_memory: dict[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GraphPlan:
     """How rows become graph rows, by what a sample of them tells."""
 
@@ -74,16 +74,16 @@ class GraphPlan:
     def model(self, bases: Sequence[Basis], centers: Array, settings: Settings) -> FittedModel:
         """The model of rows with these vectors and centres."""
         return FittedModel(
-            scalers=self.scalers,
-            graphs=self.graphs,
-            transforms=tuple(basis.transform for basis in bases),
-            row_norm=settings.row_norm,
-            centers=centers,
-            build=self.build,
+            self.scalers,
+            self.graphs,
+            tuple(basis.transform for basis in bases),
+            settings.row_norm,
+            centers,
+            self.build,
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Clustering:
     """What graph rows were made into: a row per sample, the model's parts, and how it went."""
 
@@ -174,8 +174,7 @@ def plan_graphs(
         )
     with watch.stage("anchors"):
         graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
-        build = GraphRows(scalers, graphs)
-    plan = GraphPlan(scalers=scalers, graphs=graphs, view_weights=weights, build=build)
+        plan = GraphPlan(scalers, graphs, weights, GraphRows(scalers, graphs))
     return rows, sample, plan
 
 
@@ -214,15 +213,7 @@ def cluster_graph(
 
         centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
-    return Clustering(
-        embedding=embedding,
-        labels=labels,
-        bases=bases,
-        rank=rank,
-        centers=centers,
-        inertia=last.inertia,
-        n_iter=n_iter,
-    )
+    return Clustering(embedding, labels, bases, rank, centers, last.inertia, n_iter)
 
 
 def find_centers(sample: Array, settings: Settings, *, seed: int, n_jobs: int) -> Array:
