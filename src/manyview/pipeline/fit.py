@@ -62,7 +62,7 @@ class Result(Outcome):
     stage_memory: dict[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GraphPlan:
     """How rows become graph rows, by what a sample of them tells."""
 
@@ -83,7 +83,7 @@ class GraphPlan:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Clustering:
     """What graph rows were made into: a row per sample, the model's parts, and how it went."""
 
@@ -174,7 +174,12 @@ def plan_graphs(
         )
     with watch.stage("anchors"):
         graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
-        plan = GraphPlan(scalers, graphs, weights, GraphRows(scalers, graphs))
+        plan = GraphPlan(
+            scalers=scalers,
+            graphs=graphs,
+            view_weights=weights,
+            build=GraphRows(scalers, graphs),
+        )
     return rows, sample, plan
 
 
@@ -213,7 +218,15 @@ def cluster_graph(
 
         centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
-    return Clustering(embedding, labels, bases, rank, centers, last.inertia, n_iter)
+    return Clustering(
+        embedding=embedding,
+        labels=labels,
+        bases=bases,
+        rank=rank,
+        centers=centers,
+        inertia=last.inertia,
+        n_iter=n_iter,
+    )
 
 
 def find_centers(sample: Array, settings: Settings, *, seed: int, n_jobs: int) -> Array:
