@@ -85,24 +85,18 @@ def _refuse_too_large(file: Any, path: Path) -> None:
 
 def _read_sparse(path: Path) -> Any:
     try:
-        array = sparse.load_npz(path)
+        array = sparse.csr_array(sparse.load_npz(path))
+        array.check_format()  # wrong indices would be read out of bounds later
     except Exception as error:  # whatever a damaged file makes it raise
         raise ReadError(f"{path} is not a whole sparse array ({error}).") from error
-    return _checked(sparse.csr_array(array), str(path))
+    return array
 
 
 def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
     n_rows, n_columns = (int(size) for size in parts[3])
     try:
         array = sparse.csr_array(tuple(parts[:3]), shape=(n_rows, n_columns))
+        array.check_format()
     except ValueError as error:
         raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error
-    return _checked(array, f"{path}::{stem}")
-
-
-def _checked(array: Any, where: str) -> Any:
-    try:
-        array.check_format()  # wrong indices would be read out of bounds later
-    except ValueError as error:
-        raise ReadError(f"{where} is not a CSR array ({error}).") from error
     return array

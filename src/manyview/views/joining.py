@@ -84,12 +84,6 @@ def match_ids(ids: Sequence[Ids], names: Sequence[str], how: str, words: Vocabul
     ``how`` says whether all tables must have the same ids ("exact"), those that all have are kept
     ("inner"), or those that any has ("outer"): then those of the first table, followed by what the next
     ones add. Advice in messages uses ``words``.
-
-    Examples
-    --------
-    >>> tables = [as_ids(["a", "b"]), as_ids(["c", "a"])]
-    >>> match_ids(tables, ["first", "second"], "outer", Vocabulary())[:2]
-    (array(['a', 'b', 'c'], dtype='<U1'), [array([ 0,  1, -1]), array([ 1, -1,  0])])
     """
     for own, name in zip(ids, names, strict=True):
         refuse_repeated(own, name)
