@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from manyview.wording import first_few
 MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
 """Texts that stand for a missing value."""
 
-_BATCH_FIELDS = 100_000  # small batches stay in the processor's cache
+_BATCH_ROWS, _BATCH_FIELDS = 20_000, 2_000_000  # whichever is reached first
 _BLANK = " \r\n"  # not tabs: a line of them is a row of empty fields
 _SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
@@ -149,32 +149,81 @@ def _read_columns(
     text: io.TextIOWrapper, layout: _Layout, path: Path, is_text: Callable[[str], bool]
 ) -> list[npt.NDArray[Any]]:
     width = len(layout.names)
+    keep = np.array([is_text(name) for name in layout.names])
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
-    rows = _rows(text, layout, path)
-    while batch := list(islice(rows, max(1, _BATCH_FIELDS // width))):
-        for name, part, fields in zip(layout.names, parts, zip(*batch, strict=True), strict=True):
-            part.append(_as_text(fields) if is_text(name) else _numbers_if_all(fields))
+    first = 2 if layout.has_names else 1
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_FIELDS // width))
+    for batch in _batches(text, layout.separator, n_rows):
+        whole = [row for row in batch if row and (isinstance(row, list) or row.strip(_BLANK))]
+        _refuse_ragged(batch, layout.separator, width, path, first)
+        first += len(batch)
+        if whole:
+            for part, column in zip(parts, _convert(whole, layout.separator, keep), strict=True):
+                part.append(column)
     if not any(parts):
         raise ReadError(f"{path} has a line of names but no rows.")
     return [_join(part) for part in parts]
 
 
-def _rows(text: io.TextIOWrapper, layout: _Layout, path: Path) -> Iterator[list[str]]:
-    """The fields of every line that is not blank; lines with more or fewer are refused."""
-    width, reader = len(layout.names), csv.reader(text, delimiter=layout.separator)
-    for row in reader:
-        if not row or (len(row) == 1 and row[0] and not row[0].strip(_BLANK)):
-            continue
-        if len(row) != width:
+def _batches(text: io.TextIOWrapper, separator: str, n_rows: int) -> Iterator[list[Any]]:
+    """Lines, many at a time; from the first quotation mark on, lists of fields instead."""
+    while lines := list(islice(text, n_rows)):
+        if any('"' in line for line in lines):
+            # A quoted field may hold separators, and go on over several lines.
+            reader = csv.reader(chain(lines, text), delimiter=separator)
+            while rows := list(islice(reader, n_rows)):
+                yield rows
+            return
+        yield lines
+
+
+def _refuse_ragged(batch: list[Any], separator: str, width: int, path: Path, first: int) -> None:
+    for i, row in enumerate(batch):
+        n_fields = len(row) if isinstance(row, list) else row.count(separator) + 1
+        if n_fields != width and (row if isinstance(row, list) else row.strip(_BLANK)):
             raise ReadError(
-                f"{path} is ragged: line {reader.line_num + layout.has_names} has {len(row)} fields, "
-                f"but the first has {width}."
+                f"{path} is ragged: line {first + i} has {n_fields} fields, but the first has {width}."
             )
-        yield row
 
 
-def _as_text(fields: Sequence[str]) -> npt.NDArray[np.str_]:
-    return np.array([field.strip() for field in fields], dtype=np.str_)
+def _convert(
+    rows: list[Any], separator: str, keep: npt.NDArray[np.bool_]
+) -> Iterator[npt.NDArray[Any]]:
+    """Each column as numbers if all its fields are and it is not kept as text."""
+    parsed = _parse_numbers(rows, separator, np.flatnonzero(~keep))
+    numbers = iter(() if parsed is None else parsed)
+    texts = _fields(rows, separator, np.flatnonzero(keep | (parsed is None)))
+    for is_kept in keep:
+        if is_kept:
+            yield np.array([field.strip() for field in next(texts)], dtype=np.str_)
+        else:
+            yield _numbers_if_all(next(texts)) if parsed is None else next(numbers)
+
+
+def _parse_numbers(
+    rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64] | None:
+    """Columns of lines all at once, shape (columns, rows); None if a field is no number."""
+    if len(columns) == 0:
+        return np.zeros((0, len(rows)))
+    if isinstance(rows[0], list):
+        return None
+    try:
+        parsed: npt.NDArray[np.float64] = np.loadtxt(
+            rows, delimiter=separator, usecols=columns.tolist(), ndmin=2, comments=None
+        )
+    except ValueError:
+        return None
+    return parsed.T
+
+
+def _fields(
+    rows: list[Any], separator: str, columns: npt.NDArray[np.int64]
+) -> Iterator[tuple[str, ...]]:
+    """The fields of some columns, one column after the other."""
+    places = columns.tolist()
+    split = (row if isinstance(row, list) else row.rstrip("\r\n").split(separator) for row in rows)
+    yield from zip(*([row[i] for i in places] for row in split), strict=True)
 
 
 def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
@@ -182,17 +231,18 @@ def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
         return np.array(list(map(float, fields)))
     except ValueError:
         pass
-    text, missing = _as_text(fields), set(MISSING)
+    text, missing = [field.strip() for field in fields], set(MISSING)
     try:
         return np.array([np.nan if field in missing else float(field) for field in text])
     except ValueError:
-        return text
+        return np.array(text, dtype=np.str_)
 
 
 def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """Put a column's batches together; text in any of them makes all text."""
-    if len({part.dtype.kind for part in parts}) > 1:
-        parts = [
-            p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts
-        ]
-    return np.concatenate(parts)
+    return np.concatenate(parts) if len({p.dtype.kind for p in parts}) == 1 else _as_text(parts)
+
+
+def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    texts = [p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts]
+    return np.concatenate(texts)
