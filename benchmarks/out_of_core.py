@@ -22,10 +22,10 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.measure import in_child
-from benchmarks.record import Report, Target, n_cores
+from benchmarks.record import Report, Target
 from manyview import LMVSC
 from manyview.engines import Disk
-from manyview.machine import peak_bytes
+from manyview.machine import count_jobs, peak_bytes
 
 N_VIEWS, N_COLUMNS, N_CLUSTERS = 3, 64, 10
 FIXED = {
@@ -119,7 +119,7 @@ def add_times(
     report.add(
         f"{name}, time a row / memory's at {n_memory}",
         disk.seconds / n_disk / (memory.seconds / n_memory),
-        Target(at_most=1.6, indicative=report.quick or os.getloadavg()[1] > 3 * n_cores()),
+        Target(at_most=1.6, indicative=report.quick or os.getloadavg()[1] > 3 * count_jobs()),
         seconds=[disk.seconds, memory.seconds], **facts,
     )  # fmt: skip
     report.add(

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from manyview.machine import count_jobs
 from manyview.reproduce import provenance
-from manyview.reproduce.provenance import n_cores
 
-__all__ = ["RESULTS", "ROOT", "Report", "Target", "code_and_machine", "n_cores"]
+__all__ = ["RESULTS", "ROOT", "Report", "Target", "code_and_machine"]
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -79,7 +79,7 @@ class Report:
             "seconds": seconds,
             "peak_bytes": peak_bytes,
             "scores": scores,
-            "threads": n_cores() if threads is None else threads,
+            "threads": count_jobs() if threads is None else threads,
             "seed": seed,
             "form": "quick" if self.quick else "full",
             **facts,

@@ -35,8 +35,6 @@ ELSEWHERE = {
     "cli/results.py": "cli/test_fit.py",
     "engines/dask_graphs.py": "engines/test_dask.py",
     "pipeline/spectrum.py": "pipeline/test_fit.py",
-    "reproduce/findings_labels.py": "reproduce/test_findings.py",
-    "reproduce/findings_settings.py": "reproduce/test_findings.py",
     "reproduce/provenance.py": "benchmarks/test_benchmarks.py",
     "simplex/problem.py": "simplex/test_solver.py",
     "stages/kernels.py": "stages/test_kmeans.py",

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from manyview.cli.group import manyview as command_line
-from manyview.reproduce import figure_plan
+from manyview.reproduce import figures
 
 
 def invoke(*arguments):
@@ -58,8 +58,8 @@ def test_another_form_does_not_go_into_the_same_folder(tmp_path, earlier, argume
 
 @pytest.mark.slow
 def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure_plan, "_TERMS", {"m": (5, 8), "k": (3, 4)})
-    monkeypatch.setattr(figure_plan, "_TERM_ROWS", {"quick": 200})
+    monkeypatch.setattr(figures, "_TERMS", {"m": (5, 8), "k": (3, 4)})
+    monkeypatch.setattr(figures, "_TERM_ROWS", {"quick": 200})
     first = invoke("time-terms", "--quick", "--json", "-o", tmp_path)
     assert first.exit_code == 0, first.stderr
     facts = json.loads(first.stdout)

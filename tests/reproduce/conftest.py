@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyview.reproduce import figure_plan
+from manyview.reproduce import figures
 from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.facts import build_facts
 from manyview.reproduce.pictures import encode_png
@@ -36,7 +36,7 @@ def make_up(cell: Cell) -> dict:
         problem = PROBLEMS[cell.data.problem]
         views = [["<view>", width] for width in problem.widths]
         return {"status": "done", "n_rows": cell.data.n_rows, "n_clusters": cell.data.n_clusters,
-                "views": views, "density": [1.0] * len(views), "largest_class": 0.4}  # fmt: skip
+                "views": views, "largest_class": 0.4}  # fmt: skip
     if cell.method == "t-SNE":
         points = [[rng.randrange(1000), rng.randrange(1000)] for _ in range(40)]
         return {
@@ -72,12 +72,8 @@ def fill(store: Store, options: Options) -> None:
     tables = [plan_table(problem, options) for problem in PROBLEMS.values()]
     cells += [cell for table in tables for row in table.rows for cell in row.tuning_cells]
     cells += [cell for table in tables for cell in table.refusals]
-    cells += [panel.cell for panel in figure_plan.plan_panels(options)]
-    cells += [cell for _, cell in figure_plan.plan_digits()]
-    for plan in figure_plan.plan_sensitivity(options):
-        cells += [cell for candidates in plan.ours for cell in candidates]
-    cells += [cell for curve in figure_plan.plan_growth(options) for cell in curve.cells]
-    cells += [cell for part in figure_plan.plan_terms(options).values() for _, cell in part]
+    parts = [part for plan, _ in figures.FIGURES.values() for part in plan(options)]
+    cells += [cell for part in parts for cell in part.cells]
     _add(store, cells)
     for table in tables:
         _add(store, [cell for row in table.rows for cell in row.result_cells(store)])

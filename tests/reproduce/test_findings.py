@@ -4,7 +4,7 @@ import pytest
 
 from manyview.reproduce import paper
 from manyview.reproduce.cells import Store
-from manyview.reproduce.evidence import NO, PARTLY, SHOWN, UNKNOWN, YES
+from manyview.reproduce.evidence import CLOSE, CUT, NO, PARTLY, SHOWN, UNKNOWN, YES, compare
 from manyview.reproduce.facts import build_facts
 from manyview.reproduce.findings import RULES, find_all
 from manyview.reproduce.plan import MANY, Options, plan_table
@@ -44,8 +44,10 @@ def test_a_figure_is_reached_in_the_mean_by_luck_or_not(facts, accuracies, verdi
     found = find(facts, TITLE)
     assert found["verdict"] == verdict
     assert f"Handwritten: {words}." in found["measured"][0]
+    told = {YES: "The claim holds.", PARTLY: "It holds in part.", NO: "It does not hold."}
+    assert found["measured"][0].endswith(told[verdict])
     n_above = sum(a >= 0.9165 for a in accuracies)
-    assert f"(paper 0.9165; {n_above} of 2 seeds reach it)" in found["measured"][0]
+    assert f"[paper 0.9165; {n_above} of 2 seeds reach it]" in found["measured"][0]
 
 
 def test_one_seed_must_reach_accuracy_and_nmi(facts):
@@ -119,7 +121,7 @@ def test_gain_is_that_of_lmvsc_over_its_best_baseline(facts):
     assert len(cut["measured"]) == 1  # no mean of gains on other rows
     assert (cut["verdict"], cut["scope"]) == (SHOWN, "1 of 1 shown on a part of the rows")
     assert "-0.090 (paper +0.071)" in cut["measured"][0]
-    assert "not tuned: its defaults, 1 seed, on 1000 of 2000 rows" in cut["measured"][0]
+    assert "not tuned: its defaults; 1 seed; on 1000 of 2000 rows" in cut["measured"][0]
     for row in sscomp:
         row["n_rows"] = 2000
     alone = find(facts, title)
@@ -135,6 +137,17 @@ def test_gain_is_that_of_lmvsc_over_its_best_baseline(facts):
     assert "1 of 5 data sets" in found["measured"][-1]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "outcome"),
+    [((0.9, 0.01), (0.8, 0.02), 1.0), ((0.8, 0.02), (0.9, 0.01), 0.0),
+     ((0.81, 0.05), (0.8, 0.01), CLOSE), ((0.9, 0.01), (0.8, None), CLOSE)],
+)  # fmt: skip
+def test_a_difference_within_the_spread_is_no_outcome(one, other, outcome):
+    both = [dict(zip(("mean", "sd"), values, strict=True)) for values in (one, other)]
+    assert compare(*both) == outcome
+    assert compare(*both, is_whole=False) == CUT
+
+
 def test_the_quick_form_judges_nothing(facts):
     findings = find_all(facts)
     assert {finding["verdict"] for finding in findings} == {SHOWN}
@@ -148,7 +161,7 @@ def test_one_seed_is_said_and_not_judged(facts):
     found = find(facts, TITLE)
     assert found["verdict"] == SHOWN
     assert "reached within 0.03 in its one seed. " in found["measured"][0]
-    assert "(the better of both variants)" in found["measured"][0]
+    assert "The better of both variants: " in found["measured"][0]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +176,7 @@ def test_one_seed_is_said_and_not_judged(facts):
     ],
 )
 def test_linear_time_is_judged_on_enough_sizes_only(facts, sizes, slope, verdict):
+    facts["form"] = "full"
     for curve in facts["figures"]["time-rows"]["curves"]:
         is_own = curve["title"].startswith("LMVSC, released")
         curve["slope"] = slope if is_own else 2.0
@@ -174,7 +188,7 @@ def test_linear_time_is_judged_on_enough_sizes_only(facts, sizes, slope, verdict
 
 
 def test_linear_time_is_not_judged_on_made_data(facts):
-    growth = facts["figures"]["time-rows"]
+    growth, facts["form"] = facts["figures"]["time-rows"], "full"
     growth["is_made"] = True
     for curve in growth["curves"]:
         curve["slope"] = 1.0
@@ -182,14 +196,14 @@ def test_linear_time_is_not_judged_on_made_data(facts):
             {"x": n, "y": 1.0, "lines": curve["lines"][:1]} for n in (1e3, 2e3, 4e3, 8e3)
         ]
     found = find(facts, "Time linear in the number of rows")
-    assert (found["verdict"], found["scope"]) == (SHOWN, "shown, not judged: made data")
+    assert (found["verdict"], found["scope"]) == (SHOWN, "1 of 1 shown on made data")
 
 
 def test_single_views_are_compared_as_the_paper_does_and_otherwise(facts):
     set_scores(facts, [0.9, 0.9], [0.8, 0.8])
     theirs, own = find(facts, "All views together against every single view")["measured"]
     assert "SSCOMP and E3SC, as the paper compares" in theirs and "not tuned" in theirs
-    assert "another test than the paper's" in own and "best of 15 settings, 2 seeds" in own
+    assert "another test than the paper's" in own and "best accuracy of 15 settings; 2 seeds" in own
 
 
 def test_numbers_of_anchors_are_compared_at_the_same_alphas(facts):
@@ -232,6 +246,14 @@ def test_small_alphas_are_compared_with_all_larger_ones(facts, by_alpha, verdict
     assert find(facts, "Small alpha")["verdict"] == verdict
 
 
+def test_our_grid_alone_is_shown_and_not_judged(facts):
+    facts["form"] = "full"
+    grids = facts["figures"]["sensitivity"]
+    facts["figures"]["sensitivity"] = [grid for grid in grids if grid["is_ours"]]
+    found = find(facts, "Small alpha")
+    assert found["measured"] and (found["verdict"], found["scope"]) == (SHOWN, "")
+
+
 def test_rows_that_differ_are_not_compared_but_measured_again(facts):
     """MNIST's single views saw fewer rows: LMVSC of all views is taken on those too."""
     table = next(t for t in facts["tables"] if t["name"] == "mnist-gaussian")
@@ -244,7 +266,7 @@ def test_rows_that_differ_are_not_compared_but_measured_again(facts):
     row["scores"] = {name: {**s, "mean": 1.0} for name, s in row["scores"].items()}
     texts = find(facts, "All views together against every single view")["measured"]
     text = next(text for text in texts if text.startswith("MNIST, Gaussian"))
-    assert "moved, all views" in text and "on 123 of 70000 rows" in text
+    assert "all views, and" in text and "moved: accuracy" in text and "on 123 of 70000 rows" in text
 
 
 def test_ratios_say_rows_and_settings_and_made_data(facts):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from manyview.reproduce.cells import Store
-from manyview.reproduce.facts import build_facts
+from manyview.reproduce.facts import build_facts, describe_data_key
 from manyview.reproduce.page import render_markdown, render_page, write_pages
 from manyview.reproduce.problems import PROBLEMS
 from manyview.reproduce.run import FIGURES
@@ -71,6 +71,11 @@ def test_markdown_tables_have_the_same_number_of_cells_in_each_line(text):
     for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         widths.append({line.count("|") for line in block.splitlines()})
     assert len(widths) > 20 and all(len(width) == 1 for width in widths)
+
+
+def test_lines_say_their_data():
+    data = {"problem": "nus", "rows": 500, "made": True}
+    assert describe_data_key({"data": data}) == "nus, made, 500 rows"
 
 
 def test_made_data_has_no_scores_in_the_list_of_lines(quick_facts):

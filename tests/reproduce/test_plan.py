@@ -110,6 +110,12 @@ def test_targets_are_named_or_all():
         targets(["nuss"])
 
 
+def test_settings_are_named_as_the_paper_names_them():
+    settings = {"variant": "paper", "n_anchors": 50, "alpha": 0.1, "standardised": False}
+    assert methods.describe(settings) == "m = 50, alpha = 0.1"
+    assert methods.describe({}) == "defaults"
+
+
 def test_every_baseline_has_its_defaults_first():
     for method in methods.BASELINES:
         assert all(

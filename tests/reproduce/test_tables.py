@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyview.reproduce import curves, paper
+from manyview.reproduce import figures, paper
 from manyview.reproduce.cells import Store
-from manyview.reproduce.curves import fit_slope
 from manyview.reproduce.facts import build_facts
+from manyview.reproduce.figures import fit_slope
 from manyview.reproduce.page import render_page
 from manyview.reproduce.plan import TUNED, Options, describe_cells, plan_table
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.tables import SCORES, describe_data, describe_table
+from manyview.reproduce.tables import SCORES, describe_data, describe_table, summarise
 
 from .conftest import fill, make_up
 
@@ -74,7 +74,7 @@ def test_rows_say_how_settings_were_chosen(made_up):
     tuned, unlabelled = ({row["label"]: row for row in s["rows"]} for s in facts["sections"])
     assert tuned["LMVSC, paper variant"]["how"].endswith("; best accuracy of 15 settings; 2 seeds")
     assert tuned["AMGL"]["how"] == "not tuned: its defaults; 1 seed"
-    assert not tuned["AMGL"]["is_tuned"] and "grid" not in tuned["AMGL"]["budget"]
+    assert "grid" not in tuned["AMGL"]["budget"]
     assert unlabelled["LMVSC, our defaults"]["how"] == "defaults; 1 of 2 seeds"
     assert all("grid" not in row["budget"] for row in unlabelled.values())
     assert "tuned with labels" in facts["sections"][1]["title"]
@@ -86,7 +86,7 @@ def test_methods_without_a_time_are_kept_with_the_reason(made_up):
     assert [(r["label"], r["reason"]) for r in facts["untimed"]] == [
         ("MLRSSC", "stopped after 5 s")
     ]
-    growth = curves.describe_growth(options, store)["curves"]
+    growth = figures.describe_growth(options, store)["curves"]
     stopped = next(curve for curve in growth if curve["title"] == "MLRSSC")
     assert (stopped["points"], stopped["stopped"]) == ([], "stopped after 5 s")
 
@@ -199,10 +199,15 @@ def test_the_slope_of_a_power_law_is_its_power(power, factor, sizes):
         assert fit_slope(sizes, times) == pytest.approx(power, abs=1e-6)
 
 
+def test_one_point_has_no_slope_and_one_seed_no_spread():
+    assert fit_slope([1], [2]) is None
+    assert summarise([0.5])["sd"] is None and summarise([]) is None
+
+
 def test_grids_hold_the_mean_of_every_point(made_up):
     options, store = made_up
     lines = lines_by_id(store)
-    grids = curves.describe_sensitivity(options, store)
+    grids = figures.describe_sensitivity(options, store)
     assert [(g["data"], g["is_ours"]) for g in grids][:3] == [
         ("Handwritten", False),
         ("Handwritten", False),

@@ -6,12 +6,10 @@ What was cut is printed in the row; what a run did not reach, the next one goes 
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 from manyview.report.advice import number
-from manyview.reproduce import methods
+from manyview.reproduce import methods, paper
 from manyview.reproduce.problems import Problem
 
 RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}
@@ -23,8 +21,7 @@ SEEDS = {"quick": 2, "full": 10, "unlimited": 10}
 MANY_SEEDS = {"quick": 0, "full": 100, "unlimited": 100}
 """Seeds of one setting on a small data set, to see how rare the paper's figure is."""
 
-_ROWS_A_CLASS = 4
-"""A sample has at least so many rows for each class."""
+_ROWS_A_CLASS = 4  # that a sample has at least
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,8 @@ class Budget:
 
 def _read_budgets() -> dict[tuple[str, str, str], Budget]:
     """By form, data ("small", "large" or one data set) and method; an empty field is no limit."""
-    text = (files("manyview.reproduce") / "budgets.csv").read_text(encoding="utf-8")
     found = {}
-    for line in csv.DictReader(text.splitlines()):
+    for line in paper.read_table("budgets.csv"):
         key = (line.pop("form"), line.pop("data"), line.pop("method"))
         grid = line.pop("grid")
         limits = {name: int(value) if value else None for name, value in line.items()}
@@ -69,21 +65,10 @@ def _read_budgets() -> dict[tuple[str, str, str], Budget]:
 
 
 _BUDGETS = _read_budgets()
-_MADE = {"quick": Budget(rows=200, grid="none", seeds=1, seconds=10),
-         "full": Budget(grid="none", seeds=1, seconds=150),
-         "unlimited": Budget(grid="none", seeds=1)}  # fmt: skip
-_MADE_BASELINES = _MADE | {"full": Budget(rows=1000, grid="none", seeds=1, seconds=60)}
 
 
 def find_budget(form: str, problem: Problem, method: str) -> Budget:
-    """What a method may spend on a data set.
-
-    Examples
-    --------
-    >>> from manyview.reproduce.problems import PROBLEMS
-    >>> find_budget("unlimited", PROBLEMS["handwritten"], "E3SC")
-    Budget(rows=None, tuning_rows=None, grid='full', seeds=None, seconds=None)
-    """
+    """What a method may spend on a data set."""
     if form == "unlimited":
         return Budget()
     if method == methods.KMEANS_STANDARDISED:
@@ -96,10 +81,9 @@ def find_budget(form: str, problem: Problem, method: str) -> Budget:
 
 def made_budget(form: str, problem: Problem, method: str) -> Budget:
     """What a method may spend on made data: fixed settings, one seed, for time and memory."""
-    if method in methods.BASELINES and not problem.is_small:
-        return _MADE_BASELINES[form]
-    budget = _MADE[form]
-    if form == "full" and problem.is_sparse and method in (methods.PUBLISHED, methods.KMEANS):
-        # Their ten k-means starts take longest, and do not end in time on all of these sparse rows.
-        return replace(budget, rows=max(4000, problem.info.n_samples // 10))
-    return budget
+    size = "small" if problem.is_small else "large"
+    kind = "baseline" if method in methods.BASELINES else method
+    for data, who in ((problem.name, kind), (size, kind), (size, "any")):
+        if budget := _BUDGETS.get((form, f"made {data}", who)):
+            return budget
+    return Budget(grid="none", seeds=1)

@@ -17,6 +17,7 @@ from manyview.machine import PeakMemory
 from manyview.reproduce import methods, pictures
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
+from manyview.reproduce.made import WORDS_FROM
 from manyview.reproduce.problems import PROBLEMS, Data, load
 from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.views.container import Views
@@ -169,7 +170,7 @@ def _probe(cell: Cell) -> Line:
     widths = problem.widths if cell.view is None else problem.widths[cell.view : cell.view + 1]
     arrays: list[Any] = [
         sparse.csr_array((n, d), dtype=np.float32)
-        if problem.is_sparse
+        if problem.registry in WORDS_FROM
         else np.zeros((n, d), dtype=np.float32)
         for d in widths
     ]
@@ -192,10 +193,6 @@ def _describe(views: Views, cell: Cell) -> Line:
         "n_rows": views.n_rows,
         "n_clusters": int((counts > 0).sum()),
         "views": [[name, int(X.shape[1])] for name, X in views.items()],
-        "density": [
-            float(X.nnz / (X.shape[0] * X.shape[1])) if sparse.issparse(X) else 1.0
-            for X in views.arrays
-        ],
         "largest_class": float(counts.max() / views.n_rows),
     }
 

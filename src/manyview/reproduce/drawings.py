@@ -18,8 +18,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 
 from manyview.reproduce.pictures import GRID
-
-Facts = dict[str, Any]
+from manyview.reproduce.tables import Facts
 
 _MARKERS = "os^DvPX<>p*h"  # so that no curve is told by its colour alone
 _STYLE = {"svg.fonttype": "none", "path.simplify": False, "font.size": 12, "lines.linewidth": 2}

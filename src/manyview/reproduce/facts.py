@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from manyview.reproduce import curves, findings, methods
+from manyview.reproduce import figures, findings, methods
 from manyview.reproduce.budget import RUN_SECONDS
 from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.plan import Options, plan_table
@@ -24,28 +24,19 @@ def build_facts(targets: Sequence[str], options: Options, store: Store) -> Facts
     facts: Facts = {
         "form": options.form,
         "run_seconds": RUN_SECONDS[options.form],
-        "n_seeds": options.n_seeds,
         "n_unreached": count_unreached(targets, options, store),
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "targets": list(targets),
         "descriptions": describe_data(store) if "datasets" in targets else [],
         "tables": tables,
         "distributions": _distributions(tables),
-        "figures": {name: _FIGURES[name](options, store) for name in FIGURES if name in targets},
+        "figures": {
+            name: figures.FIGURES[name][1](options, store) for name in FIGURES if name in targets
+        },
         "runs": runs,
         "lines": lines,
     }
     facts["findings"] = findings.find_all(facts) if tables else []
     return facts
-
-
-_FIGURES: dict[str, Callable[[Options, Store], object]] = {
-    "tsne": curves.describe_panels,
-    "digits": lambda options, store: curves.describe_digits(store),
-    "sensitivity": curves.describe_sensitivity,
-    "time-rows": curves.describe_growth,
-    "time-terms": curves.describe_terms,
-}
 
 
 def _distributions(tables: Sequence[Facts]) -> list[Facts]:
@@ -109,13 +100,7 @@ def _method(line: Line) -> str:
 
 
 def describe_data_key(line: Line) -> str:
-    """The data of a line as text.
-
-    Examples
-    --------
-    >>> describe_data_key({"data": {"problem": "nus", "rows": 500, "made": True}})
-    'nus, made, 500 rows'
-    """
+    """The data of a line as text."""
     data = line["data"]
     if "shape" in data:
         n, d, v, k = data["shape"]

@@ -22,10 +22,9 @@ from sklearn.utils import check_random_state
 from manyview.engines import Memory
 from manyview.engines.base import Run, one_thread_per_product
 from manyview.engines.progress import SilentProgress
-from manyview.machine import Stopwatch
+from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline.settings import published_parameters, resolve
-from manyview.reproduce.provenance import n_cores
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import AnchorGraph, GraphTile, side_by_side_graphs
@@ -37,20 +36,10 @@ VARIANTS = ("paper", "released")
 
 @dataclass(frozen=True)
 class GridFit:
-    """One setting of the grid and what it gave.
+    """One setting of the grid, its labels and its cost.
 
-    Attributes
-    ----------
-    alpha, variant
-        The setting.
-    labels : ndarray of shape (n,)
-        Clusters.
-    stage_seconds : dict
-        Of a whole fit with this setting: shared work counts in full.
-    spent_seconds : float
-        What this setting cost beyond work that was already done for others.
-    cpu_seconds : float
-        Of all threads, for a whole fit with this setting.
+    ``stage_seconds`` and ``cpu_seconds`` (of all threads) are those of a whole fit, shared work in
+    full; ``spent_seconds`` is what it cost beyond work that was already done for others.
     """
 
     alpha: float
@@ -73,20 +62,8 @@ def fit_grid(
 ) -> Iterator[GridFit]:
     """Fit the published method with one number of anchors and every alpha and variant.
 
-    Parameters
-    ----------
-    views : Views
-        The data.
-    n_clusters, n_anchors : int
-        k and m.
-    alphas : sequence of float
-        Values of alpha to try.
-    variants : sequence of {"paper", "released"}
-        With and without the degree scaling.
-    seed : int
-        As ``random_state`` of the estimator.
-    n_jobs : int or None
-        Threads; None is all cores.
+    "paper" is with and "released" without the degree scaling; ``seed`` is as ``random_state`` of the
+    estimator, and ``n_jobs`` None is all cores.
 
     Examples
     --------
@@ -98,7 +75,7 @@ def fit_grid(
     settings = resolve(published_parameters(n_clusters, n_anchors, alphas, "paper"), views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     *rngs, _ = _spawn(first)
-    run = Run(n_jobs or n_cores(), SilentProgress())
+    run = Run(count_jobs(n_jobs), SilentProgress())
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from manyview.datasets import info, make_subspaces
@@ -43,37 +42,24 @@ def make_sparse_subspaces(
 
     Each class has five directions in each view, each with a fifth of ``n_nonzero`` words less the
     stray ones; a row is a mixture of its class's directions with positive weights.
-
-    Examples
-    --------
-    >>> views = make_sparse_subspaces([30, 20], [400, 300], 50)
-    >>> views.n_rows, bool(40 < views.arrays[0].nnz / 50 <= 50)
-    (50, True)
     """
     rng = np.random.default_rng(seed)
-    target = rng.permutation(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
-    weights = rng.gamma(2.0, size=(len(target), _DIMENSION)).astype(np.float32)
-    arrays = [_mix(target, weights, len(sizes), width, n_nonzero, rng) for width in widths]
-    return Views(arrays, target=target)
+    n, k = sum(sizes), len(sizes)
+    target = rng.permutation(np.repeat(np.arange(k, dtype=np.int32), sizes))
+    weights = rng.gamma(2.0, size=(n, _DIMENSION)).astype(np.float32)
+    n_stray = max(n_nonzero // 10, 1)
+    shape = (k, _DIMENSION, (n_nonzero - n_stray) // _DIMENSION)
 
+    def mix(width: int) -> sparse.csr_array:
+        words = rng.integers(width, size=shape, dtype=np.int32)
+        values = rng.gamma(2.0, size=shape).astype(np.float32)
+        stray_words = rng.integers(width, size=(n, n_stray), dtype=np.int32)
+        stray_values = rng.gamma(2.0, size=(n, n_stray)).astype(np.float32)
+        columns = np.hstack([words[target].reshape(n, -1), stray_words])
+        entries = np.hstack([(values[target] * weights[:, :, None]).reshape(n, -1), stray_values])
+        indptr = np.arange(n + 1, dtype=np.int32) * np.int32(columns.shape[1])
+        matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
+        matrix.sum_duplicates()
+        return matrix
 
-def _mix(
-    target: npt.NDArray[np.int32],
-    weights: npt.NDArray[np.float32],
-    n_classes: int,
-    width: int,
-    n_nonzero: int,
-    rng: np.random.Generator,
-) -> sparse.csr_array:
-    n, n_stray = len(target), max(n_nonzero // 10, 1)
-    share = (n_nonzero - n_stray) // _DIMENSION
-    words = rng.integers(width, size=(n_classes, _DIMENSION, share), dtype=np.int32)
-    values = rng.gamma(2.0, size=(n_classes, _DIMENSION, share)).astype(np.float32)
-    stray_words = rng.integers(width, size=(n, n_stray), dtype=np.int32)
-    stray_values = rng.gamma(2.0, size=(n, n_stray)).astype(np.float32)
-    columns = np.hstack([words[target].reshape(n, -1), stray_words])
-    entries = np.hstack([(values[target] * weights[:, :, None]).reshape(n, -1), stray_values])
-    indptr = np.arange(n + 1, dtype=np.int32) * np.int32(columns.shape[1])
-    matrix = sparse.csr_array((entries.ravel(), columns.ravel(), indptr), shape=(n, width))
-    matrix.sum_duplicates()
-    return matrix
+    return Views([mix(width) for width in widths], target=target)

@@ -89,15 +89,7 @@ def title(method: str, view: int | None = None) -> str:
 
 
 def describe(settings: Settings) -> str:
-    """Settings as text.
-
-    Examples
-    --------
-    >>> describe({"variant": "paper", "n_anchors": 50, "alpha": 0.1, "standardised": False})
-    'm = 50, alpha = 0.1'
-    >>> describe({})
-    'defaults'
-    """
+    """Settings as text."""
     shown = [
         f"{'m' if name == 'n_anchors' else name} = {value:{'g' if isinstance(value, float) else ''}}"
         for name, value in settings.items()

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
 from manyview.reproduce import drawings
-from manyview.reproduce.curves import SENSITIVE_SCORES
 from manyview.reproduce.evidence import figure
+from manyview.reproduce.figures import SENSITIVE_SCORES
 from manyview.reproduce.plan import MADE
 from manyview.reproduce.tables import SCORES, Facts
 
@@ -58,7 +58,6 @@ def _helpers() -> dict[str, Any]:
         "best": lambda summary: (
             "–" if not summary or summary["n"] < 2 else f"{summary['best']:.3f}"
         ),
-        "verdict_class": lambda verdict: verdict.replace(" ", "-"),
         "heat": _heat,
         "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
     }

@@ -36,13 +36,7 @@ ALPHAS = (0.001, 0.01, 0.1, 1.0, 10.0)
 
 
 def anchor_numbers(n_clusters: int) -> tuple[int, ...]:
-    """The numbers of anchors that the paper tries: k, 50 and 100.
-
-    Examples
-    --------
-    >>> anchor_numbers(10)
-    (10, 50, 100)
-    """
+    """The numbers of anchors that the paper tries: k, 50 and 100."""
     return tuple(sorted({n_clusters, 50, 100}))
 
 
@@ -63,10 +57,15 @@ VIEWS: dict[str, tuple[str, ...]] = {
 the text only."""
 
 
+def read_table(name: str) -> list[dict[str, str]]:
+    """The lines of one of this package's CSV files."""
+    text = (files("manyview.reproduce") / name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
 def _read_rows() -> dict[str, list[PaperRow]]:
     rows: dict[str, list[PaperRow]] = {}
-    text = (files("manyview.reproduce") / "paper.csv").read_text(encoding="utf-8")
-    for data, method, view, *scores, seconds in list(csv.reader(text.splitlines()))[1:]:
+    for data, method, view, *scores, seconds in (r.values() for r in read_table("paper.csv")):
         accuracy, nmi, purity = (float(score) if score else None for score in scores)
         row = PaperRow(method, int(view) if view else None, accuracy, nmi, purity, float(seconds))
         rows.setdefault(data, []).append(row)
@@ -78,13 +77,7 @@ ROWS = _read_rows()
 
 
 def find_row(data: str, method: str, view: int | None = None) -> PaperRow | None:
-    """The printed row of a method, or None where the paper has none.
-
-    Examples
-    --------
-    >>> find_row("handwritten", "LMVSC").accuracy
-    0.9165
-    """
+    """The printed row of a method, or None where the paper has none."""
     rows = ROWS.get(data, ())
     return next((row for row in rows if (row.method, row.view) == (method, view)), None)
 

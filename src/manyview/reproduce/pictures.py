@@ -84,13 +84,7 @@ def draw_digits(views: Views, cell: Cell) -> Line:
 
 
 def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    r"""Grey pixels (height, width) as PNG.
-
-    Examples
-    --------
-    >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:4]
-    b'\x89PNG'
-    """
+    """Grey pixels (height, width) as PNG."""
     from PIL import Image
 
     file = io.BytesIO()

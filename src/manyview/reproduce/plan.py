@@ -23,6 +23,8 @@ VARIANTS = ("LMVSC, paper variant", RELEASED)
 MANY = "LMVSC, released, m = k, many seeds"
 """The row that shows how rare a figure is."""
 
+STANDARDISED, OURS = "LMVSC, released, standardised first", "LMVSC, our defaults"
+
 TIMED_SETTINGS = {"variant": "released", "n_anchors": 50, "alpha": 0.01, "standardised": False}
 """Of the published method where only its time counts."""
 
@@ -132,51 +134,56 @@ def plan_table(problem: Problem, options: Options) -> Table:
     """The rows of one data set's table."""
     if not problem.is_present():
         return Table(problem, tuple(_made_rows(problem, options)), False, _refusals(problem))
-    rows = [*_published_rows(problem, options), *_baseline_rows(problem, options)]
-    rows += _unlabelled_rows(problem, options)
-    return Table(problem, tuple(rows), True, () if problem.is_small else _refusals(problem))
+    rows = (*_tuned_rows(problem, options), *_unlabelled_rows(problem, options))
+    return Table(problem, rows, True, () if problem.is_small else _refusals(problem))
 
 
-def _published_rows(problem: Problem, options: Options) -> Iterator[Row]:
+def _tuned_rows(problem: Problem, options: Options) -> Iterator[Row]:
     def row(
-        label: str, variant: str = "released", *, kind: str = "", view: int | None = None
+        label: str,
+        method: str,
+        variant: str = "released",
+        *,
+        kind: str = "",
+        view: int | None = None,
     ) -> Row:
-        budget = find_budget(
-            options.form, problem, kind.removesuffix(" first") or methods.PUBLISHED
-        )
-        settings = methods.published_settings(
-            problem.info.n_clusters, variant, budget.grid, standardised=kind == "standardised first"
-        )
-        job = f"{methods.PUBLISHED}, {kind}" if kind else methods.PUBLISHED
-        return _tuned(problem, options, label, methods.PUBLISHED, budget, settings, view, job)
+        budget = find_budget(options.form, problem, kind or method)
+        if method in methods.BASELINES:
+            settings = methods.baseline_settings(method, budget.grid)
+        else:
+            settings = methods.published_settings(
+                problem.info.n_clusters, variant, budget.grid, standardised=kind == "standardised"
+            )
+        seeds, whole = options.seed_numbers(budget), Data(problem.name, budget.rows)
+        data, tuning_seeds, final = whole, seeds, None
+        if budget.tuning_rows is not None and budget.tuning_rows < whole.n_rows:
+            data, tuning_seeds, final = Data(problem.name, budget.tuning_rows), (0,), whole
+        cells = [
+            tuple(Cell(data, method, s, seed, view) for seed in tuning_seeds) for s in settings
+        ]
+        return Row(
+            label, method, TUNED, f"{method}, {kind}" if kind else method, tuple(cells), budget, view,
+            final=final, final_seeds=() if final is None else seeds,
+        )  # fmt: skip
 
-    yield row(VARIANTS[0], "paper")
-    yield (released := row(RELEASED))
+    yield row(VARIANTS[0], methods.PUBLISHED, "paper")
+    yield (released := row(RELEASED, methods.PUBLISHED))
     if problem.is_small and MANY_SEEDS[options.form]:
-        yield _many_seeds(problem, options, released)
-    yield row("LMVSC, released, standardised first", kind="standardised first")
+        # The paper's choice on small data, as many anchors as clusters, over many more seeds.
+        k, seeds = problem.info.n_clusters, tuple(range(MANY_SEEDS[options.form]))
+        fewest = [cells for cells in released.candidates if cells[0].settings["n_anchors"] == k]
+        yield replace(
+            released, label=MANY, job=f"{methods.PUBLISHED}, many seeds", candidates=tuple(fewest),
+            budget=find_budget(options.form, problem, "many seeds"),
+            final=released.data, final_seeds=seeds,
+        )  # fmt: skip
+    yield row(STANDARDISED, methods.PUBLISHED, kind="standardised")
     for view in range(problem.n_views) if problem.n_views > 1 else []:
-        yield row(f"LMVSC({view + 1}), released, one view", kind="one view", view=view)
-
-
-def _many_seeds(problem: Problem, options: Options, released: Row) -> Row:
-    """The paper's choice on small data, as many anchors as clusters, over many more seeds."""
-    k = problem.info.n_clusters
-    fewest = [cells for cells in released.candidates if cells[0].settings["n_anchors"] == k]
-    budget = find_budget(options.form, problem, "many seeds")
-    return Row(
-        MANY, methods.PUBLISHED, TUNED, f"{methods.PUBLISHED}, many seeds", tuple(fewest), budget,
-        final=released.data, final_seeds=tuple(range(MANY_SEEDS[options.form])),
-    )  # fmt: skip
-
-
-def _baseline_rows(problem: Problem, options: Options) -> Iterator[Row]:
+        label = f"LMVSC({view + 1}), released, one view"
+        yield row(label, methods.PUBLISHED, kind="one view", view=view)
     for method in methods.BASELINES:
-        budget = find_budget(options.form, problem, method)
-        settings = methods.baseline_settings(method, budget.grid)
-        for view in _views_of(problem, method):
-            label = methods.title(method, view)
-            yield _tuned(problem, options, label, method, budget, settings, view)
+        for one in _views_of(problem, method):
+            yield row(methods.title(method, one), method, view=one)
 
 
 def _views_of(problem: Problem, method: str) -> Sequence[int | None]:
@@ -185,30 +192,8 @@ def _views_of(problem: Problem, method: str) -> Sequence[int | None]:
     return range(problem.n_views)
 
 
-def _tuned(
-    problem: Problem,
-    options: Options,
-    label: str,
-    method: str,
-    budget: Budget,
-    settings: list[methods.Settings],
-    view: int | None = None,
-    job: str | None = None,
-) -> Row:
-    seeds = options.seed_numbers(budget)
-    whole = Data(problem.name, budget.rows)
-    two_steps = budget.tuning_rows is not None and budget.tuning_rows < whole.n_rows
-    data = Data(problem.name, budget.tuning_rows) if two_steps else whole
-    tuning_seeds = (0,) if two_steps else seeds
-    return Row(
-        label, method, TUNED, job or method,
-        tuple(tuple(Cell(data, method, s, seed, view) for seed in tuning_seeds) for s in settings),
-        budget, view, final=whole if two_steps else None, final_seeds=seeds if two_steps else (),
-    )  # fmt: skip
-
-
 def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    labels = {methods.DEFAULT: "LMVSC, our defaults", methods.KMEANS: _kmeans_title(problem)}
+    labels = {methods.DEFAULT: OURS, methods.KMEANS: _kmeans_title(problem)}
     for method in (*labels, methods.KMEANS_STANDARDISED, *methods.BASELINES):
         budget = find_budget(options.form, problem, method)
         data, seeds = Data(problem.name, budget.rows), options.seed_numbers(budget)
@@ -231,7 +216,7 @@ def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
 
     for label, variant in zip(VARIANTS, ("paper", "released"), strict=True):
         yield row(label, methods.PUBLISHED, {**TIMED_SETTINGS, "variant": variant})
-    yield row("LMVSC, our defaults", methods.DEFAULT, {})
+    yield row(OURS, methods.DEFAULT, {})
     yield row(_kmeans_title(problem), methods.KMEANS, {})
     for method in methods.BASELINES:
         view = _views_of(problem, method)[0]

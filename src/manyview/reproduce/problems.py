@@ -45,11 +45,6 @@ class Problem:
         return self.info.n_features * len(datasets.PAPER_NOISE_LEVELS[self.noise])
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether its views are sparse."""
-        return self.name in ("reuters", "rcv1")
-
-    @property
     def is_small(self) -> bool:
         """Whether methods that need all pairs of rows manage it."""
         return self.info.n_samples < 3000
@@ -117,7 +112,10 @@ def load(data: Data) -> Views:
         n, d, v, k = data.shape
         return datasets.make_views(n, k, (d,) * v, random_state=_SEED)
     problem = PROBLEMS[data.problem]
-    views = _sample(load_whole(problem.registry, made=data.made), data.rows)
+    views = load_whole(problem.registry, made=data.made)
+    if data.n_rows < views.n_rows:
+        chosen = np.random.default_rng(_SEED).permutation(views.n_rows)[: data.n_rows]
+        views = views[np.sort(chosen)]
     if problem.noise is None:
         return views
     levels = datasets.PAPER_NOISE_LEVELS[problem.noise]
@@ -138,11 +136,3 @@ def _repeat(views: Views, names: list[str]) -> Views:
 def load_whole(registry: str, *, made: bool = False) -> Views:
     """All rows of a data set of the registry, or of one made like it."""
     return make_like(registry, seed=_SEED) if made else datasets.load(registry, download=False)
-
-
-def _sample(views: Views, n_rows: int | None) -> Views:
-    if n_rows is None or n_rows >= views.n_rows:
-        return views
-    chosen = np.random.default_rng(_SEED).permutation(views.n_rows)[:n_rows]
-    sampled: Views = views[np.sort(chosen)]
-    return sampled

@@ -19,11 +19,6 @@ ROOT = Path(__file__).resolve().parents[3]
 LIBRARIES = ("manyview", "numpy", "scipy", "scikit-learn", "numba")
 
 
-def n_cores() -> int:
-    """Number of cores this process may use."""
-    return count_jobs(None)
-
-
 @cache
 def code_and_machine(more_libraries: tuple[str, ...] = ()) -> dict[str, Any]:
     """What else a figure depends on. No host name: results are public.
@@ -38,7 +33,7 @@ def code_and_machine(more_libraries: tuple[str, ...] = ()) -> dict[str, Any]:
     return {
         "commit": _git("rev-parse", "HEAD") if is_checkout else None,
         "dirty": None if changed is None else bool(changed),
-        "cores": n_cores(),
+        "cores": count_jobs(None),
         "cpu": _cpu_model(),
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {"python": platform.python_version(), **_versions(LIBRARIES + more_libraries)},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from manyview.reproduce import figure_plan, methods
+from manyview.reproduce import figures, methods
 from manyview.reproduce.budget import RUN_SECONDS
 from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.compute import batches
@@ -25,7 +25,7 @@ TABLES: dict[str, tuple[str, ...]] = {"datasets": ()} | {
 }
 """Tables by the name to ask for them, with their data sets; "datasets" are the two descriptions."""
 
-FIGURES = ("tsne", "digits", "sensitivity", "time-rows", "time-terms")
+FIGURES = tuple(figures.FIGURES)
 
 _TUNING_SHARE = 0.5  # of a limit, where the chosen setting is fitted again to more rows
 
@@ -40,13 +40,7 @@ class Job:
 
 
 def targets(wanted: Sequence[str]) -> list[str]:
-    """Names of the tables and figures that were asked for; "all" is all of them.
-
-    Examples
-    --------
-    >>> targets(["tsne", "nus"])
-    ['nus', 'tsne']
-    """
+    """Names of the tables and figures that were asked for; "all" is all of them."""
     known = [*TABLES, *FIGURES]
     unknown = [name for name in wanted if name not in (*known, "all")]
     if unknown:
@@ -120,23 +114,11 @@ def _by_setting(rows: Sequence[Row]) -> list[Cell]:
 
 
 def _figure_jobs(name: str, options: Options) -> Iterator[Job]:
-    seconds = figure_plan.SECONDS[options.form]
-    if name == "tsne":
-        yield Job("t-SNE", [panel.cell for panel in figure_plan.plan_panels(options)], seconds)
-    elif name == "digits":
-        yield Job("noisy digits", [cell for _, cell in figure_plan.plan_digits()], seconds)
-    elif name == "sensitivity":
-        for plan in figure_plan.plan_sensitivity(options):
-            title = f"sensitivity, {plan.problem.title}"
-            cells = [cell for row in plan.published for cell in row.tuning_cells]
-            yield Job(f"{title}, published", cells, seconds)
-            yield Job(f"{title}, ours", [cell for cells in plan.ours for cell in cells], seconds)
-    elif name == "time-rows":
-        for curve in figure_plan.plan_growth(options):
-            yield Job(f"time against rows: {curve.title}", curve.cells, curve.seconds)
-    else:
-        for varied, points in figure_plan.plan_terms(options).items():
-            yield Job(f"time against {varied}", [cell for _, cell in points], seconds)
+    jobs: dict[tuple[str, float | None], list[Cell]] = {}
+    for part in figures.FIGURES[name][0](options):
+        jobs.setdefault((part.job, part.seconds), []).extend(part.cells)
+    for (title, seconds), cells in jobs.items():
+        yield Job(title, cells, seconds)
 
 
 def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float | None) -> bool:

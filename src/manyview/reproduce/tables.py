@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Cell, Line, Store
+from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.made import WORDS_FROM
 from manyview.reproduce.plan import (
     MADE,
@@ -45,8 +45,6 @@ PROTOCOLS = {
 
 _TIMED = (*methods.BASELINES, methods.KMEANS, methods.KMEANS_STANDARDISED)
 _NO_PARTNER = "LMVSC was not timed on these rows on the same machine"
-NEAR_ZERO = 0.02
-"""NMI below this is what the paper prints as "-"."""
 
 
 def describe_table(table: Table, store: Store) -> Facts:
@@ -110,12 +108,7 @@ def _describe_row(row: Row, problem: Problem, store: Store) -> Facts:
         "paper": None if printed is None else _printed(printed),
         "status": "done" if done else lines[0]["status"] if lines else "not run yet",
         "reason": "; ".join(reasons) if reasons else None,
-        "settings": settings if done else None,
         "how": "; ".join(how),
-        "is_tuned": is_tuned,
-        "n_tried": n_tried,
-        "n_tuning_rows": row.tuning_data.n_rows,
-        "best_fit": _best_fit(tried),
         "budget": row.budget.describe(problem.info.n_samples, is_tuned=is_tuned),
         "n_rows": row.data.n_rows,
         "n_seeds": len(done),
@@ -139,13 +132,7 @@ def _elsewhere(row: Row, table: Table, store: Store) -> list[Facts]:
 
 
 def summarise(values: Sequence[float]) -> Facts | None:
-    """Mean, spread (sample standard deviation; None for one value) and best.
-
-    Examples
-    --------
-    >>> summarise([0.5, 0.7])["mean"], summarise([0.5])["sd"], summarise([]) is None
-    (0.6, None, True)
-    """
+    """Mean, spread (sample standard deviation; None for one value) and best; None of nothing."""
     if not values:
         return None
     return {
@@ -184,20 +171,6 @@ def _how_chosen(row: Row, settings: str, n_tried: int) -> str:
     return how
 
 
-def _best_fit(lines: Sequence[Line]) -> Facts | None:
-    """The luckiest of all fits that settings were chosen from, and how many there were."""
-    if not lines:
-        return None
-    best = max(lines, key=lambda line: float(line["scores"]["accuracy"]))
-    return {
-        **{name: best["scores"][name] for name in ("accuracy", "nmi")},
-        "settings": methods.describe(best["settings"]),
-        "seed": best["seed"],
-        "n_fits": len(lines),
-        "lines": [best["id"]],
-    }
-
-
 def _largest_class(problem: Problem, store: Store) -> float | None:
     """Share of the largest class in the whole data set, where it is known."""
     counts = problem.info.class_counts
@@ -225,7 +198,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
     """Seconds of each baseline over those of the published method on the same rows, and the paper's."""
     own = next(row for row in table.rows if row.label == RELEASED)
     partners = {cell.data: cell for cell in table.partners(store, [RELEASED])}
-    printed_own = paper.find_row(table.problem.name, "LMVSC")
+    printed_own = next(r for r in paper.ROWS[table.problem.name] if r.method == "LMVSC")
     found = []
     for row in table.rows:
         if row.method not in _TIMED or row.protocol == TUNED:
@@ -241,9 +214,6 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
         whole = fmean(line["seconds"] for line in ours)
         timed = fmean(line["seconds"] - line["stage_seconds"]["anchors"] for line in ours)
         printed = paper.find_row(table.problem.name, row.method, row.view)
-        paper_ratio = None
-        if printed is not None and printed_own is not None:
-            paper_ratio = printed.seconds / printed_own.seconds
         found.append(
             {
                 "label": row.label,
@@ -254,7 +224,7 @@ def _ratios(table: Table, store: Store) -> list[Facts]:
                 "seconds": whole,
                 "ratio": baseline / whole,
                 "ratio_without_anchors": baseline / timed,
-                "paper_ratio": paper_ratio,
+                "paper_ratio": printed and printed.seconds / printed_own.seconds,
                 "lines": [line["id"] for line in (*lines, *ours)],
             }
         )
@@ -286,15 +256,11 @@ def describe_data(store: Store) -> list[Facts]:
             ours |= {"n_classes": line["n_clusters"], "lines": [line["id"]]}
         elif line is not None and problem.is_present():
             why_absent = str(line.get("reason", line["status"]))
+        printed = {"n_classes": problem.info.n_clusters, "n_rows": problem.info.n_samples}
         found.append(
             {
                 "title": problem.title,
-                "is_single": len(views) == 1,
-                "paper": {
-                    "views": views,
-                    "n_classes": problem.info.n_clusters,
-                    "n_rows": problem.info.n_samples,
-                },
+                "paper": {"views": views, **printed},
                 "ours": ours,
                 "why_absent": why_absent,
             }

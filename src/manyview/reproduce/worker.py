@@ -6,20 +6,18 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
 from manyview.reproduce.cells import Cell, Line
 
 _START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
-
-
 _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"}
 """Threads that wait sleep: spinning, on a machine with other work, takes ten times as long."""
 
 
-class Worker:
+class Worker(AbstractContextManager["Worker"]):
     """Computes batches of cells in a child process, which is started when it is first needed.
 
     ``busy_seconds`` is what the last batch took, without starting the process and loading data.
@@ -91,9 +89,6 @@ class Worker:
         if self._pipe is not None:
             self._pipe.close()
         self._process = self._pipe = None
-
-    def __enter__(self) -> Worker:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.stop()
