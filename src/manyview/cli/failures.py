@@ -17,15 +17,7 @@ _REMEDIES = {
 
 
 class Failure(click.ClickException):
-    """Something went wrong that is not about how options were written.
-
-    Parameters
-    ----------
-    message : str
-        What, and what to do about it.
-    exit_code : int
-        1 if it failed, 2 if the user gave something that cannot work.
-    """
+    """Something went wrong (exit code 1), or the user gave something that cannot work (2)."""
 
     def __init__(self, message: str, *, exit_code: int = 2) -> None:
         super().__init__(message)

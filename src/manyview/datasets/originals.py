@@ -47,12 +47,7 @@ def read_originals(path: Path, info: DatasetInfo) -> RawData:
 def read_one(path: Path, *, n_features: int | None = None) -> RawData:
     """Views and labels of one file of any format that manyview reads; of a table, labels come last.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    n_features : int, optional
-        Number of columns, where the file need not tell it (svmlight).
+    ``n_features`` is the number of columns, where the file need not tell it (svmlight).
     """
     raw = _raw(read_file(Request(path, n_features=n_features)))
     if find_format(path).is_table:

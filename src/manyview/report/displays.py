@@ -193,13 +193,7 @@ class AgreementDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: LMVSC,
-        X: Any,
-        *,
-        score: str = "nmi",
-        random_state: int = 0,
-        ax: Any = None,
+        cls, estimator: LMVSC, X: Any, *, score: str = "nmi", random_state: int = 0, ax: Any = None
     ) -> AgreementDisplay:
         """Cluster each view alone (about 5000 rows at most), and draw the agreement.
 

@@ -78,11 +78,8 @@ def measure_memory() -> int | None:
 def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
     """Prove that the graph weights of a few rows are optimal.
 
-    Returns
-    -------
-    dict
-        ``n_rows`` looked at and ``worst``: the largest violation of the optimality conditions, duality
-        gap or distance from the simplex, relative to the problem's energy.
+    ``worst`` is the largest violation of the optimality conditions, duality gap or distance from the
+    simplex, relative to the problem's energy.
     """
     few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
     if few.present is not None:  # problems of incomplete rows are parts of those of complete ones

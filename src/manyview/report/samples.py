@@ -31,19 +31,7 @@ def choose_samples(
     rng: np.random.Generator,
     shown_rows: int = SHOWN_ROWS,
 ) -> Samples:
-    """Choose the rows a report looks at; few of them if they have very many columns.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Clusters; each is represented in every sample.
-    n_columns : int
-        Columns of all dense views together.
-    rng : Generator
-        Where chance comes from.
-    shown_rows : int
-        Most rows on the map.
-    """
+    """Choose the rows a report looks at, some of every cluster; few if they have very many columns."""
     shown = choose_balanced(labels, shown_rows, rng)
     within = labels[shown]
     wanted = min(STUDIED_ROWS, max(500, _STUDIED_CELLS // max(n_columns, 1)))

@@ -14,12 +14,7 @@ from manyview.explain.features import find_features
 from manyview.report import provenance, refits
 from manyview.report.advice import give_advice
 from manyview.report.certainty import describe_certainty, describe_cluster, measure_certainty
-from manyview.report.classes import (
-    compare_with_classes,
-    encode_classes,
-    match_columns,
-    merge_rare,
-)
+from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
 from manyview.report.fitted import check_has_labels, read_fitted_rows
 from manyview.report.layout import lay_out, quantise
 from manyview.report.samples import SHOWN_ROWS, choose_samples
