@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import print_result, print_table, remarks, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, print_result, print_table, remarks, say, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, claim_folder, describe_views
 from manyview.machine import whole_file

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 import click
 
 import manyview as package
-from manyview.cli.console import shared_options
-from manyview.cli.failures import Failure, as_failure
+from manyview.cli.console import Failure, as_failure, shared_options
 
 COMMANDS = {
     "fit": "manyview.cli.fit",
@@ -25,7 +24,6 @@ COMMANDS = {
     "demo": "manyview.cli.demo",
     "bench": "manyview.cli.bench",
     "reproduce": "manyview.cli.reproduce",
-    "completion": "manyview.cli.completion",
 }
 """Where each command is; its module imports nothing slow before the command runs."""
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import print_result, remarks, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, report_facts, write_record

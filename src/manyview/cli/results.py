@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import say
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, say
 from manyview.machine import whole_file
 from manyview.wording import count
 
