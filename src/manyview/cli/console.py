@@ -51,23 +51,13 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
             _log(ctx, value)
 
 
+_option = partial(click.option, expose_value=False, callback=_remember)
+_SEED: dict[str, Any] = {"type": click.IntRange(0, 2**31 - 1), "metavar": "NUMBER"}
 _OPTIONS: dict[str, Callable[..., Any]] = {
-    "quiet": partial(
-        click.option, "-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."
-    ),
-    "verbose": partial(
-        click.option, "-v", "--verbose", count=True, help="Log what happens; twice: everything."
-    ),
-    "as_json": partial(
-        click.option, "--json", "as_json", is_flag=True, help="Print results as JSON."
-    ),
-    "seed": partial(
-        click.option,
-        "--seed",
-        type=click.IntRange(0, 2**31 - 1),
-        metavar="NUMBER",
-        help="The same seed gives the same results.  [default: 0]",
-    ),
+    "quiet": _option("-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."),
+    "verbose": _option("-v", "--verbose", count=True, help="Log what happens; twice: everything."),
+    "as_json": _option("--json", "as_json", is_flag=True, help="Print results as JSON."),
+    "seed": _option("--seed", help="The same seed gives the same results.  [default: 0]", **_SEED),
 }
 
 
@@ -76,7 +66,7 @@ def shared_options(*names: str) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         for name in reversed(names):
-            command = _OPTIONS[name](expose_value=False, callback=_remember)(command)
+            command = _OPTIONS[name](command)
         return command
 
     return add

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.originals import RawData
+from manyview.datasets.registry import DatasetInfo, Source
 from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.originals import RawData, read_originals
+from manyview.datasets.registry import DatasetInfo
 from manyview.machine import whole_file
 from manyview.views.container import Views
 

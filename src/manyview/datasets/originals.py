@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo
+from manyview.datasets.registry import DatasetInfo
 from manyview.readers import Contents, Request, find_format, read_file, svmlight
 from manyview.readers.contents import LABEL_NAMES
 from manyview.readers.idx import read_array
