@@ -167,12 +167,8 @@ class _Job:
         self.n_clusters, self.folder = given["n_clusters"], Path(given["output"])
         self.engine, self.has_report = given["engine"], given["report"]
         self.memory_limit = given["memory_limit"] or memory_for_views()
+        self.checkpoint = self.folder / "checkpoint"  # where the disk engine notes how far it is
         self.is_writing = self.uses_checkpoint = False
-
-    @property
-    def checkpoint(self) -> Path:
-        """Where the disk engine notes how far it is."""
-        return self.folder / "checkpoint"
 
     def run(self) -> None:
         """Read, fit, write and print."""
@@ -250,8 +246,12 @@ class _Job:
 
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
+        from manyview.report import build_summary
+
         try:
-            shown = {**results.report_facts(model, data, facts), "fit": facts}
+            command, seed = facts["command"], facts["seed"]
+            shown = build_summary(model, data.views, command=command, random_state=seed)
+            shown["fit"] = facts
             results.write_record(self.folder / "summary.json", shown)
             from manyview.report import write_report
 

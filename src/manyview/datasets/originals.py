@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from manyview.datasets.registry import DatasetInfo
 from manyview.readers import Contents, Request, find_format, read_file, svmlight
 from manyview.readers.contents import LABEL_NAMES
 from manyview.readers.idx import read_array
+from manyview.sources import is_source
 
 _MFEAT_PARTS = ("fac", "fou", "kar", "mor", "pix", "zer")
 _LANGUAGE_CODES = ("EN", "FR", "GR", "IT", "SP")
@@ -59,12 +59,8 @@ def read_one(path: Path, *, n_features: int | None = None) -> RawData:
 
 
 def _raw(contents: Contents) -> RawData:
-    arrays = [part.rows for part in contents.parts]
-    is_array = [isinstance(rows, np.ndarray) or sparse.issparse(rows) for rows in arrays]
-    whole = [
-        rows if ready else rows.read(0, rows.shape[0])
-        for rows, ready in zip(arrays, is_array, strict=True)
-    ]
+    arrays = (part.rows for part in contents.parts)
+    whole = [rows.read(0, rows.shape[0]) if is_source(rows) else rows for rows in arrays]
     return RawData(whole, contents.labels)  # type: ignore[arg-type]
 
 
