@@ -267,7 +267,7 @@ def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("manyview.report.summary.build_summary", stop)
+        patched.setattr("manyview.report.build_summary", stop)
         result = run(*FIT, "-o", "out")
     assert result.exit_code == 130
     assert "'manyview report out' makes the report" in result.stderr
