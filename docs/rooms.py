@@ -12,26 +12,27 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "manyview"
 PICTURE = ROOT / "docs" / "_static" / "rooms.svg"
 
-PURPOSE = {
-    "cli": "commands",
-    "reproduce": "the paper's experiments",
-    "report": "one page, displays",
-    "sc": "single cells",
-    "select": "settings compared",
-    "estimator": "LMVSC",
-    "explain": "why a row is there",
-    "compose": "pipelines",
-    "pipeline": "the algorithm in order",
-    "engines": "who computes: memory, disk, Dask",
-    "stages": "mathematics of one tile",
-    "views": "named, row-aligned views",
-    "simplex": "the quadratic program",
-    "readers": "one file format each",
-    "sources": "where rows lie",
-    "datasets": "named data",
-    "baselines": "methods compared with",
-    "metrics": "scores",
+ROOMS = {
+    "cli": (0.62, "commands"),
+    "reproduce": (0.82, "the paper's experiments"),
+    "report": (0.38, "one page, displays"),
+    "sc": (0.62, "single cells"),
+    "select": (0.14, "settings compared"),
+    "estimator": (0.38, "LMVSC"),
+    "explain": (0.26, "why a row is there"),
+    "compose": (0.5, "pipelines"),
+    "pipeline": (0.26, "the algorithm in order"),
+    "baselines": (0.66, "methods compared with"),
+    "datasets": (0.9, "named data"),
+    "engines": (0.13, "memory, disk, Dask"),
+    "stages": (0.4, "mathematics of one tile"),
+    "metrics": (0.74, "scores"),
+    "simplex": (0.26, "the quadratic program"),
+    "views": (0.56, "named, row-aligned views"),
+    "readers": (0.74, "one file format each"),
+    "sources": (0.5, "where rows lie"),
 }
+"""Where each room stands across the picture, and what it is for."""
 
 
 def find_layers():
@@ -93,6 +94,14 @@ def find_steps(arrows):
     ]
 
 
+def find_facts():
+    """Layers and arrows of the rooms in the picture, as JSON keeps them."""
+    layers = [[room for room in layer if room in ROOMS] for layer in find_layers()]
+    layers = [layer for layer in layers if layer]
+    rooms = [room for layer in layers for room in layer]
+    return {"layers": layers, "arrows": [list(arrow) for arrow in find_arrows(rooms)]}
+
+
 def draw(path=PICTURE):
     """Write the picture, with the arrows it was drawn from in its description."""
     import matplotlib
@@ -101,14 +110,13 @@ def draw(path=PICTURE):
     matplotlib.rcParams.update({"svg.hashsalt": "rooms", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
-    layers = [layer for layer in find_layers() if set(layer) & set(PURPOSE)]
-    rooms = [room for layer in layers for room in layer if room in PURPOSE]
+    facts = find_facts()
+    layers, arrows = facts["layers"], [tuple(arrow) for arrow in facts["arrows"]]
     figure, ax = plt.subplots(figsize=(9, 1.02 * len(layers)))
-    places = {}
-    for depth, layer in enumerate(layers):
-        for i, room in enumerate(layer):
-            places[room] = ((i + 0.5) / len(layer), -depth)
-    for a, b in find_steps(find_arrows(rooms)):
+    places = {
+        room: (ROOMS[room][0], -depth) for depth, layer in enumerate(layers) for room in layer
+    }
+    for a, b in find_steps(arrows):
         (x0, y0), (x1, y1) = places[a], places[b]
         ax.annotate(
             "",
@@ -124,12 +132,11 @@ def draw(path=PICTURE):
         )
     for room, (x, y) in places.items():
         ax.text(
-            x, y, f"{room}\n{PURPOSE[room]}", ha="center", va="center", fontsize=10, linespacing=1.4,
+            x, y, f"{room}\n{ROOMS[room][1]}", ha="center", va="center", fontsize=10, linespacing=1.4,
             bbox={"boxstyle": "round,pad=0.45", "facecolor": "#eef3f9", "edgecolor": "#3b5b86"},
         )  # fmt: skip
     ax.set(xlim=(0, 1), ylim=(-len(layers) + 0.4, 0.6))
     ax.axis("off")
-    facts = {"layers": layers, "arrows": find_arrows(rooms)}
     metadata = {"Date": None, "Creator": None, "Description": json.dumps(facts)}
     figure.savefig(path, bbox_inches="tight", metadata=metadata)
     plt.close(figure)

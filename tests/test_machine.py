@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from manyview import machine as module
-from manyview.engines import budget
+from manyview.engines.disk import memory_limit
 from manyview.machine import PeakMemory, Stopwatch, free_memory, peak_bytes, resident_bytes
 
 FREE = 2_000_000 * 1024
@@ -92,12 +92,12 @@ def test_physical_memory_stands_in_where_the_system_says_nothing(machine):
 
 
 def test_a_quarter_is_for_rows(machine):
-    assert budget.memory_limit(None) == FREE // 4
+    assert memory_limit(None) == FREE // 4
 
 
 def test_rows_get_something_where_nothing_seems_free(machine):
     write_group(machine / "cgroup", limit=1_000_000, used=1_000_000, inactive=0)
-    assert budget.memory_limit(None) == 16 << 20
+    assert memory_limit(None) == 16 << 20
 
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="read from Linux's /proc")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import html
+import json
+import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -115,3 +119,9 @@ def test_every_module_is_tested_under_its_own_name():
         )
         untested += [] if is_tested else [name]
     assert untested == []
+
+
+def test_the_picture_of_the_rooms_shows_todays_imports():
+    rooms = runpy.run_path(str(TESTS.parent / "docs" / "rooms.py"))
+    (drawn,) = re.findall(r"<dc:description>(.*?)</dc:description>", read(rooms["PICTURE"]))
+    assert json.loads(html.unescape(drawn)) == rooms["find_facts"](), "run python docs/rooms.py"

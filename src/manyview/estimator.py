@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.checks import check_option
 from manyview.engines import choose_engine
 from manyview.engines.base import Engine, Run
-from manyview.engines.packing import digest
 from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
 from manyview.errors import ModelFileError
 from manyview.explain.explanation import Explanation, explain_rows
@@ -36,6 +35,7 @@ from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.settings import published_parameters, resolve
 from manyview.pipeline.stream import StreamStart
+from manyview.sources.packing import digest
 from manyview.stages.n_clusters import Suggestion
 from manyview.views import frames
 from manyview.views.columns import as_wide, count_columns, find_columns

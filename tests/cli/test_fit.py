@@ -186,7 +186,7 @@ def test_too_little_memory_is_said_in_options(files, run):
 
 @pytest.mark.parametrize(("free", "limit"), [(8 << 30, 2 << 30), (0, 256 << 20)])
 def test_a_quarter_of_the_free_memory_is_for_views(monkeypatch, free, limit):
-    monkeypatch.setattr("manyview.engines.budget.free_memory", lambda: free)
+    monkeypatch.setattr("manyview.engines.disk.free_memory", lambda: free)
     assert memory_for_views() == limit
 
 

@@ -38,7 +38,7 @@ ENGINES = {
     "memory": (Memory, {}, as_they_are),
     "memory, two threads": (Memory, {"n_jobs": 2}, as_they_are),
     "memory, odd blocks": (partial(Memory, 5001), {"n_jobs": 2}, as_they_are),
-    "memory, large blocks": (partial(Memory, 3 * TILE_ROWS), {"n_jobs": 2}, as_they_are),
+    "memory, large blocks": (partial(Memory, 2 * TILE_ROWS), {"n_jobs": 2}, as_they_are),
     "memory, files": (Memory, {}, in_files),
     "disk": (Disk, {}, in_files),
     "disk, arrays": (Disk, {"n_jobs": 2}, as_they_are),
@@ -47,12 +47,23 @@ ENGINES = {
     "disk, two threads": (partial(Disk, "10 MB"), {"n_jobs": 2}, in_files),
     "dask": (Dask, {}, as_they_are),
 }
-N_ROWS = 3 * TILE_ROWS + 701
+N_ROWS = 2 * TILE_ROWS + 701
+ON_A_CLUSTER = pytest.mark.xdist_group("dask")  # so that one process starts one
 
 
-@pytest.fixture(params=ENGINES, scope="module")
+def make_model(**options):
+    return LMVSC(4, n_anchors=12, random_state=0, **{"n_repeats": 1, **options})
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=ON_A_CLUSTER if make is Dask else [])
+        for name, (make, *_) in ENGINES.items()
+    ],
+    scope="module",
+)
 def engine(request, tmp_path_factory):
-    """Give an engine, how the estimator runs it, and a function that puts views where it looks."""
+    """An engine, how the estimator runs it, and a function that puts views where it looks."""
     make, options, place = ENGINES[request.param]
     with nullcontext() if make is not Dask else _active_client(request):
         yield make(), options, lambda views: place(views, tmp_path_factory.mktemp("views"))
@@ -73,7 +84,15 @@ def views():
 
 @pytest.fixture(scope="module")
 def expected(views):
-    return LMVSC(4, n_anchors=30, random_state=0, n_jobs=1, engine="memory").fit(views)
+    return make_model(n_repeats=2, n_jobs=1, engine="memory").fit(views)
+
+
+@pytest.fixture(scope="module")
+def fitted(engine, views):
+    """A model fitted by an engine, and the views where it found them."""
+    kind, options, place = engine
+    views = place(views)
+    return make_model(n_repeats=2, engine=kind, **options).fit(views), views
 
 
 @pytest.fixture(scope="module")
@@ -88,31 +107,26 @@ def present():
 
 @pytest.fixture(scope="module")
 def expected_of_some(views, present):
-    model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, n_jobs=1, engine="memory")
-    return model.fit(Views(views, present=present))
+    return make_model(n_jobs=1, engine="memory").fit(Views(views, present=present))
 
 
 @pytest.mark.slow
 class TestEstimator:
-    def test_labels_and_embedding_are_those_of_one_thread(self, engine, views, expected):
-        kind, options, place = engine
-        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(place(views))
+    def test_labels_and_embedding_are_those_of_one_thread(self, fitted, expected):
+        model, _ = fitted
         assert np.array_equal(np.asarray(model.labels_), expected.labels_)
         assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
         assert model.inertia_ == expected.inertia_
 
-    def test_predict_on_training_rows_gives_the_labels(self, engine, views, expected):
-        kind, options, place = engine
-        views = place(views)
-        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(views)
+    def test_predict_on_training_rows_gives_the_labels(self, fitted):
+        model, views = fitted
         assert np.array_equal(np.asarray(model.predict(views)), np.asarray(model.labels_))
         assert np.array_equal(np.asarray(model.transform(views)), np.asarray(model.embedding_))
 
     def test_samples_lack_the_same_views_everywhere(self, engine, views, present, expected_of_some):
         kind, options, place = engine
         some = Views(place(views), present=present)
-        model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, engine=kind, **options)
-        model.fit(some)
+        model = make_model(engine=kind, **options).fit(some)
         assert np.array_equal(np.asarray(model.labels_), expected_of_some.labels_)
         assert np.array_equal(np.asarray(model.embedding_), expected_of_some.embedding_)
         assert np.array_equal(np.asarray(model.predict(some)), expected_of_some.labels_)
@@ -122,16 +136,15 @@ class TestEstimator:
         X = np.where(present[:, :1], views[0], np.nan).astype(views[0].dtype)
         placed = Views(place([X, views[1]]))
         some = Views(placed, present={"view_1": present[:, 1]})
-        model = LMVSC(4, n_anchors=30, n_repeats=1, random_state=0, engine=kind, **options)
+        model = make_model(engine=kind, **options)
         assert np.array_equal(np.asarray(model.fit(some).labels_), expected_of_some.labels_)
 
-    def test_a_failure_inside_comes_out_with_its_place(self, engine, views):
-        kind, options, place = engine
+    def test_a_failure_inside_comes_out_with_its_place(self, engine, views, fitted):
+        _, _, place = engine
         X = views[0].copy()
-        model = LMVSC(4, n_anchors=30, random_state=0, engine=kind, **options).fit(place(X))
         X[2 * TILE_ROWS + 5, 3] = np.nan
         with pytest.raises(ValueError, match=f"row {2 * TILE_ROWS + 5}, column 3"):
-            np.asarray(model.predict(place(X)))  # an engine may compute only now
+            np.asarray(fitted[0].predict(place([X, views[1]])))  # an engine may compute only now
 
 
 class TestRows:

@@ -19,7 +19,7 @@ import numpy as np
 from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
 
-N_ROWS = 40_001
+N_ROWS = 20_001
 
 
 def make_views(folder):
@@ -34,7 +34,7 @@ def make_views(folder):
 
 
 def start(function):
-    """Call a function in a process that this one can kill; give its number."""
+    """Number of a process that calls a function, and that this one can kill."""
     child = os.fork()
     if child == 0:
         status = 1
@@ -50,18 +50,24 @@ def ended_well(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def make_model(engine):
+    return LMVSC(4, n_anchors=12, n_repeats=1, random_state=0, engine=engine, max_iter=20)
+
+
 def main(folder, n_kills):
     paths = make_views(folder)
-    checkpoint._SAVE_SECONDS = 0.05  # the fit takes a second: save as often as a long one would
-    checkpoint._SAVE_SHARE = 0.2
+    # Each fit would load compiled code again; one thread, or a fork might wait for ever.
+    make_model("memory").set_params(n_jobs=1).fit([np.load(path)[:500] for path in paths])
+    checkpoint._SAVE_SECONDS = 0.01  # the fit is short: save as often as a long one would
+    checkpoint._SAVE_SHARE = 0.5
     state = folder / "checkpoint"
 
     def fit(engine, name):
-        model = LMVSC(4, n_anchors=20, n_repeats=1, random_state=0, engine=engine).fit(paths)
+        model = make_model(engine).fit(paths)
         np.savez(folder / name, labels=model.labels_, embedding=np.asarray(model.embedding_))
 
     def fit_on():
-        fit(Disk("16 MB", checkpoint=state), "disk.npz")
+        fit(Disk("8 MB", checkpoint=state), "disk.npz")
 
     assert ended_well(start(lambda: fit("memory", "memory.npz")))
     started = time.monotonic()

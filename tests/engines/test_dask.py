@@ -24,18 +24,19 @@ dask = pytest.importorskip("dask", reason="the Dask engine needs dask")
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")
 da = pytest.importorskip("dask.array")
 
+pytestmark = pytest.mark.xdist_group("dask")  # so that one process starts one cluster
+
 N_ROWS = 5 * TILE_ROWS + 701
 CHUNKS = {
     "whole tiles": 2 * TILE_ROWS,
     "one chunk": N_ROWS,
-    "dividing nothing": 5000,
     "smaller than a tile": 1111,
     "uneven, one empty": (6000, 0, 1, N_ROWS - 6001),
 }
 
 
 def as_chunks(array, chunks):
-    """Give an array, dense or sparse, as a Dask array with these row chunks."""
+    """An array, dense or sparse, as a Dask array with these row chunks."""
     edges = np.cumsum([0, *da.core.normalize_chunks((chunks,), (array.shape[0],))[0]])
     parts = [
         da.from_delayed(
@@ -47,12 +48,12 @@ def as_chunks(array, chunks):
 
 
 def make_model(**options):
-    return LMVSC(4, n_anchors=30, random_state=0, **options)
+    return LMVSC(4, n_anchors=12, random_state=0, **{"n_repeats": 1, **options})
 
 
 @pytest.fixture(scope="module")
 def views():
-    """Give a dense float32, a sparse and a dense integer view."""
+    """A dense float32, a sparse and a dense integer view."""
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 4, N_ROWS)
     X = 2.0 * rng.normal(size=(4, 5))[groups] + rng.normal(size=(N_ROWS, 5))
@@ -77,6 +78,11 @@ def chunked(client, views):
     return [as_chunks(view, 2 * TILE_ROWS) for view in views]
 
 
+@pytest.fixture(scope="class")
+def fitted(client, views):
+    return make_model().fit([as_chunks(view, 2 * TILE_ROWS) for view in views])
+
+
 @pytest.mark.slow
 class TestSameLabels:
     @pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
@@ -96,9 +102,10 @@ class TestSameLabels:
         assert np.array_equal(make_model().fit(mixed).labels_.compute(), expected.labels_)
 
     def test_anchors_from_all_rows(self, client, views):
-        options = {"anchor_method": "kmeans-all", "fusion": "late"}
-        memory = make_model(engine="memory", **options).fit(views[0])
-        model = make_model(**options).fit(as_chunks(views[0], 5000))
+        options = {"anchor_method": "kmeans-all", "fusion": "late", "max_iter": 20}
+        X = views[0][: 2 * TILE_ROWS + 9]
+        memory = make_model(engine="memory", **options).fit(X)
+        model = make_model(**options).fit(as_chunks(X, 5000))
         assert np.array_equal(model.labels_.compute(), memory.labels_)
 
     def test_chunks_that_are_stored_in_parts_or_masked(self, client, views):
@@ -129,8 +136,8 @@ class TestLazy:
         with pytest.raises(ValueError, match="n_clusters"):
             LMVSC(N_ROWS + 1).fit(views)
 
-    def test_results_are_arrays_held_by_the_workers(self, cluster, chunked, expected):
-        model = make_model().fit(chunked)
+    def test_results_are_arrays_held_by_the_workers(self, cluster, chunked, fitted):
+        model = fitted
         assert isinstance(model.labels_, da.Array) and model.labels_.dtype == np.int32
         assert model.labels_.shape == (N_ROWS,)
         assert model.embedding_.chunks[0] == model.labels_.chunks[0] == chunked[0].chunks[0]
@@ -138,10 +145,9 @@ class TestLazy:
         # Whatever the scheduler still knows is done: asking for the labels computes nothing new.
         assert {str(key) for key in model.labels_.__dask_keys__()} <= set(cluster.tasks())
 
-    def test_predict_and_transform_wait_to_be_asked(self, cluster, chunked, expected):
-        model = make_model().fit(chunked)
+    def test_predict_and_transform_wait_to_be_asked(self, cluster, chunked, fitted, expected):
         before = set(cluster.tasks())
-        labels, rows = model.predict(chunked), model.transform(chunked)
+        labels, rows = fitted.predict(chunked), fitted.transform(chunked)
         assert set(cluster.tasks()) == before
         assert np.array_equal(labels.compute(), expected.labels_)
         assert np.array_equal(rows.compute(), expected.embedding_)
@@ -158,10 +164,10 @@ class TestLazy:
         present = rng.random((N_ROWS, 3)) > 0.3
         present[:TILE_ROWS, 1] = False
         present[~present.any(axis=1), 0] = True
-        expected = make_model(n_repeats=1).fit(Views(views, present=present))
+        expected = make_model().fit(Views(views, present=present))
         some = Views([as_chunks(view, chunks) for view in views], present=present)
         with cluster.client.as_current():
-            model = make_model(n_repeats=1).fit(some)
+            model = make_model().fit(some)
             assert np.array_equal(model.labels_.compute(), expected.labels_)
             assert np.array_equal(model.predict(some).compute(), expected.labels_)
 
@@ -172,8 +178,8 @@ class TestLazy:
         sizes = [len(pickle.dumps(task)) for key, task in graph.items() if "labels" in str(key)]
         assert sum(sizes) < 2 * alone
 
-    def test_saved_models_hold_the_labels(self, chunked, expected, tmp_path):
-        make_model().fit(chunked).save(tmp_path / "model.mv")
+    def test_saved_models_hold_the_labels(self, fitted, expected, tmp_path):
+        fitted.save(tmp_path / "model.mv")
         assert np.array_equal(load(tmp_path / "model.mv").labels_, expected.labels_)
 
 
@@ -237,7 +243,7 @@ class TestRefused:
         with pytest.raises(TypeError, match=r"does not read '.*x.npy'.*dask.array.from_array"):
             Dask().open(views.arrays, run)
 
-    def test_by_rivals(self):
+    def test_by_baselines(self):
         with pytest.raises(TypeError, match="not loaded into memory silently"):
             baselines.KMeans(2).fit(da.zeros((100, 3)))
 
@@ -388,7 +394,7 @@ class TestNothingIsLeft:
 
 def _double_finite(tile, first_row):
     wrong = np.flatnonzero(np.isnan(tile[0]).any(axis=1))
-    time.sleep(0.3 if first_row < 3 * TILE_ROWS else 0.0)  # later rows fail first
+    time.sleep(0.1 if first_row < 3 * TILE_ROWS else 0.0)  # later rows fail first
     if len(wrong):
         raise ValueError(f"row {first_row + wrong[0]}")
     return 2.0 * tile[0]

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,14 +27,20 @@ def views(blobs):
 
 
 def fit(X, **options):
-    return LMVSC(3, **{"random_state": 0, "n_jobs": 1, **options}).fit(X)
+    return LMVSC(3, **{"random_state": 0, "n_jobs": 1, "n_repeats": 1, **options}).fit(X)
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    """One fitted model for all tests that change none."""
+    return fit(blobs())
 
 
 @pytest.fixture
-def saved(views, tmp_path):
-    """Give the path of a saved model."""
+def saved(fitted, tmp_path):
+    """The path of a saved model."""
     path = tmp_path / "model.mv"
-    fit(views).save(path)
+    fitted.save(path)
     return path
 
 
@@ -110,16 +117,11 @@ class TestRoundTrip:
     def test_parameters_come_back(self, views, tmp_path):
         model = fit(views, alpha=[0.1, 1.0], view_weights=(1, 2), scaling=["unit", None], tol=1e-3)
         model.save(tmp_path / "m.mv")
-        params = load(tmp_path / "m.mv").get_params()
-        expected = model.get_params()
-        assert {name: params[name] for name in expected if name != "view_weights"} == {
-            name: expected[name] for name in expected if name != "view_weights"
-        }
-        assert list(params["view_weights"]) == [1, 2]
+        assert load(tmp_path / "m.mv").get_params() == model.get_params()
 
     def test_a_loaded_model_can_be_fitted_again(self, views, saved):
         again = load(saved).fit(views)
-        assert np.array_equal(again.labels_, fit(views).labels_)
+        assert np.array_equal(again.labels_, load(saved).labels_)
 
     def test_a_loaded_model_can_be_saved_again(self, views, saved, tmp_path):
         load(saved).save(tmp_path / "again.mv")
@@ -150,6 +152,28 @@ class TestRoundTrip:
         change_json(saved, lambda document: document["params"].update(views={"array": [0, 2, 3]}))
         assert load(saved).views == {"array": [0, 2, 3]}
 
+    def test_a_file_of_format_1_still_loads(self):
+        """Written by the first version, from the data below."""
+        model = load(Path(__file__).with_name("format_1.mv"))
+        rng, groups = np.random.default_rng(0), np.arange(24) % 3
+        X = 3 * np.eye(3, 2)[groups] + 0.3 * rng.normal(size=(24, 2))
+        Y = np.abs(3 * np.eye(3)[groups] + 0.3 * rng.normal(size=(24, 3)))
+        views = {
+            "a": pd.DataFrame(X, columns=["x", "y"]),
+            "array": pd.DataFrame(Y, columns=[*"pqr"]),
+        }
+        assert model.labels_.tolist() == groups.tolist()
+        assert model.predict(views).tolist() == groups.tolist()
+        assert model.ids_.tolist() == [f"s{number}" for number in range(24)]
+        assert model.alpha == [0.1, 0.2]
+        with pytest.raises(ValueError, match="View 'a' lacks 1 column"):
+            model.predict({**views, "a": views["a"].rename(columns={"x": "z"})})
+
+    def test_ids_come_back_as_they_were(self, views, tmp_path):
+        tables = [pd.DataFrame(view, index=[*range(89), "last"]) for view in views]
+        fit(tables).save(tmp_path / "m.mv")
+        assert load(tmp_path / "m.mv").ids_.tolist() == [*range(89), "last"]
+
     def test_feature_names_come_back(self, views, tmp_path):
         table = pd.DataFrame(views[0], columns=["ä", "b", "c", "d"])
         fit(table).save(tmp_path / "m.mv")
@@ -166,14 +190,13 @@ class TestRoundTrip:
         assert np.array_equal(again.fit(views).labels_, model.labels_)
 
     @pytest.mark.parametrize("convert", [str, os.fspath, lambda path: path])
-    def test_paths_of_any_kind(self, views, tmp_path, convert):
-        model = fit(views)
-        model.save(convert(tmp_path / "m.mv"))
-        assert np.array_equal(load(convert(tmp_path / "m.mv")).labels_, model.labels_)
+    def test_paths_of_any_kind(self, fitted, tmp_path, convert):
+        fitted.save(convert(tmp_path / "m.mv"))
+        assert np.array_equal(load(convert(tmp_path / "m.mv")).labels_, fitted.labels_)
 
-    def test_a_name_without_a_folder(self, views, tmp_path, monkeypatch):
+    def test_a_name_without_a_folder(self, fitted, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        fit(views).save("m.mv")
+        fitted.save("m.mv")
         assert load("m.mv").n_views_ == 2
 
     def test_saving_over_a_model_replaces_it(self, views, saved):
@@ -194,7 +217,7 @@ class TestInside:
             document = json.loads(archive.read("model.json"))
         assert {os.path.splitext(name)[1] for name in names} == {".npy", ".json"}
         assert all(array.dtype.kind in "fiub" for array in arrays)
-        assert document["format_version"] == 1
+        assert document["format_version"] == 2
         assert document["manyview_version"] == manyview.__version__
 
     def test_a_pickled_array_is_not_loaded(self, saved):
@@ -228,7 +251,7 @@ class TestDamaged:
         rng = np.random.default_rng(0)
         refused = 0
         # Anywhere, and all over the table of contents at the end, where parsers stumble.
-        places = [*rng.integers(0, len(content), 100), *range(len(content) - 300, len(content))]
+        places = [*rng.integers(0, len(content), 50), *range(len(content) - 300, len(content), 2)]
         for place in places:
             damaged = bytearray(content)
             damaged[place] ^= 1 << int(rng.integers(8))
@@ -237,7 +260,7 @@ class TestDamaged:
                 assert np.array_equal(load(saved).predict(views), expected)
             except ModelFileError:
                 refused += 1
-        assert refused > 80
+        assert refused > 40
 
     @pytest.mark.parametrize(
         "content", [b"", b"not a model", bytes(range(256)) * 100, b"PK\x03\x04" + b"\0" * 50]
@@ -269,7 +292,7 @@ class TestDamaged:
 
     def test_a_newer_format_says_to_upgrade(self, saved):
         def newer(document):
-            document["format_version"] = 2
+            document["format_version"] = 3
             document["manyview_version"] = "9.1"
 
         change_json(saved, newer)
@@ -361,26 +384,27 @@ class TestFiles:
         with pytest.raises((ModelFileError, IsADirectoryError), match=str(tmp_path.name)):
             load(tmp_path)
 
-    def test_saving_into_a_folder_that_is_not_there(self, views, tmp_path):
+    def test_saving_into_a_folder_that_is_not_there(self, fitted, tmp_path):
         with pytest.raises(FileNotFoundError):
-            fit(views).save(tmp_path / "nowhere" / "m.mv")
+            fitted.save(tmp_path / "nowhere" / "m.mv")
 
-    def test_saving_over_a_folder_leaves_nothing_behind(self, views, tmp_path):
+    def test_saving_over_a_folder_leaves_nothing_behind(self, fitted, tmp_path):
         (tmp_path / "m.mv").mkdir()
         with pytest.raises(OSError):
-            fit(views).save(tmp_path / "m.mv")
+            fitted.save(tmp_path / "m.mv")
         assert [path.name for path in tmp_path.iterdir()] == ["m.mv"]
 
-    def test_a_save_that_fails_leaves_the_old_file_and_no_half_one(self, views, saved, monkeypatch):
+    def test_a_save_that_fails_leaves_the_old_file_and_no_half_one(
+        self, fitted, saved, monkeypatch
+    ):
         before = saved.read_bytes()
-        model = fit(views)
 
         def full_disk(self, *args, **kwargs):
             raise OSError("No space left on device")
 
         monkeypatch.setattr(zipfile.ZipFile, "writestr", full_disk)
         with pytest.raises(OSError, match="No space left"):
-            model.save(saved)
+            fitted.save(saved)
         assert saved.read_bytes() == before
         assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 

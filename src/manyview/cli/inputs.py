@@ -235,7 +235,7 @@ def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def memory_for_views() -> int:
     """How many bytes of views are loaded; beyond that they are read from disk by blocks."""
-    from manyview.engines.budget import memory_limit
+    from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
 

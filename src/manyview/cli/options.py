@@ -68,7 +68,7 @@ class Size(_Kind):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number of bytes."""
-        from manyview.engines.budget import memory_limit
+        from manyview.engines.disk import memory_limit
 
         try:
             return memory_limit(str(value))

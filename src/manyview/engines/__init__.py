@@ -11,7 +11,7 @@ from typing import Any
 
 from manyview.engines.base import Engine
 from manyview.engines.dask import Dask
-from manyview.engines.dask_layers import is_dask
+from manyview.engines.dask_graphs import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
 from manyview.sources import is_source
@@ -23,7 +23,7 @@ _ENGINES: dict[str, Callable[[], Engine]] = {"memory": Memory, "disk": Disk, "da
 
 
 def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
-    """Give the engine of that name, the engine itself, or for "auto" the one that fits the data.
+    """The engine of that name, the engine itself, or for "auto" the one that fits the data.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache, reduce
 from operator import add, iadd
 from typing import Any, Protocol, TypeVar
 
@@ -48,13 +49,13 @@ class Rows(Protocol):
         """Rows made from these, tile by tile, when they are needed; kept if that is affordable."""
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
-        """Sum of what ``function`` gives for every tile, added in the order of :class:`TreeSum`.
+        """Sum of what ``function`` returns for every tile, in the order of :class:`TreeSum`.
 
-        What it gives must be its own, not a part of the tile: others may be added to it in place.
+        What it returns must be its own, not a part of the tile: others may be added to it in place.
         """
 
     def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
-        """What ``function`` gives for every tile, one row per row, put together as one array."""
+        """What ``function`` returns for every tile, one row per row, as one array."""
 
 
 class SampledRows(Rows, Protocol):
@@ -158,10 +159,7 @@ class TreeSum:
         ordered = [self._parts[key] for key in sorted(self._parts, key=lambda k: k[1] << k[0])]
         if not ordered:
             raise ValueError("There is nothing to sum.")
-        total = ordered[0]
-        for part in ordered[1:]:
-            total = total + part
-        return total
+        return reduce(add, ordered)
 
 
 def n_tiles(n_rows: int) -> int:
@@ -177,20 +175,16 @@ def n_block_tiles(n_rows: int) -> int:
 _blas_lock = threading.Lock()
 _blas_users = 0
 _blas_limits: Any = None
-_found: tuple[int, Any] = (0, None)
 
 
-def _thread_pools() -> Any:
-    """Give the BLAS and OpenMP libraries that are loaded.
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:
+    """The BLAS and OpenMP libraries that are loaded.
 
     Looking for them takes milliseconds, as long as some tasks: they are looked for again only after
     more modules were imported.
     """
-    global _found
-    n_modules = len(sys.modules)
-    if _found[0] != n_modules:
-        _found = n_modules, ThreadpoolController()
-    return _found[1]
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -205,9 +199,9 @@ def one_thread_per_product() -> Iterator[None]:
     with _blas_lock:
         _blas_users += 1
         if _blas_users == 1:
-            _blas_limits = _thread_pools().limit(limits=1, user_api="blas")
+            _blas_limits = _thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
     try:
-        with _thread_pools().limit(limits=1, user_api="openmp"):
+        with _thread_pools(len(sys.modules)).limit(limits=1, user_api="openmp"):
             yield
     finally:
         with _blas_lock:

@@ -1,7 +1,7 @@
 """How far a fit has come, in a folder.
 
 A fit asks its rows for sums and for mapped rows in an order that depends on nothing but its data and
-settings. So calls are numbered, and the folder holds what each gave, or how far it came: for a sum, the
+settings. So calls are numbered, and the folder holds their results, or how far they came: for a sum, the
 parts of its tree and the number of tiles in them; for mapped rows, the file that they are written to
 and the number of tiles in it; for derived rows, the tiles themselves. Everything is written under
 another name first and then renamed, so whatever is there is whole.
@@ -13,7 +13,8 @@ import json
 import platform
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,29 +22,27 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import TreeSum
-from manyview.engines.files import FileOutput, TileFile, check_rows, damaged, write_whole, writing
-from manyview.engines.packing import digest, from_bytes, to_bytes
-from manyview.engines.tiles import Call, Log
+from manyview.engines.files import FileOutput, TileFile, writing
+from manyview.engines.memory import Call, Log
 from manyview.errors import CheckpointError
+from manyview.machine import whole_file
 from manyview.sources import is_source
+from manyview.sources.packing import digest, from_bytes, to_bytes
 
-_FORMAT = 1
+_FORMAT = 2
 _SAVE_SECONDS = 1.0  # so much work is lost at most,
 _SAVE_SHARE = 0.05  # unless saving took more than this share of the time
 
 
 def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict[str, Any]:
-    """Say what decides the result of a fit: versions, data and settings, as JSON."""
+    """What decides the result of a fit: versions, data and settings, as JSON."""
     if identity.get("random_state") is None:
         raise ValueError(
             "A checkpoint needs a random_state: without one, a fit that is called again is another "
             "fit. Set random_state to a number."
         )
-    from importlib.metadata import version
-
     from manyview import __version__
 
-    libraries = ("numpy", "scipy", "scikit-learn", "numba")
     data = [
         column.fingerprint()
         if is_source(column)
@@ -55,7 +54,7 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
         "versions": {
             "manyview": __version__,
             "machine": platform.machine(),
-            **{name: version(name) for name in libraries},
+            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
         },
         "data": {f"view {number}": item for number, item in enumerate(data)},
         "settings": dict(identity),
@@ -65,20 +64,15 @@ def describe(columns: Sequence[Any], identity: Mapping[str, str | None]) -> dict
 class Checkpoint(Log):
     """A folder with the results of finished calls and the progress of the one under way.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    description : dict
-        What decides the result; a folder that was made with another one is refused.
-    small : int
-        Mapped rows that take no more bytes than this are given in memory.
+    A folder that was made with another description of what decides the result is refused. Mapped rows
+    that take at most ``small`` bytes are loaded into memory.
     """
 
     is_kept = True
+    _call: StoredCall
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
-        self.folder, self._small = folder, small
+        self.folder, self.small = folder, small
         with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
@@ -88,7 +82,7 @@ class Checkpoint(Log):
             self._lock.close()
             raise
         self._n_calls, self._thread = 0, threading.get_ident()
-        self._tile_files: list[_StoredTiles] = []
+        self._tile_files: list[StoredTiles] = []
         self._pending: list[tuple[Path, Any]] = []
         self._saved, self._interval = time.monotonic(), _SAVE_SECONDS
 
@@ -104,13 +98,13 @@ class Checkpoint(Log):
                     f"{str(self.folder)!r} is not a checkpoint, but holds {others[0].name!r}. Give an "
                     "empty or new folder."
                 )
-            write_whole(path, [json.dumps(description, indent=1).encode()])
+            _write(path, [json.dumps(description, indent=1).encode()])
             return
         try:
             found = json.loads(path.read_text())
             differences = _differences(found, json.loads(json.dumps(description)))
         except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise damaged(path, error) from error
+            raise _damaged(path, error) from error
         if differences:
             raise CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} was made with other "
@@ -119,45 +113,22 @@ class Checkpoint(Log):
             )
 
     def open_call(self, stage: str) -> Call:
-        """Give the next call, as far as it came in an earlier run."""
+        """The next call, as far as it came in an earlier run."""
         if threading.get_ident() != self._thread:
             raise RuntimeError("Calls are numbered, so one thread must make them, in its order.")
-        call = StoredCall(self, self._n_calls, stage)
+        self._call = StoredCall(self, self._n_calls, stage)
         self._n_calls += 1
-        return call
+        return self._call
 
-    def recall(self, stage: str, compute: Callable[[], Any]) -> Any:
-        """Give what ``compute`` gave in an earlier run, or gives now."""
-        call = self.open_call(stage)
-        if not call.is_done:
-            call.result = compute()
-            call.finish(call.result)
-        return call.result
-
-    def new_output(
-        self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], *, resume: bool = False
-    ) -> FileOutput:
-        """Give the file that mapped rows go to."""
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        return FileOutput(path, shape, dtype, resume=resume, keep=True, load=size <= self._small)
-
-    def output_of_call(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], stage: str
-    ) -> FileOutput:
-        """Give the file that the rows of the call that was opened last go to."""
-        return self.new_output(_rows_path(self.folder, self._n_calls - 1, stage), shape, dtype)
-
-    def read_rows(self, path: Path) -> npt.NDArray[Any]:
-        """Give mapped rows of an earlier run."""
-        check_rows(path)
-        rows: npt.NDArray[Any] = np.load(path, mmap_mode="r")
-        return np.load(path) if rows.nbytes <= self._small else rows
+    def new_output(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> FileOutput:
+        """The file that the rows of the call that was opened last go to."""
+        return self._call.new_output(shape, dtype)
 
     def new_tile_file(self, n_tiles: int) -> TileFile:
-        """Give the file of the next derived rows, with the tiles that it holds already."""
-        stored = _StoredTiles(self.folder / f"tiles-{len(self._tile_files)}", n_tiles)
-        self._tile_files.append(stored)
-        return stored.file
+        """The file of the next derived rows, with the tiles that it holds already."""
+        path = self.folder / f"tiles-{len(self._tile_files)}"
+        self._tile_files.append(StoredTiles(path, n_tiles))
+        return self._tile_files[-1]
 
     def keep(self, path: Path, value: Any) -> None:
         """Write a value with the next save."""
@@ -173,7 +144,7 @@ class Checkpoint(Log):
         started = time.monotonic()
         while self._pending:
             path, value = self._pending[0]
-            write_whole(path, to_bytes(value))
+            _write(path, to_bytes(value))
             del self._pending[0]
         for stored in self._tile_files:
             stored.save()
@@ -186,7 +157,7 @@ class Checkpoint(Log):
         """Save what is finished; remove what only an unfinished fit needs."""
         try:
             for stored in self._tile_files:
-                stored.close(is_complete=is_complete)
+                stored.end(is_complete=is_complete)
             self._tile_files = []
             self._save()
         except OSError:
@@ -203,21 +174,28 @@ class StoredCall(Call):
         self._log, self._stage = log, stage
         self._done = log.folder / f"{number:04}.done"
         self._part = log.folder / f"{number:04}.part"
-        self._rows = _rows_path(log.folder, number, stage)
+        self._rows = log.folder / f"{number:04}-{stage}.npy"
         if self._rows.exists():  # it gets this name when it is whole
-            self.is_done, self.result = True, log.read_rows(self._rows)
+            rows = _map_rows(self._rows)
+            self.is_done, self.result = True, rows if rows.nbytes > log.small else np.array(rows)
         elif self._done.exists():
-            self.result = self._read(self._done)
-            self.is_done = True
+            self.result, self.is_done = self._read(self._done), True
         elif self._part.exists():
             self._resume(self._read(self._part))
+
+    def new_output(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], *, resume: bool = False
+    ) -> FileOutput:
+        """The file that mapped rows go to, or go on to."""
+        load = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize <= self._log.small
+        return FileOutput(self._rows, shape, dtype, for_checkpoint=True, resume=resume, load=load)
 
     def _resume(self, progress: Any) -> None:
         n_done, parts, shape, kind = progress
         if shape is not None:
-            self.output = self._log.new_output(
-                self._rows, tuple(shape), np.dtype(kind), resume=True
-            )
+            shape, dtype = tuple(shape), np.dtype(kind)
+            _map_rows(self._rows.with_name(f"{self._rows.name}.part"), shape, dtype)
+            self.output = self.new_output(shape, dtype, resume=True)
         else:
             self.total = TreeSum(in_place=True)
             for level, number, part in parts:
@@ -231,7 +209,7 @@ class StoredCall(Call):
                 raise ValueError(f"it belongs to stage {stage!r}, not {self._stage!r}")
             return value
         except Exception as error:  # damage may show in any way
-            raise damaged(path, error) from error
+            raise _damaged(path, error) from error
 
     def advance(self, n_done: int) -> None:
         """All tiles before this one are done."""
@@ -246,8 +224,7 @@ class StoredCall(Call):
             shape, kind = list(self.output.shape), self.output.dtype.str
         elif self.total is not None:
             parts = [[level, number, part] for (level, number), part in self.total.parts().items()]
-        progress = [self.n_done, parts, shape, kind]
-        write_whole(self._part, to_bytes([self._stage, progress]))
+        _write(self._part, to_bytes([self._stage, [self.n_done, parts, shape, kind]]))
 
     def finish(self, result: Any) -> None:
         """All tiles are done."""
@@ -257,11 +234,7 @@ class StoredCall(Call):
             self._part.unlink(missing_ok=True)
 
 
-def _rows_path(folder: Path, number: int, stage: str) -> Path:
-    return folder / f"{number:04}-{stage}.npy"
-
-
-class _StoredTiles:
+class StoredTiles(TileFile):
     """Tiles of derived rows and, in a file beside, where each of them lies."""
 
     def __init__(self, path: Path, n_tiles: int) -> None:
@@ -271,25 +244,62 @@ class _StoredTiles:
             try:
                 places = from_bytes(np.fromfile(self._index, np.uint8))
             except (ValueError, KeyError) as error:
-                raise damaged(self._index, error) from error
-        self.file = TileFile(lambda: path, n_tiles, places=places)
-        self._n_saved = self.file.n_stored
+                raise _damaged(self._index, error) from error
+        super().__init__(lambda: path, n_tiles, places=places)
+        self._n_saved = self.n_stored
 
     def save(self) -> None:
-        if self.file.n_stored > self._n_saved:
-            places = self.file.sync()
-            write_whole(self._index, to_bytes(places))
+        """Write where the tiles lie, if there are more than at the last time."""
+        if self.n_stored > self._n_saved:
+            places = self.sync()
+            _write(self._index, to_bytes(places))
             self._n_saved = int((places[:, 0] >= 0).sum())
 
-    def close(self, *, is_complete: bool) -> None:
+    def end(self, *, is_complete: bool) -> None:
+        """Close the file: saved for a fit that goes on, or removed."""
         try:
             if not is_complete:
                 self.save()
         finally:
-            self.file.close()
+            self.close()
         if is_complete:
             self._index.unlink(missing_ok=True)
-            self.file.remove()
+            if self._path is not None:
+                self._path.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: list[bytes | memoryview]) -> None:
+    """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
+    with (
+        writing(path, "a checkpoint", for_checkpoint=True),
+        whole_file(path, durable=True) as unfinished,
+        unfinished.open("wb") as file,
+    ):
+        for piece in content:
+            file.write(piece)
+
+
+def _map_rows(
+    path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
+) -> npt.NDArray[Any]:
+    """Rows of a file, which must hold all the rows that it should, or says it does."""
+    try:
+        rows = np.load(path, mmap_mode="r")
+        if (rows.shape, rows.dtype) != (shape or rows.shape, dtype or rows.dtype):
+            raise ValueError(f"it holds {rows.dtype} of shape {rows.shape}, not {dtype} of {shape}")
+        if path.stat().st_size != rows.offset + rows.nbytes:
+            raise ValueError(f"it has more than {rows.nbytes} bytes of rows")
+        return rows  # type: ignore[no-any-return]
+    except (OSError, ValueError, EOFError, AttributeError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    """The error that names a file from which a fit cannot go on."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return CheckpointError(
+        f"{str(path)!r} is damaged ({reason}). Remove the folder to start again."
+    )
 
 
 def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.engines.base import Run, Tile, TileFunction, n_tiles
-from manyview.engines.dask_layers import (
+from manyview.engines.dask_graphs import (
     add_up,
     cut_to,
     is_dask,
+    join_rows,
     keys_of,
     leave_out,
-    one_row_like,
+    make_rows,
+    make_tiles,
     over_blocks,
+    sum_tiles,
     take,
     tile_edges,
 )
-from manyview.engines.dask_tasks import join_rows, make_rows, make_tiles, sum_tiles
 from manyview.engines.memory import MemoryRows
 from manyview.sources import is_source
 from manyview.views.selection import PartialView, Selection
@@ -64,11 +68,16 @@ class Dask:
         self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DaskRows:
-        """Give the rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
-        _check_installed()
-        arrays = [_in_memory(array) if is_source(array) else array for array in arrays]
-        arrays = [leave_out(a) if _is_partly_there(a) else a for a in arrays]
-        return DaskRows(arrays, None if run.is_lazy else _find_client(self.client), run)
+        """Rows of Dask arrays, or arrays in memory, side by side; computes nothing."""
+        try:
+            import dask.array  # noqa: F401
+            import distributed  # noqa: F401
+        except ImportError as error:
+            raise ImportError(
+                "The Dask engine needs dask and distributed: pip install 'manyview[dask]'."
+            ) from error
+        client = None if run.is_lazy else _find_client(self.client)
+        return DaskRows([_as_blocks(array) for array in arrays], client, run)
 
     def __repr__(self) -> str:
         return "Dask()" if self.client is None else f"Dask(client={self.client!r})"
@@ -84,31 +93,21 @@ class Dask:
         return Dask, ()
 
 
-def _is_partly_there(array: Any) -> bool:
-    return isinstance(array, PartialView) and is_dask(array.rows)
-
-
-def _in_memory(source: Any) -> Any:
-    """Give the memory map that a source was made from; refuse other files."""
-    if isinstance(source, Selection):
-        return source.apply(_in_memory(source.source))
-    mapped = getattr(source, "memory_map", None)
+def _as_blocks(array: Any) -> Any:
+    """An array that blocks can be cut from; memory maps are, other files are refused."""
+    if isinstance(array, PartialView) and is_dask(array.rows):
+        return leave_out(array)
+    if not is_source(array):
+        return array
+    if isinstance(array, Selection):
+        return array.apply(_as_blocks(array.source))
+    mapped = getattr(array, "memory_map", None)
     if mapped is None:
         raise TypeError(
-            f"The Dask engine does not read {source.where}. Give it as a Dask array, with "
+            f"The Dask engine does not read {array.where}. Give it as a Dask array, with "
             "dask.array.from_array or dask.array.from_zarr; or load it if it fits in memory."
         )
     return np.asarray(mapped)
-
-
-def _check_installed() -> None:
-    try:
-        import dask.array  # noqa: F401
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "The Dask engine needs dask and distributed: pip install 'manyview[dask]'."
-        ) from error
 
 
 def _find_client(client: Any) -> Any:
@@ -136,62 +135,73 @@ def _find_client(client: Any) -> Any:
     return client
 
 
-class _BlockRows:
-    """What rows on a cluster and rows derived from them share: layers of tasks over blocks."""
+class DaskRows:
+    """Rows of arrays side by side, in blocks of whole tiles; a tile has one part per array."""
 
-    n_rows: int
-    _client: Any
-    _run: Run
-    _starts: tuple[int, ...]
+    def __init__(self, arrays: Sequence[Any], client: Any, run: Run) -> None:
+        self.arrays = list(arrays)
+        self._client, self._run = client, run
+        self.n_rows = int(self.arrays[0].shape[0])
+        self._edges = tile_edges(self.arrays)
+        self._cut: list[Any] = []
 
-    def _sources(self) -> list[Any]:
-        """Give the Dask arrays whose blocks, cut at ``_starts``, hold these rows."""
-        raise NotImplementedError
+    def _blocks(self) -> list[Any]:
+        """Dask arrays whose blocks, cut at the edges, hold these rows."""
+        if not self._cut:
+            self._cut = [cut_to(array, self._edges) for array in self.arrays]
+        return self._cut
 
     def _one_row(self) -> Tile:
-        """Give a tile of one made-up row, to learn what a function makes of it."""
-        raise NotImplementedError
+        """A tile of one made-up row, to learn what a function makes of it."""
+        return [
+            (sparse.csr_array if sparse.issparse(getattr(array, "_meta", array)) else np.zeros)(
+                (1, int(array.shape[1])), dtype=array.dtype
+            )
+            for array in self.arrays
+        ]
 
-    def _unstarted(self) -> list[Any]:
-        """Give the arrays that the workers are to keep from the next stage on."""
-        return []
+    def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
+        """Rows by number, in the memory of this process."""
+        from distributed import as_completed
 
-    def _keep(self, started: list[Any]) -> None:
-        """Take them back, started."""
+        layers = [take(array, rows) for array in self.arrays if is_dask(array)]
+        futures = [_futures(array) for array in self._client.persist(layers)] if layers else []
+        each = [future for of_array in futures for future in of_array]
+        self._run.progress.start("sample", len(each))
+        try:
+            for _ in as_completed(each, loop=self._client.loop):
+                self._run.progress.advance()
+            found = [join_rows(blocks) for blocks in self._client.gather(futures)]
+        finally:
+            self._run.progress.finish()
+            _release(each)
+        sampled = iter(found)
+        arrays = [next(sampled) if is_dask(array) else array[rows] for array in self.arrays]
+        return MemoryRows(arrays, self._run)
 
     def derive(self, function: TileFunction[Tile]) -> DerivedRows:
-        """Give rows made from these; the workers keep them, on disk if memory runs short."""
+        """Rows made from these; the workers keep them, on disk if memory runs short."""
         return DerivedRows(self, function)
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
-        """Sum what ``function`` gives over all tiles."""
-        sums = over_blocks(sum_tiles, function, self._sources(), self._starts, name=stage)
-        futures = self._start(sums, add_up(sums, name=stage))[1]
-        total = futures.pop()
-        result: T = self._follow(futures, stage, total)
+        """Sum of what ``function`` returns for every tile."""
+        sums = over_blocks(sum_tiles, function, self._blocks(), self._edges[:-1], name=stage)
+        sums, total = self._client.persist([sums, add_up(sums, name=stage)])
+        result: T = self._follow(_futures(sums), stage, _futures(total)[0])
         return result
 
     def map_rows(self, function: TileFunction[npt.NDArray[Any]], *, stage: str) -> Any:
-        """Give what ``function`` gives for every tile as a Dask array, computed unless lazy."""
+        """What ``function`` returns for every tile, as a Dask array, computed unless lazy."""
         like = function(self._one_row(), 0)
-        sources, starts = self._sources(), self._starts
-        rows = over_blocks(make_rows, function, sources, starts, name=stage, like=like)
-        if self._run.is_lazy:
-            return rows
-        (rows,), futures = self._start(rows)
-        self._follow(futures, stage)
+        blocks, starts = self._blocks(), self._edges[:-1]
+        rows = over_blocks(make_rows, function, blocks, starts, name=stage, like=like)
+        if not self._run.is_lazy:
+            rows = self._client.persist(rows)
+            self._follow(_futures(rows), stage)
         return rows
 
-    def _start(self, *arrays: Any) -> tuple[list[Any], list[Any]]:
-        """Start computing; give the arrays as held by the cluster, and the futures of their blocks."""
-        unstarted = self._unstarted()
-        started = self._client.persist([*unstarted, *arrays])
-        self._keep(started[: len(unstarted)])
-        held = started[len(unstarted) :]
-        return held, [future for array in held for future in _futures(array)]
-
     def _follow(self, futures: list[Any], stage: str, total: Any = None) -> Any:
-        """Report progress until every block is done; give the ``total``, if there is one.
+        """The ``total``, if there is one, once every block is done; progress is reported meanwhile.
 
         Partial sums are let go one by one, as soon as they are no longer needed for it.
 
@@ -201,7 +211,7 @@ class _BlockRows:
         from distributed import as_completed
 
         numbers = {future.key: number for number, future in enumerate(futures)}
-        sizes = [n_tiles(rows) for rows in np.diff([*self._starts, self.n_rows])]
+        sizes = [n_tiles(end - start) for start, end in pairwise(self._edges)]
         waiting = set(range(len(futures)))
         failed = len(futures)
         self._run.progress.start(stage, sum(sizes))
@@ -219,96 +229,37 @@ class _BlockRows:
                 self._run.progress.advance(sizes[number])
             return None if total is None else total.result()
         except BaseException:
-            self._drop([*futures, *([] if total is None else [total])])
+            _release([*futures, *([] if total is None else [total]), *self._kept()])
             raise
         finally:
             self._run.progress.finish()
 
-    def _drop(self, futures: list[Any]) -> None:
-        """Leave nothing of a stage that failed, nor of what was kept for it, on the cluster."""
-        # Released, not cancelled: cancelling what nobody wants any more may make the scheduler forget
-        # everything else of this client, too.
-        for future in futures:
-            future.release()
+    def _kept(self) -> list[Any]:
+        """Futures of what the workers keep for the stages."""
+        return []
 
 
-class DaskRows(_BlockRows):
-    """Rows of arrays side by side, in blocks of whole tiles; a tile has one part per array."""
-
-    def __init__(self, arrays: Sequence[Any], client: Any, run: Run) -> None:
-        self.arrays = list(arrays)
-        self._client, self._run = client, run
-        self.n_rows = int(self.arrays[0].shape[0])
-        self._edges = tile_edges(self.arrays)
-        self._starts = self._edges[:-1]
-        self._cut: list[Any] = []
-
-    def _sources(self) -> list[Any]:
-        if not self._cut:
-            self._cut = [cut_to(array, self._edges) for array in self.arrays]
-        return self._cut
-
-    def _one_row(self) -> Tile:
-        return [one_row_like(array) for array in self.arrays]
-
-    def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
-        """Give rows by number, in the memory of this process."""
-        on_cluster = [v for v, array in enumerate(self.arrays) if is_dask(array)]
-        layers = [take(self.arrays[v], rows) for v in on_cluster]
-        sampled = dict(zip(on_cluster, self._gather(layers), strict=True))
-        return MemoryRows(
-            [sampled[v] if v in sampled else array[rows] for v, array in enumerate(self.arrays)],
-            self._run,
-        )
-
-    def _gather(self, layers: list[Any]) -> list[Any]:
-        """Compute arrays and give them, in memory."""
-        from distributed import as_completed
-
-        futures = [_futures(array) for array in self._client.persist(layers)] if layers else []
-        each = [future for of_array in futures for future in of_array]
-        self._run.progress.start("sample", len(each))
-        try:
-            for _ in as_completed(each, loop=self._client.loop):
-                self._run.progress.advance()
-            return [join_rows(self._client.gather(of_array)) for of_array in futures]
-        finally:
-            self._run.progress.finish()
-            self._drop(each)
-
-
-class DerivedRows(_BlockRows):
+class DerivedRows(DaskRows):
     """Rows made from others, kept by the workers."""
 
-    def __init__(self, parent: _BlockRows, function: TileFunction[Tile]) -> None:
+    def __init__(self, parent: DaskRows, function: TileFunction[Tile]) -> None:
         self._parent, self._function = parent, function
-        self._client, self._run, self._starts = parent._client, parent._run, parent._starts
+        self._client, self._run, self._edges = parent._client, parent._run, parent._edges
         self.n_rows = parent.n_rows
-        self._made: Any = None
-        self._is_started = False
+        self._cut = []
 
-    def _sources(self) -> list[Any]:
-        if self._made is None:
-            parents = self._parent._sources()
-            self._made = over_blocks(
-                make_tiles, self._function, parents, self._starts, name="graph-rows"
-            )
-        return [self._made]
+    def _blocks(self) -> list[Any]:
+        if not self._cut:
+            parents, starts = self._parent._blocks(), self._edges[:-1]
+            made = over_blocks(make_tiles, self._function, parents, starts, name="graph-rows")
+            self._cut = [made if self._run.is_lazy else self._client.persist(made)]
+        return self._cut
 
     def _one_row(self) -> Tile:
         return self._function(self._parent._one_row(), 0)
 
-    def _unstarted(self) -> list[Any]:
-        return [] if self._is_started else [*self._parent._unstarted(), *self._sources()]
-
-    def _keep(self, started: list[Any]) -> None:
-        if started:
-            *of_parent, self._made = started
-            self._parent._keep(of_parent)
-            self._is_started = True
-
-    def _drop(self, futures: list[Any]) -> None:
-        super()._drop([*futures, *(_futures(self._made) if self._is_started else [])])
+    def _kept(self) -> list[Any]:
+        return [future for array in self._cut for future in _futures(array)]
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Refuse: sample the rows these were derived from."""
@@ -316,5 +267,13 @@ class DerivedRows(_BlockRows):
 
 
 def _futures(array: Any) -> list[Any]:
-    """Give the futures behind an array that was started, from the first rows to the last."""
+    """The futures behind an array that was started, from the first rows to the last."""
     return [array.dask[key] for key in keys_of(array)]
+
+
+def _release(futures: list[Any]) -> None:
+    """Leave nothing of these on the cluster."""
+    # Released, not cancelled: cancelling what nobody wants any more may make the scheduler forget
+    # everything else of this client, too.
+    for future in futures:
+        future.release()

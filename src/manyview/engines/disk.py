@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import tempfile
 import time
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
-from manyview.engines.budget import memory_limit
-from manyview.engines.files import TileFile
-from manyview.engines.memory import MemoryRows, refuse_foreign
-from manyview.engines.session import Session
-from manyview.engines.tiles import Loaded, Output, TiledRows
+from manyview.engines.checkpoint import Checkpoint, describe
+from manyview.engines.files import ArrayOutput, FileOutput, Output, TileFile, writing
+from manyview.engines.memory import DerivedRows, Loaded, Log, MemoryRows, TiledRows, refuse_foreign
 from manyview.errors import MemoryLimitError
+from manyview.machine import free_memory
 from manyview.sources import as_source, is_source
 from manyview.wording import bytes_in_words
 
 logger = logging.getLogger("manyview")
 
-# Shares of the memory limit; a result in memory has the last eighth.
+# Shares of the memory limit
 _BLOCKS = 1 / 2  # rows that were read
 _SAMPLE = 1 / 4  # the sample
 _DERIVED = 1 / 8  # derived rows that are kept
+_RESULT = 1 / 8  # a result in memory
+
+_FALLBACK = 4 << 30  # where the system does not tell what is free
+_LEAST = 64 << 20  # what counts as free in any case
 
 
 class Disk:
@@ -83,29 +89,125 @@ class Disk:
         self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DiskRows:
-        """Give the rows of sources and arrays, side by side."""
+        """Rows of sources and arrays, side by side."""
         columns = [array if (source := as_source(array)) is None else source for array in arrays]
         refuse_foreign([column for column in columns if not is_source(column)], self.name)
         session = run.notes.get(self.name)
         is_result = session is not None  # the views were opened before
         if session is None:
-            session = Session(
-                memory_limit(self.memory_limit),
-                columns,
-                run,
-                checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
-                folder=None if self.folder is None else Path(self.folder),
-            )
-            run.notes[self.name] = session
+            session = run.notes[self.name] = Session(self, columns, run)
             run.resources.push(session.close)
         return DiskRows(columns, run, session, is_result=is_result)
 
     def __repr__(self) -> str:
-        settings = {
-            "memory_limit": self.memory_limit, "checkpoint": self.checkpoint, "folder": self.folder,
-        }  # fmt: skip
-        given = ", ".join(f"{k}={v!r}" for k, v in settings.items() if v is not None)
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, False))
         return f"Disk({given})"
+
+
+def memory_limit(value: float | str | None) -> int:
+    """Number of bytes: as it is, from text such as "1.5 GB", or a quarter of what is free.
+
+    Examples
+    --------
+    >>> memory_limit("1.5 GB"), memory_limit("64MiB"), memory_limit(1e6)
+    (1500000000, 67108864, 1000000)
+    """
+    if value is None:
+        free = free_memory()
+        return max(_FALLBACK if free is None else free, _LEAST) // 4
+    number: Any = value
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(?:([kmgt])(i?))?b?\s*", value.lower())
+        if found is not None:
+            power = "kmgt".index(found[2]) + 1 if found[2] else 0
+            number = float(found[1]) * (1024 if found[3] else 1000) ** power
+    is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+    if not is_number or not 0 < number < float("inf"):
+        raise ValueError(
+            "memory_limit must be a positive number of bytes, or text such as '2 GB' or '512 MiB'; "
+            f"got {value!r}."
+        )
+    return int(number)
+
+
+class Session:
+    """What the engine keeps from the first to the last step of one call: limit, folders, checkpoint.
+
+    Only a call that says what decides its result has a checkpoint.
+    """
+
+    def __init__(self, engine: Disk, columns: Sequence[Any], run: Run) -> None:
+        checkpoint, folder = (
+            None if path is None else Path(path) for path in (engine.checkpoint, engine.folder)
+        )
+        if checkpoint is not None and folder is not None:
+            raise ValueError(
+                "Give Disk a checkpoint or a folder, not both: with a checkpoint, results are "
+                "written to its folder."
+            )
+        if folder is not None and not folder.is_dir():
+            raise ValueError(f"Disk(folder={str(folder)!r}): there is no such folder.")
+        self.limit, self._folder = memory_limit(engine.memory_limit), folder
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._tile_files: list[TileFile] = []
+        self.has_warned = False
+        self._checkpoint: Checkpoint | None = None
+        if checkpoint is not None and run.identity is not None:
+            description = describe(columns, run.identity)
+            self._checkpoint = Checkpoint(checkpoint, description, small=int(self.limit * _RESULT))
+        self.log: Log = self._checkpoint or Log()
+
+    def new_output(self, n_rows: int, like: npt.NDArray[Any], stage: str) -> Output:
+        """What takes the rows of a result that are like these: a file, if they are many."""
+        shape, dtype = (n_rows, *like.shape[1:]), like.dtype
+        if self._checkpoint is not None:
+            return self._checkpoint.new_output(shape, dtype)
+        if like[:1].nbytes * n_rows <= self.limit * _RESULT:
+            return ArrayOutput(n_rows, like)
+        if self._folder is not None:
+            return FileOutput(_claim(self._folder / f"{stage}.npy"), shape, dtype)
+        folder = Path(tempfile.mkdtemp(prefix="manyview-"))
+        return FileOutput(folder / f"{stage}.npy", shape, dtype, owns_folder=True)
+
+    def new_tile_file(self, n_tiles: int) -> TileFile:
+        """A file for tiles, which is made when the first of them is written."""
+        if self._checkpoint is not None:
+            return self._checkpoint.new_tile_file(n_tiles)
+        number = len(self._tile_files)
+        self._tile_files.append(TileFile(lambda: self._make_temporary() / f"{number}", n_tiles))
+        return self._tile_files[-1]
+
+    def _make_temporary(self) -> Path:
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(
+                prefix=".manyview-", dir=self._folder, ignore_cleanup_errors=True
+            )
+        return Path(self._temporary.name)
+
+    def close(self, kind: Any, error: Any, traceback: Any) -> None:
+        """End: nothing temporary is left but, after a failure, what a checkpoint goes on from."""
+        for file in self._tile_files:
+            file.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        if self._checkpoint is not None:
+            self._checkpoint.close(is_complete=kind is None)
+
+
+def _claim(path: Path) -> Path:
+    """A name that no result has, of this fit or another: its ``.part`` file is made."""
+    for number in count(1):
+        free = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        part = free.with_name(f"{free.name}.part")
+        with writing(free, "a result"):
+            try:
+                part.open("xb").close()
+            except FileExistsError:
+                continue
+            if not free.exists():
+                return free
+            part.unlink()
+    raise AssertionError  # numbers do not end
 
 
 class DiskRows(TiledRows):
@@ -176,7 +278,7 @@ class DiskRows(TiledRows):
         return self._session.new_output(self.n_rows, like, stage)
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
-        """Give rows by number, in memory."""
+        """Rows by number, in memory."""
         size, limit = len(rows) * self._row_bytes, self._session.limit
         if size > limit * _SAMPLE:
             excess = (
@@ -198,24 +300,22 @@ class DiskRows(TiledRows):
         return MemoryRows(arrays, self._run, log=self._log, keep_bytes=keep_bytes)
 
     def derive(self, function: TileFunction[Tile]) -> DerivedDiskRows:
-        """Give rows made from these: kept in memory, then in a file, else made again."""
+        """Rows made from these: kept in memory, then in a file, else made again."""
         return DerivedDiskRows(self, function)
 
 
-class DerivedDiskRows(TiledRows):
+class DerivedDiskRows(DerivedRows):
     """Rows computed from others, tile by tile.
 
     They are kept in memory up to a share of the limit; then written to a file, as long as writing takes
     less time than computing; else computed whenever they are needed.
     """
 
+    _reads = True
+
     def __init__(self, parent: DiskRows | DerivedDiskRows, function: TileFunction[Tile]) -> None:
-        self._parent, self._function = parent, function
         self._session: Session = parent._session
-        self._run, self._log = parent._run, parent._log
-        self.n_rows, self._reads = parent.n_rows, True
-        self._kept: dict[int, Tile] = {}
-        self._budget = int(self._session.limit * _DERIVED)
+        super().__init__(parent, function, int(self._session.limit * _DERIVED))
         self._file: TileFile = self._session.new_tile_file(n_tiles(self.n_rows))
         self._is_writing = True
         self._seconds_computing = self._seconds_writing = 0.0
@@ -236,38 +336,24 @@ class DerivedDiskRows(TiledRows):
 
     def _tile(self, number: int, loaded: Loaded) -> Tile:
         raw, stored = loaded
-        tile = self._kept.get(number, stored.get(number))
-        if tile is None:
-            started = time.perf_counter()
-            tile = self._function(self._parent._tile(number, raw), number * TILE_ROWS)
-            self._seconds_computing += time.perf_counter() - started
-            self._keep(number, tile)
-        return tile
+        return stored[number] if number in stored else super()._tile(number, raw)
 
-    def _keep(self, number: int, tile: Tile) -> None:
-        has_room = self._budget > 0
-        if has_room:
-            self._kept[number] = tile
-            self._budget -= tile.nbytes
-        # A checkpoint needs what memory holds, too.
-        is_wanted = self._is_writing and (self._log.is_kept or not has_room)
-        if not is_wanted or self._seconds_writing > self._seconds_computing:
-            return
+    def _make(self, number: int, loaded: Loaded) -> Tile:
         started = time.perf_counter()
-        try:
-            self._file.write(number, tile)
-        except (OSError, TypeError) as error:  # no room, or nothing that can be written
-            self._session.say_not_stored(error)
-            self._is_writing = False
-        self._seconds_writing += time.perf_counter() - started
-
-    def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
-        """Refuse: sample the rows these were derived from."""
-        raise TypeError("Sample the original rows, not derived ones.")
-
-    def derive(self, function: TileFunction[Tile]) -> DerivedDiskRows:
-        """Give rows made from these."""
-        return DerivedDiskRows(self, function)
+        tile = super()._make(number, loaded)
+        made = time.perf_counter()
+        self._seconds_computing += made - started
+        # A checkpoint needs what memory holds, too.
+        is_wanted = self._is_writing and (self._log.is_kept or number not in self._kept)
+        if is_wanted and self._seconds_writing <= self._seconds_computing:
+            try:
+                self._file.write(number, tile)
+            except (OSError, TypeError) as error:  # no room, or nothing that can be written
+                if not self._session.has_warned:
+                    logger.warning("rows are computed again when needed, not stored: %s", error)
+                self._session.has_warned, self._is_writing = True, False
+            self._seconds_writing += time.perf_counter() - made
+        return tile
 
 
 def _fitting(wanted: int, size: float, room: float) -> int:

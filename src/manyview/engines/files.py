@@ -1,23 +1,24 @@
-"""Files that the disk engine writes: results as ``.npy``, and tiles that it may need again."""
+"""Where results go: an array, or a ``.npy`` file; and files of tiles that may be needed again."""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.packing import from_bytes, to_bytes
-from manyview.errors import CheckpointError, ReadError, WriteError
-from manyview.machine import sync, whole_file
+from manyview.errors import ReadError, WriteError
+from manyview.machine import sync
+from manyview.sources.packing import from_bytes, to_bytes
 from manyview.wording import bytes_in_words
 
 
@@ -34,52 +35,40 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
             if for_checkpoint
             else "Make room there, or give another folder: Disk(folder=...)."
         )
+        free = ""
+        with suppress(OSError):
+            free = f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
         raise WriteError(
-            f"Could not write {what} to {str(path)!r}: {error.strerror or error}.{_free_space(path)}",
+            f"Could not write {what} to {str(path)!r}: {error.strerror or error}.{free}",
             remedy=remedy,
             parameter="checkpoint" if for_checkpoint else "folder",
         ) from error
 
 
-def _free_space(path: Path) -> str:
-    try:
-        return f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
-    except OSError:
-        return ""
+class ArrayOutput:
+    """A result in memory."""
 
+    def __init__(self, n_rows: int, like: npt.NDArray[Any]) -> None:
+        self._array = np.empty((n_rows, *like.shape[1:]), like.dtype)
 
-def write_whole(path: Path, content: list[bytes | memoryview]) -> None:
-    """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
-    with (
-        writing(path, "a checkpoint", for_checkpoint=True),
-        whole_file(path, durable=True) as unfinished,
-        unfinished.open("wb") as file,
-    ):
-        for piece in content:
-            file.write(piece)
+    def write(self, start: int, rows: npt.NDArray[Any]) -> None:
+        """Put rows where they belong; called by several threads."""
+        self._array[start : start + len(rows)] = rows
+
+    def close(self) -> npt.NDArray[Any]:
+        """The whole array."""
+        return self._array
+
+    def abandon(self) -> None:
+        """Do nothing: memory is freed by itself."""
 
 
 class FileOutput:
-    """A result with one row per row, written to ``PATH.part`` and renamed when it is whole.
+    """A result as a ``.npy`` file, written to ``PATH.part`` and renamed when it is whole.
 
-    Parameters
-    ----------
-    path : Path
-        The ``.npy`` file.
-    shape : tuple of int
-        Of the whole array.
-    dtype : dtype
-        Of its values.
-    resume : bool
-        Go on with the ``.part`` file that is there.
-    keep : bool
-        Leave the ``.part`` file where it is if the work fails: a checkpoint goes on from it.
-    sync : bool
-        Wait until everything is on the disk before the file gets its name.
-    load : bool
-        Give the array in memory, not as a memory map.
-    owns_folder : bool
-        Remove the folder when the array is not used any more, or the work fails.
+    A checkpoint goes on from the ``.part`` file of work that failed (``for_checkpoint``, ``resume``);
+    others leave none. The whole array is a memory map, unless it is small enough to ``load``. A
+    temporary folder (``owns_folder``) is removed when its array is not used any more.
     """
 
     def __init__(
@@ -88,44 +77,38 @@ class FileOutput:
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         *,
+        for_checkpoint: bool = False,
         resume: bool = False,
-        keep: bool = False,
-        sync: bool = False,
         load: bool = False,
         owns_folder: bool = False,
     ) -> None:
         self.path, self.shape, self.dtype = path, shape, dtype
-        self._part, self._keep = path.with_name(f"{path.name}.part"), keep
-        self._sync, self._load, self._owns_folder = sync or keep, load, owns_folder
+        self._part, self._for_checkpoint = path.with_name(f"{path.name}.part"), for_checkpoint
+        self._load, self._owns_folder = load, owns_folder
         self._row_bytes = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
         self._lock = threading.Lock()
-        if resume:
-            check_rows(self._part, shape, dtype)
+        header = io.BytesIO()
+        kind = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(dtype)}
+        np.lib.format.write_array_header_1_0(header, {**kind, "shape": shape})
+        self._offset = header.tell()
         with self._writing(f"{shape[0]} rows"):
             self._file = self._part.open("r+b" if resume else "w+b", buffering=0)
             try:
-                self._start(resume=resume)
+                if not resume:
+                    self._start(header.getvalue())
             except BaseException:
                 self.abandon()
                 raise
 
     def _writing(self, what: str) -> AbstractContextManager[None]:
-        return writing(self.path, what, for_checkpoint=self._keep)
+        return writing(self.path, what, for_checkpoint=self._for_checkpoint)
 
-    def _start(self, *, resume: bool) -> None:
-        fortran = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(self.dtype)}
-        if resume:
-            self._file.seek(0)
-            np.lib.format.read_magic(self._file)
-            np.lib.format.read_array_header_1_0(self._file)
-        else:
-            np.lib.format.write_array_header_1_0(self._file, {**fortran, "shape": self.shape})
-        self._offset = self._file.tell()
-        size = self._offset + self.shape[0] * self._row_bytes
-        if not resume:
-            if shutil.disk_usage(self._part.parent).free < size:
-                raise OSError(errno.ENOSPC, f"{bytes_in_words(size)} are needed")
-            self._file.truncate(size)
+    def _start(self, header: bytes) -> None:
+        size = len(header) + self.shape[0] * self._row_bytes
+        if shutil.disk_usage(self._part.parent).free < size:
+            raise OSError(errno.ENOSPC, f"{bytes_in_words(size)} are needed")
+        _write_all(self._file, memoryview(header))
+        self._file.truncate(size)
 
     def write(self, start: int, rows: npt.NDArray[Any]) -> None:
         """Put rows where they belong."""
@@ -141,13 +124,13 @@ class FileOutput:
             os.fsync(self._file.fileno())
 
     def close(self) -> npt.NDArray[Any]:
-        """Give the file its name, and the array as a read-only memory map."""
+        """The whole array, once the file has its name; a read-only memory map unless loaded."""
         with self._writing(f"{self.shape[0]} rows"):
             self._file.close()
-            if self._sync:
+            if not self._owns_folder:  # else nobody looks for it after a crash
                 sync(self._part)
             os.replace(self._part, self.path)
-            if self._sync:
+            if not self._owns_folder:
                 sync(self.path.parent)
         array: Any = np.load(self.path, mmap_mode=None if self._load else "r")
         if self._owns_folder:
@@ -158,35 +141,13 @@ class FileOutput:
     def abandon(self) -> None:
         """Close the file, and remove it unless the work can go on from it."""
         self._file.close()
-        if not self._keep:
+        if not self._for_checkpoint:
             self._part.unlink(missing_ok=True)
         if self._owns_folder:
             shutil.rmtree(self.path.parent, ignore_errors=True)
 
 
-def check_rows(
-    path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
-) -> None:
-    """Refuse a file of a checkpoint that does not hold all the rows that it should, or says it does."""
-    try:
-        with path.open("rb") as file:
-            np.lib.format.read_magic(file)
-            found, _, kind = np.lib.format.read_array_header_1_0(file)
-            size = file.tell() + int(np.prod(found, dtype=np.int64)) * kind.itemsize
-        if (found, kind) != (shape or found, dtype or kind):
-            raise ValueError(f"it holds {kind} of shape {found}, not {dtype} of shape {shape}")
-        if path.stat().st_size != size:
-            raise ValueError(f"it has {path.stat().st_size} bytes, not {size}")
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged(path, error) from error
-
-
-def damaged(path: Path, error: Exception) -> CheckpointError:
-    """Give the error that names a file of a checkpoint which cannot be gone on from."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return CheckpointError(
-        f"{str(path)!r} is damaged ({reason}). Remove the folder to start again."
-    )
+Output = ArrayOutput | FileOutput
 
 
 def _write_all(file: Any, content: memoryview) -> None:
@@ -201,14 +162,8 @@ def _write_all(file: Any, content: memoryview) -> None:
 class TileFile:
     """Tiles in one file: written once each, in any order, and read by number.
 
-    Parameters
-    ----------
-    find_path : callable
-        Gives the path of the file, when the first tile is written.
-    n_tiles : int
-        Most tiles.
-    places : ndarray of shape (n_tiles, 2), optional
-        Offset and size of the tiles that the file holds already; offset -1 for those it does not.
+    The path is asked for when the first tile is written. ``places`` has the offsets and sizes of the
+    tiles that the file holds already, -1 for those it does not.
     """
 
     def __init__(
@@ -257,7 +212,7 @@ class TileFile:
             self._end += size
 
     def read(self, number: int) -> Any:
-        """Give a tile."""
+        """One tile."""
         offset, size = self._places[number].tolist()
         content = np.empty(size, np.uint8)
         try:
@@ -273,7 +228,7 @@ class TileFile:
             ) from error
 
     def sync(self) -> npt.NDArray[np.int64]:
-        """Wait until the tiles are on the disk; give their places."""
+        """Places of the tiles, once they are on the disk."""
         with self._lock:
             places = self._places.copy()
         os.fsync(self._file.fileno())
@@ -283,8 +238,3 @@ class TileFile:
         """Close the file."""
         if self._file is not None:
             self._file.close()
-
-    def remove(self) -> None:
-        """Remove the file."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)

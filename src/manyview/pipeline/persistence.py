@@ -1,8 +1,7 @@
 """Save and load a fitted model as arrays plus JSON; never pickle.
 
-A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, which the JSON refers
-to as ``{"array": name}``. A dictionary that looks like that itself, such as the columns of a view called
-"array", is wrapped once more: ``{"array": {"array": columns}}``.
+A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, as
+:mod:`manyview.sources.packing` makes them. Models of format 1 have no tuples, and load as well.
 """
 
 from __future__ import annotations
@@ -10,24 +9,24 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import manyview
 from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
+from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.graph import AnchorGraph
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 
 
 def write_model(
@@ -37,23 +36,23 @@ def write_model(
 
     The file appears whole or not at all.
     """
-    arrays: dict[str, np.ndarray] = {}
+    arrays: Arrays = {}
     content = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "manyview_version": manyview.__version__,
         "params": {name: _pack_param(name, value, arrays) for name, value in params.items()},
-        "model": _pack(
+        "model": pack(
             {
-                "scalers": [_as_dict(scaler) for scaler in model.scalers],
-                "graphs": [_as_dict(graph) for graph in model.graphs],
+                "scalers": [asdict(scaler) for scaler in model.scalers],
+                "graphs": [asdict(graph) for graph in model.graphs],
                 "transforms": list(model.transforms),
                 "row_norm": model.row_norm,
                 "centers": model.centers,
             },
             arrays,
         ),
-        "fitted": _pack(fitted, arrays),
+        "fitted": pack(fitted, arrays),
     }
     with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         archive.writestr("model.json", json.dumps(content, indent=1))
@@ -78,8 +77,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
-        model = _build_model(_unpack(content["model"], arrays))
-        return _unpack(content["params"], arrays), model, _unpack(content["fitted"], arrays)
+        model = _build_model(unpack(content["model"], arrays))
+        return unpack(content["params"], arrays), model, unpack(content["fitted"], arrays)
     except (ModelFileError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
@@ -124,50 +123,10 @@ def _build_scaler(content: dict[str, Any]) -> Scaler:
     return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
 
 
-def _as_dict(item: Any) -> dict[str, Any]:
-    values = ((field.name, getattr(item, field.name)) for field in fields(item))
-    return {name: _as_dict(value) if is_dataclass(value) else value for name, value in values}
-
-
-def _pack_param(name: str, value: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
         return "auto"
     if name == "random_state" and not isinstance(value, Integral | None):
         return None
-    return _pack(value, arrays)
-
-
-def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Put arrays aside by name; what is left is JSON."""
-    if sparse.issparse(value):
-        value = value.toarray()  # anchors that were given as a sparse array: m rows only
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "OU":
-            return [str(item) for item in value]
-        name = f"array_{len(arrays)}"
-        arrays[name] = value
-        return {"array": name}
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, dict):
-        packed = {str(key): _pack(item, arrays) for key, item in value.items()}
-        return {"array": packed} if set(packed) == {"array"} else packed
-    if isinstance(value, list | tuple):
-        return [_pack(item, arrays) for item in value]
-    if hasattr(value, "__array__"):  # a table
-        return _pack(np.asarray(value), arrays)
-    return value
-
-
-def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    if isinstance(value, dict):
-        if set(value) == {"array"}:
-            content = value["array"]
-            if isinstance(content, str):
-                return arrays[content]
-            value = content if isinstance(content, dict) else value  # older files do not wrap
-        return {key: _unpack(item, arrays) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_unpack(item, arrays) for item in value]
-    return value
+    return pack(value, arrays)

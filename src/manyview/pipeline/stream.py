@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product, thread_pool
-from manyview.engines.dask_layers import is_dask
+from manyview.engines.dask_graphs import is_dask
 from manyview.engines.memory import Memory
 from manyview.machine import Stopwatch
 from manyview.pipeline.choices import warn_of_doubts

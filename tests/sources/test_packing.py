@@ -1,17 +1,18 @@
-"""Sums and tiles as bytes: what comes back is what went in, and nothing foreign goes in."""
+"""Values as arrays and JSON: what comes back is what went in, and nothing foreign goes in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
 
-from manyview.engines.packing import digest, from_bytes, to_bytes
+from manyview.sources.packing import digest, from_bytes, to_bytes
 from manyview.stages.fusion import Moments
 from manyview.stages.graph import GraphTile
 from manyview.stages.kmeans import Assignment
@@ -31,11 +32,16 @@ def test_arrays(array):
     assert np.array_equal(again, array, equal_nan=True)
 
 
+names = st.text() | st.sampled_from(["array", "!tuple", "!class", "!number", "!csr", "!objects"])
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 
 
-@given(st.recursive(plain, lambda item: st.lists(item) | st.tuples(item, item)))
-def test_numbers_text_lists_and_tuples(value):
+def _collections(item):
+    return st.lists(item) | st.tuples(item, item) | st.dictionaries(names, item, max_size=2)
+
+
+@given(st.recursive(plain, _collections))
+def test_numbers_text_lists_tuples_and_dictionaries(value):
     assert there_and_back(value) == value
 
 
@@ -55,12 +61,27 @@ def test_sums_and_tiles():
     assert found.inertia == inertia
 
 
+def test_text_and_numbers_that_are_objects():
+    mixed = np.array(["a", 2, None], object)
+    again = there_and_back({"ids": mixed})["ids"]
+    assert again.dtype == object
+    assert again.tolist() == mixed.tolist()
+    assert there_and_back(np.array(["ä", "bc"])).tolist() == ["ä", "bc"]
+
+
+def test_sparse_arrays_of_other_kinds_and_tables_come_back_as_arrays():
+    again = there_and_back([sparse.coo_matrix(np.eye(3)), pd.DataFrame({"a": [1.0, 2.0]})])
+    assert isinstance(again[0], sparse.csr_array)
+    assert np.array_equal(again[0].toarray(), np.eye(3))
+    assert np.array_equal(again[1], [[1.0], [2.0]])
+
+
 @dataclass
 class Foreign:
     x: int
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, Foreign(1), np.array([object()]), {"a": 1}])
+@pytest.mark.parametrize("value", [object(), {1, 2}, Foreign(1), np.array([object()])])
 def test_what_cannot_be_stored_is_refused(value):
     with pytest.raises(TypeError, match="Cannot store"):
         to_bytes(value)
@@ -95,5 +116,5 @@ def test_digests_tell_values_apart():
     ]
     digests = [digest(value) for value in values]
     assert len(set(digests)) == len(digests)
-    assert digest((0.5, "late")) == '{"tuple": [0.5, "late"]}'
+    assert digest((0.5, "late")) == '{"!tuple": [0.5, "late"]}'
     assert digest(np.ones(5)) == digest(np.ones(5))
