@@ -246,9 +246,9 @@ class _Job:
 
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
-        from manyview.report import build_summary
-
         try:
+            from manyview.report import build_summary
+
             command, seed = facts["command"], facts["seed"]
             shown = build_summary(model, data.views, command=command, random_state=seed)
             shown["fit"] = facts
