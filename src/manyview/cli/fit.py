@@ -1,4 +1,4 @@
-"""``manyview fit``: cluster files, and write everything there is to know about the clusters."""
+"""``manyview fit``: cluster files, named by options or a run file, and write all there is to know."""
 
 from __future__ import annotations
 
