@@ -15,7 +15,6 @@ from manyview.datasets.registry import DatasetInfo
 from manyview.readers import Contents, Request, find_format, read_file, svmlight
 from manyview.readers.contents import LABEL_NAMES
 from manyview.readers.idx import read_array
-from manyview.sources import is_source
 
 _MFEAT_PARTS = ("fac", "fou", "kar", "mor", "pix", "zer")
 _LANGUAGE_CODES = ("EN", "FR", "GR", "IT", "SP")
@@ -60,7 +59,7 @@ def read_one(path: Path, *, n_features: int | None = None) -> RawData:
 
 def _raw(contents: Contents) -> RawData:
     arrays = (part.rows for part in contents.parts)
-    whole = [rows.read(0, rows.shape[0]) if is_source(rows) else rows for rows in arrays]
+    whole = [rows.read(0, rows.shape[0]) if hasattr(rows, "read") else rows for rows in arrays]
     return RawData(whole, contents.labels)  # type: ignore[arg-type]
 
 
