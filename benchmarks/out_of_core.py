@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anndata
 import numpy as np
 from scipy import sparse
 
@@ -179,7 +180,7 @@ def make_zarr(folder: Path, n_rows: int) -> None:
 
 
 def make_words(folder: Path, n_rows: int, n_columns: int) -> None:
-    """Write word counts in ten topics, a thousandth of them not zero, as a sparse npz file."""
+    """Write word counts in ten topics, a thousandth of them not zero, as a sparse h5ad file."""
     rng = np.random.default_rng(0)
     length = max(n_columns // 1000, 5)
     groups = rng.integers(0, N_CLUSTERS, n_rows)
@@ -190,7 +191,7 @@ def make_words(folder: Path, n_rows: int, n_columns: int) -> None:
     counts = rng.integers(1, 5, n_rows * length).astype(np.float32)
     indptr = np.arange(n_rows + 1, dtype=np.int64) * length
     rows = sparse.csr_array((counts, words.ravel(), indptr), shape=(n_rows, n_columns))
-    sparse.save_npz(folder / "words.npz", rows, compressed=False)
+    anndata.AnnData(rows).write_h5ad(folder / "words.h5ad")
 
 
 def fit(folder: Path, kind: str, n_rows: int, params: dict[str, Any]) -> Outcome:
@@ -210,7 +211,7 @@ def fit(folder: Path, kind: str, n_rows: int, params: dict[str, Any]) -> Outcome
 def fit_words(folder: Path) -> Outcome:
     """Fit the sparse file, which is first turned into rows beside it."""
     engine = Disk("600 MB")
-    return _fit([folder / "words.npz"], engine, {"n_anchors": 100}, folder / "labels-words.npy")
+    return _fit([folder / "words.h5ad"], engine, {"n_anchors": 100}, folder / "labels-words.npy")
 
 
 def _fit(views: list[Any], engine: Any, params: dict[str, Any], labels: Path) -> Outcome:

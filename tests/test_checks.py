@@ -7,7 +7,6 @@ from manyview.checks import (
     as_generator,
     check_count,
     check_each,
-    check_flag,
     check_number,
     check_option,
 )
@@ -34,12 +33,6 @@ def test_parameters_out_of_range_are_named():
         check_number("tol", np.nan, above=0)
     with pytest.raises(ValueError, match="solver must be one of 'a', 'b'; got 'x'"):
         check_option("solver", "x", ("a", "b"))
-
-
-@pytest.mark.parametrize("value", [1, 0, "yes", None])
-def test_only_true_and_false_are_flags(value):
-    with pytest.raises(TypeError, match="static must be True or False"):
-        check_flag("static", value)
 
 
 def test_one_number_or_several_are_checked_each():

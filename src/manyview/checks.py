@@ -104,13 +104,6 @@ def check_option(name: str, value: Any, options: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be one of {known}; got {value!r}.")
 
 
-def check_flag(name: str, value: Any) -> bool:
-    """True or False, nothing that merely counts as such."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
-    return bool(value)
-
-
 def check_each(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
     """One number, or several; each checked.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.checks import check_option
 from manyview.engines import choose_engine
-from manyview.engines.base import Engine, Run
+from manyview.engines.base import Run
 from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
 from manyview.errors import ModelFileError
 from manyview.explain.explanation import Explanation, explain_rows
@@ -36,7 +36,6 @@ from manyview.pipeline.model import FittedModel
 from manyview.pipeline.settings import published_parameters, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.sources.packing import digest
-from manyview.stages.n_clusters import Suggestion
 from manyview.views import frames
 from manyview.views.columns import as_wide, count_columns, find_columns
 from manyview.views.container import Views
@@ -56,7 +55,11 @@ _OF_A_STREAM = (
     "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
     "singular_values_", "_n_features_out",
 )  # fmt: skip
-_REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
+_SAVED = (
+    "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_", "stage_seconds_",
+    "stage_memory_", "solver_report_", "choices_", "n_clusters_", "suggestion_", "n_samples_seen_",
+    "feature_names_in_", "feature_names_per_view_", "n_features_in_", "ids_",
+)  # fmt: skip
 
 
 class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -303,22 +306,17 @@ view, default="auto"
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
-        run = self._run(identity)
+        run, rng = self._run(identity), np.random.default_rng(seed)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
             result = pipeline.fit(
-                views.arrays,
-                views.names,
-                settings,
-                engine=engine,
-                run=run,
-                rng=np.random.default_rng(seed),
+                views.arrays, views.names, settings, engine=engine, run=run, rng=rng
             )
         # Only now, so that a fit that failed leaves an earlier one as it was.
         for name in ("_stream", "n_samples_seen_", "view_columns_"):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
-        self._set_model(result)
+        self.__dict__.update(_attributes_of(result))
         self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
@@ -385,26 +383,10 @@ view, default="auto"
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return _attributes_of(stream.outcome())[name]
 
-    def _set_model(self, outcome: pipeline.Outcome) -> None:
-        for name, value in _attributes_of(outcome).items():
-            setattr(self, name, value)
-
     def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
         """Places of each view's columns, if one wide array is to be split."""
         is_split = self.views is not None and not isinstance(X, Views)
         return find_columns(X, self.views) if is_split else None
-
-    def _known_columns(self, X: Any) -> dict[str, list[int]] | None:
-        """Places of each view's columns as they were fitted; refuses another number of columns."""
-        columns: dict[str, list[int]] | None = getattr(self, "view_columns_", None)
-        if columns is None or isinstance(X, Views):
-            return None
-        if (found := count_columns(X)) != self.n_features_in_:
-            raise ValueError(
-                f"X has {found} features, but LMVSC is expecting {self.n_features_in_} features as "
-                "input."
-            )
-        return columns
 
     def _record_columns(self, X: Any, views: Views, columns: dict[str, list[int]] | None) -> None:
         if hasattr(self, "feature_names_in_"):
@@ -416,14 +398,9 @@ view, default="auto"
             None if names is None else list(names) for names in views.feature_names
         ]
         if columns is not None:
-            self.view_columns_, self.n_features_in_ = columns, count_columns(X)
+            self.view_columns_ = columns
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
-
-    def _check_columns(self, X: Any, views: Views) -> None:
-        is_split = hasattr(self, "view_columns_") and not isinstance(X, Views)
-        if is_single(X, views) or is_split:  # scikit-learn's own checks and messages
-            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit; the embedding of the rows, shape (n, c)."""
@@ -440,19 +417,20 @@ view, default="auto"
         ndarray of shape (n,), int32
             For Dask arrays, a Dask array that is computed when it is asked for.
         """
-        views, engine, run = self._prepare_new(X)
-        with run.resources:
-            labels: npt.NDArray[np.int32] = pipeline.predict(
-                self.model_, views.arrays, engine=engine, run=run
-            )
+        labels: npt.NDArray[np.int32] = self._compute(pipeline.predict, self.read_rows(X))
         return labels
 
     def transform(self, X: Any) -> Any:
         """The embedding of each row of ``X``, shape (n, c)."""
-        views, engine, run = self._prepare_new(X)
+        views = self.read_rows(X)
+        return self._as_output(self._compute(pipeline.embed, views), views.ids)
+
+    def _compute(self, what: Callable[..., Any], views: Views) -> Any:
+        """What a function of the pipeline finds for each row."""
+        warn_of_silent_views(views, self.view_weights_)
+        engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=True)
         with run.resources:
-            rows = pipeline.embed(self.model_, views.arrays, engine=engine, run=run)
-        return self._as_output(rows, views.ids)
+            return what(self.model_, views.arrays, engine=engine, run=run)
 
     def _as_output(self, rows: Any, ids: Any) -> Any:
         """Rows with their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
@@ -511,7 +489,8 @@ view, default="auto"
         params = self.get_params()
         if "views" in params:
             params["views"] = getattr(self, "view_columns_", None)
-        persistence.write_model(Path(path), self.model_, params=params, fitted=self._small())
+        fitted = {name: getattr(self, name) for name in _SAVED if hasattr(self, name)}
+        persistence.write_model(Path(path), self.model_, params=params, fitted=fitted)
 
     def report(
         self,
@@ -578,12 +557,8 @@ view, default="auto"
         True
         """
         check_is_fitted(self)
-        return explain_rows(
-            self.model_,
-            None if X is None else self.read_rows(X),
-            n_listed=n_listed,
-            max_rows=max_rows,
-        )
+        views = None if X is None else self.read_rows(X)
+        return explain_rows(self.model_, views, n_listed=n_listed, max_rows=max_rows)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""
@@ -593,8 +568,7 @@ view, default="auto"
         return bundle
 
     def _repr_html_inner(self) -> str:
-        html: str = self._card() or super()._repr_html_inner()
-        return html
+        return self._card() or str(super()._repr_html_inner())
 
     def _card(self) -> str | None:
         if not hasattr(self, "labels_"):  # not fitted, or a stream
@@ -604,25 +578,6 @@ view, default="auto"
         except ModuleNotFoundError:  # the report's libraries are optional
             return None
         return show_card(self)
-
-    def _small(self) -> dict[str, Any]:
-        names = (
-            "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_",
-            "stage_seconds_", "stage_memory_", "solver_report_", "choices_", "n_clusters_",
-            "n_samples_seen_", "feature_names_in_", "feature_names_per_view_", "n_features_in_", "ids_",
-        )  # fmt: skip
-        small = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        suggestion: Suggestion | None = getattr(self, "suggestion_", None)
-        if suggestion is not None:
-            small["suggestion_"] = asdict(suggestion)
-        return small
-
-    def _prepare_new(self, X: Any) -> tuple[Views, Engine, Run]:
-        check_is_fitted(self)
-        views = self.read_rows(X)
-        warn_of_silent_views(views, self.view_weights_)
-        run = self._run(is_lazy=True)
-        return views, choose_engine(self.engine, views.arrays), run
 
     def read_rows(self, X: Any) -> Views:
         """Rows as the views and columns that were fitted, in their order; others are refused.
@@ -634,9 +589,14 @@ view, default="auto"
         """
         check_is_fitted(self)
         names, widths = self.view_names_, self.n_features_per_view_
-        views = split_views(X, self._known_columns(X))
+        places = None if isinstance(X, Views) else getattr(self, "view_columns_", None)
+        if places is not None:
+            count_columns(X)  # refuses what is not two-dimensional, then scikit-learn's own checks
+            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
+        views = split_views(X, places)
         views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
-        self._check_columns(X, views)
+        if places is None and is_single(X, views):
+            validate_data(self, as_wide(X), reset=False, skip_check_array=True)
         columns = getattr(self, "feature_names_per_view_", None)  # absent in older files
         views = align_columns(views, names, columns or [None] * len(names))
         refuse_other_columns(views, names, widths)
@@ -656,17 +616,7 @@ view, default="auto"
 
 
 class PublishedLMVSC(LMVSC):
-    """The method exactly as published; see :meth:`LMVSC.as_published`.
-
-    Parameters
-    ----------
-    n_clusters, n_anchors, alpha
-        As in the paper; ``alpha`` is absolute.
-    variant : {"paper", "released"}, default="paper"
-        What the paper's text does, or what the authors' script does: it leaves out the degree scaling.
-    random_state, n_jobs
-        As in :class:`LMVSC`.
-    """
+    """The method exactly as published; for its parameters, see :meth:`LMVSC.as_published`."""
 
     # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None
@@ -725,33 +675,22 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         If the file is damaged, was not written by manyview, or by a newer version of it.
     """
     params, model, fitted = persistence.read_model(Path(path))
-    params.pop(
-        "block_rows", None
-    )  # of files that were written before these parameters were removed
-    for name, usual in _REMOVED.items():
-        if params.pop(name, usual) != usual:
-            raise ModelFileError(
-                f"{str(path)!r} holds a model that an earlier version fitted with another {name} than "
-                f"{usual}. LMVSC has no such parameter any more: fit the model again."
-            )
     try:
         estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
     except TypeError as error:
         raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
-    suggestion, ids = fitted.pop("suggestion_", None), fitted.pop("ids_", None)
-    estimator.suggestion_ = None if suggestion is None else Suggestion(**suggestion)
-    estimator.ids_ = None if ids is None else np.asarray(ids)
     widths = [len(scaler.shift) for scaler in model.scalers]
-    attributes = {
-        "n_views_": len(model.scalers),
-        "view_names_": [scaler.name for scaler in model.scalers],
-        "n_features_per_view_": widths,
-        "n_features_in_": sum(widths),
+    estimator.__dict__.update(
+        n_views_=len(model.scalers),
+        view_names_=[scaler.name for scaler in model.scalers],
+        n_features_per_view_=widths,
+        n_features_in_=sum(widths),
+        suggestion_=None,
         **_attributes_of_model(model),
-        **fitted,
-    }
-    for name, value in attributes.items():
-        setattr(estimator, name, value)
+    )
+    estimator.__dict__.update(fitted)
+    ids = fitted.get("ids_")
+    estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
     return estimator

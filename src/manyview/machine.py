@@ -52,12 +52,7 @@ def count_jobs(n_jobs: Any = None) -> int:
 def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path to write to, which becomes ``path`` at the end: whole, or not at all.
 
-    Parameters
-    ----------
-    path : Path
-        The file; one that is there is replaced.
-    durable : bool, default=False
-        Wait until the file and its name are on the disk.
+    A file that is there is replaced. ``durable`` waits until the file and its name are on the disk.
 
     Examples
     --------
@@ -170,12 +165,8 @@ def _read(path: Path) -> str:
 class Stopwatch:
     """Times stages; on request, watches how much memory the process holds meanwhile.
 
-    Parameters
-    ----------
-    track_memory : bool, default=False
-        Whether to note in ``peak_bytes`` the most that was seen resident during each stage, looked at
-        fifty times a second. It stays empty where the system does not tell (it is read from Linux's
-        /proc).
+    Then ``peak_bytes`` has the most that was seen resident during each stage, looked at fifty times a
+    second. It stays empty where the system does not tell (it is read from Linux's /proc).
 
     Examples
     --------

@@ -274,15 +274,6 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
     >>> search.fit(views).best_params_
     {'alpha': 0.01}
     """
-    model, rows = _model_and_rows(estimator, X)
-    embedding = model.embed(list(rows.arrays), 0)
-    labels = label_rows(embedding, model.centers)
-    inside = [modularity(graph, labels) for graph in model.fused_graphs(rows.arrays)]
-    return max(sampled_silhouette(embedding, labels), 0.0) * max(float(np.mean(inside)), 0.0)
-
-
-def _model_and_rows(estimator: Any, X: Any) -> tuple[FittedModel, Views]:
-    """The model of the LMVSC at the end of a pipeline, and the rows as it sees them."""
     if isinstance(estimator, Pipeline):
         if len(estimator) > 1:
             X = estimator[:-1].transform(X)
@@ -294,7 +285,11 @@ def _model_and_rows(estimator: Any, X: Any) -> tuple[FittedModel, Views]:
         )
     views = estimator.read_rows(X)
     rows: Views = views[spread_evenly(views.n_rows, _SCORED_ROWS)].load()
-    return estimator.model_, rows
+    model = estimator.model_
+    embedding = model.embed(list(rows.arrays), 0)
+    labels = label_rows(embedding, model.centers)
+    inside = [modularity(graph, labels) for graph in model.fused_graphs(rows.arrays)]
+    return max(sampled_silhouette(embedding, labels), 0.0) * max(float(np.mean(inside)), 0.0)
 
 
 def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int) -> float:

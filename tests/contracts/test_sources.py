@@ -20,7 +20,6 @@ from manyview import Views
 from manyview.errors import ReadError
 from manyview.readers import read_view
 from manyview.sources import as_source, is_source
-from manyview.sources.csr import open_npz
 
 N_ROWS, N_COLUMNS = 1003, 6
 
@@ -92,11 +91,6 @@ def save_parquet_lists(folder, X):
     return opened(folder / "x.parquet")
 
 
-def save_npz(folder, X):
-    sparse.save_npz(folder / "x.npz", sparse.csr_array(X))
-    return open_npz(folder / "x.npz")
-
-
 def write_h5ad(folder, X):
     anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(folder / "x.h5ad")
     return folder / "x.h5ad"
@@ -123,7 +117,6 @@ KINDS = {
     "parquet": save_parquet,
     "parquet folder": save_parquet_folder,
     "parquet lists": save_parquet_lists,
-    "csr": save_npz,
     "csr in h5ad": save_h5ad,
     "csr of a backed AnnData": back_anndata,
 }
@@ -182,7 +175,7 @@ def test_what_was_read_can_be_changed(source, X):
 
 
 def test_sparse_rows_have_narrow_indices(tmp_path, X):
-    rows = save_npz(tmp_path, X).take(np.arange(0, N_ROWS, 3))
+    rows = save_h5ad(tmp_path, X).take(np.arange(0, N_ROWS, 3))
     assert rows.indices.dtype == rows.indptr.dtype == np.int32
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 
+import anndata
 import h5py
 import numpy as np
 import pytest
@@ -101,15 +103,33 @@ class TestContainers:
         with pytest.raises(ReadError, match="is not a CSR array"):
             read_view(str(tmp_path / "a.npz"))
 
-    def test_large_sparse_files_are_read_by_rows(self, tmp_path, monkeypatch):
+    def test_sparse_files_that_do_not_fit_in_memory_are_refused(self, tmp_path, monkeypatch):
         from manyview.readers import npz
 
         sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(A))
         assert isinstance(read_view(str(tmp_path / "a.npz")).parts[0].rows, sparse.csr_array)
-        monkeypatch.setattr(npz, "LARGE_BYTES", 10)
-        source = read_view(str(tmp_path / "a.npz")).parts[0].rows
-        assert source.is_sparse
-        assert np.array_equal(source.read(1, 3).toarray(), A[1:3])
+        monkeypatch.setattr(npz, "free_memory", lambda: None)  # where it cannot be told
+        assert isinstance(read_view(str(tmp_path / "a.npz")).parts[0].rows, sparse.csr_array)
+        monkeypatch.setattr(npz, "free_memory", lambda: 10)
+        with pytest.raises(ReadError, match=r"a.npz takes .* 10 B are free.*write_h5ad\('a.h5ad'"):
+            read_view(str(tmp_path / "a.npz"))
+        anndata.AnnData(sparse.csr_array(A)).write_h5ad(tmp_path / "a.h5ad")  # as it says
+        assert np.array_equal(
+            read_view(str(tmp_path / "a.h5ad")).parts[0].rows.read(1, 3).toarray(), A[1:3]
+        )
+        assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "a.h5ad"}
+
+    @pytest.mark.parametrize("member", ["format", "shape", "indptr", "indices", "data"])
+    def test_damage_inside_a_sparse_file_is_named(self, tmp_path, member):
+        rows = sparse.random_array((5000, 30), density=0.1, rng=0, format="csr")
+        sparse.save_npz(tmp_path / "x.npz", rows)
+        with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+            info = archive.getinfo(f"{member}.npy")
+        with (tmp_path / "x.npz").open("r+b") as file:
+            file.seek(info.header_offset + 30 + len(info.filename) + 20 + 4)
+            file.write(b"\xff" * (info.compress_size // 2))
+        with pytest.raises(ReadError, match=r"x.npz is not a whole"):
+            read_view(str(tmp_path / "x.npz"))
 
     def test_content_decides_where_the_name_does_not(self, tmp_path):
         np.save(tmp_path / "a.npy", A)

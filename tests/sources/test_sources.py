@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import pickle
-import zipfile
 
 import h5py
 import numpy as np
@@ -17,10 +15,10 @@ import zarr
 from scipy import sparse
 
 from manyview import Views, baselines
-from manyview.errors import ReadError, WriteError
+from manyview.errors import ReadError
 from manyview.readers import read_view
 from manyview.sources import as_source
-from manyview.sources.csr import open_npz
+from manyview.sources.csr_groups import CsrGroupSource
 
 X = np.arange(60.0).reshape(20, 3)
 
@@ -180,88 +178,37 @@ class TestParquet:
 
 
 class TestCsr:
-    @pytest.fixture
-    def rows(self):
-        return sparse.random_array((5000, 30), density=0.1, rng=0, format="csr")
+    def write(self, path, rows, **options):
+        with h5py.File(path, "w") as file:
+            group = file.create_group("rows")
+            group.attrs["shape"] = rows.shape
+            for name in ("data", "indices", "indptr"):
+                group.create_dataset(name, data=getattr(rows, name), **options)
+        return self.open(path)
 
-    def test_it_is_said_that_rows_are_written_and_only_once(self, tmp_path, rows, caplog):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        open_npz(tmp_path / "x.npz")
-        assert "writing them to" in caplog.text
-        assert {p.name for p in tmp_path.iterdir()} == {"x.npz", "x.npz.rows.h5"}
-        caplog.clear()
-        with caplog.at_level(logging.DEBUG, logger="manyview"):
-            open_npz(tmp_path / "x.npz")
-        assert caplog.text == ""
+    def open(self, path):
+        with h5py.File(path) as file:
+            return CsrGroupSource(file["rows"], path=path)
 
-    def test_another_file_is_written_again(self, tmp_path, rows):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        open_npz(tmp_path / "x.npz")
-        sparse.save_npz(tmp_path / "x.npz", 2 * rows)
-        again = open_npz(tmp_path / "x.npz").read(0, 5000)
-        assert np.array_equal(again.toarray(), 2 * rows.toarray())
-
-    @pytest.mark.parametrize("compressed", [True, False])
-    def test_entries_in_parts_and_out_of_order_are_put_together(self, tmp_path, compressed):
+    def test_entries_in_parts_and_out_of_order_are_put_together(self, tmp_path):
         loose = sparse.csr_array(
             (np.array([1.0, 2.0, 4.0, 8.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 3, 4])), (3, 3)
         )
-        sparse.save_npz(tmp_path / "x.npz", loose, compressed=compressed)
-        found = open_npz(tmp_path / "x.npz").read(0, 3)
+        found = self.write(tmp_path / "x.h5", loose).read(0, 3)
         assert found.toarray().tolist() == [[2, 0, 5], [0, 0, 0], [0, 8, 0]]
         assert found.nnz == 3
 
-    @pytest.mark.parametrize("kind", ["csc", "coo"])
-    def test_other_formats_are_refused(self, tmp_path, rows, kind):
-        sparse.save_npz(tmp_path / "x.npz", rows.asformat(kind))
-        with pytest.raises(ValueError, match=r"x.npz"):
-            open_npz(tmp_path / "x.npz")
-
-    def test_dense_archives_are_refused(self, tmp_path):
-        np.savez(tmp_path / "x.npz", a=X)
-        with pytest.raises(ValueError, match=r"does not hold a CSR array .* but \['a'\]"):
-            open_npz(tmp_path / "x.npz")
-
-    def test_a_place_that_cannot_be_written(self, tmp_path, rows):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        (tmp_path / "x.npz.rows.h5").mkdir()
-        with pytest.raises(WriteError, match=r"Could not write the rows of '.*x.npz'"):
-            open_npz(tmp_path / "x.npz")
-        assert {p.name for p in tmp_path.iterdir()} == {"x.npz", "x.npz.rows.h5"}
-
-    def test_who_reads_the_file_reads_its_rows_too(self, tmp_path, rows):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        assert open_npz(tmp_path / "x.npz").read(0, 5000).nnz == rows.nnz
-        (tmp_path / "usual").touch()
-        assert (tmp_path / "x.npz.rows.h5").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-    @pytest.mark.parametrize("member", ["format", "shape", "indptr", "indices", "data"])
-    def test_damage_inside_the_archive_is_named(self, tmp_path, rows, member):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        with zipfile.ZipFile(tmp_path / "x.npz") as archive:
-            info = archive.getinfo(f"{member}.npy")
-        with (tmp_path / "x.npz").open("r+b") as file:
-            file.seek(info.header_offset + 30 + len(info.filename) + 20 + 4)
-            file.write(b"\xff" * (info.compress_size // 2))
-        with pytest.raises(ReadError, match=r"Could not read rows .*x.npz'"):
-            open_npz(tmp_path / "x.npz")
-
-    def test_damaged_rows_are_noticed(self, tmp_path, rows):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        open_npz(tmp_path / "x.npz")
-        path = tmp_path / "x.npz.rows.h5"
+    def test_damaged_rows_are_noticed(self, tmp_path):
+        rows = sparse.random_array((5000, 30), density=0.1, rng=0, format="csr")
+        path = tmp_path / "x.h5"
+        self.write(path, rows, chunks=(4096,), fletcher32=True)
         with h5py.File(path) as file:
             place = file["rows/indices"].id.get_chunk_info(0).byte_offset
         with path.open("r+b") as file:
             file.seek(place + 400)
             file.write(b"\xff" * 8)
         with pytest.raises(ReadError, match="Could not read rows 0 to 4999"):
-            open_npz(tmp_path / "x.npz").read(0, 5000)
-
-    def test_what_is_no_such_file_is_written_again(self, tmp_path, rows):
-        sparse.save_npz(tmp_path / "x.npz", rows)
-        (tmp_path / "x.npz.rows.h5").write_bytes(b"half")
-        assert open_npz(tmp_path / "x.npz").read(0, 5000).nnz == rows.nnz
+            self.open(path).read(0, 5000)
 
 
 class TestFingerprint:

@@ -109,6 +109,8 @@ class TestEstimator:
         assert model.feature_names_in_.tolist() == list(frame.columns)
         with pytest.raises(ValueError, match="feature names"):
             model.predict(frame[frame.columns[::-1]])
+        with pytest.raises(ValueError, match=r"yet now missing:\n- 4"):
+            model.predict(frame.drop(columns="4"))
 
     def test_ids_of_a_frame_are_kept(self, wide):
         frame = pd.DataFrame(wide, index=[f"i{i}" for i in range(90)]).rename(columns=str)

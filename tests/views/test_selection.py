@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers import read_view
 from manyview.sources import is_source
+from manyview.sources.csr_groups import CsrGroupSource
 from manyview.views.selection import (
     PartialView,
     Selection,
@@ -40,10 +42,12 @@ def source(request, tmp_path):
     if request.param == "dense":
         np.save(tmp_path / "x.npy", X)
         return read_view(str(tmp_path / "x.npy")).parts[0].rows
-    from manyview.sources.csr import open_npz
-
-    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(X))
-    return open_npz(tmp_path / "x.npz")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("x")
+        rows = sparse.csr_array(X)
+        group.attrs["shape"] = rows.shape
+        group["data"], group["indices"], group["indptr"] = rows.data, rows.indices, rows.indptr
+    return CsrGroupSource(h5py.File(tmp_path / "x.h5")["x"], path=tmp_path / "x.h5")
 
 
 def dense(rows):

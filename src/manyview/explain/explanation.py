@@ -125,18 +125,10 @@ class Explanation:
 def explain_rows(
     model: FittedModel, views: Views | None, *, n_listed: int = 5, max_rows: int = 20_000
 ) -> Explanation:
-    """Explain rows by a fitted model; see :class:`Explanation`.
+    """Explain rows by a fitted model, or, without ``views``, its anchors only.
 
-    Parameters
-    ----------
-    model : FittedModel
-        The model.
-    views : Views or None
-        The rows; None explains anchors only.
-    n_listed : int
-        Features of each view, and anchors, listed for each cluster.
-    max_rows : int
-        Rows looked at, at equal distances.
+    For each cluster, ``n_listed`` features of each view and as many anchors are listed; up to
+    ``max_rows`` rows are looked at, at equal distances.
     """
     names = tuple(scaler.name for scaler in model.scalers)
     if views is None:

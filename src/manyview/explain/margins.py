@@ -53,15 +53,7 @@ def graph_parts(model: FittedModel) -> Iterator[GraphPart]:
 
 
 def margins_by_graph(model: FittedModel, tile: GraphTile) -> Margins:
-    """The margins of the rows of a tile, and what each graph contributes to them.
-
-    Parameters
-    ----------
-    model : FittedModel
-        The model.
-    tile : GraphTile
-        Graph rows of n rows.
-    """
+    """The margins of the rows of a tile, and what each graph contributes to them."""
     rows = embed_rows(tile, model.transforms, row_norm=model.row_norm)
     labels = label_rows(rows, model.centers).astype(np.int64)
     by_graph = np.zeros((len(rows), len(model.graphs)))
@@ -82,8 +74,7 @@ def margins_by_graph(model: FittedModel, tile: GraphTile) -> Margins:
 def _second_nearest(rows: Array, labels: Labels, centers: Array) -> Labels:
     squares = (centers**2).sum(axis=1) - 2 * rows @ centers.T
     squares[np.arange(len(rows)), labels] = np.inf
-    second: Labels = squares.argmin(axis=1)
-    return second
+    return np.asarray(squares.argmin(axis=1))
 
 
 def _lengths(model: FittedModel, tile: GraphTile) -> list[Array]:

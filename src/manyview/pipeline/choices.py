@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.checks import is_auto
 from manyview.errors import RankWarning, warn_user
 from manyview.pipeline.fit import Outcome, Result
+from manyview.pipeline.settings import Settings
 from manyview.views.container import Views
 
 Choice = dict[str, Any]
@@ -22,22 +23,10 @@ def explain(params: Mapping[str, Any], names: Sequence[str], result: Result) -> 
 
     ``names`` are the views' names, and ``result`` is what the fit found.
     """
-    reasons = {
-        "n_clusters": _n_clusters,
-        "scaling": _scaling,
-        "view_weights": _view_weights,
-        "fusion": _fusion,
-        "n_anchors": _n_anchors,
-        "alpha": _alpha,
-        "locality": _locality,
-        "n_repeats": _n_repeats,
-        "n_components": _n_components,
-    }
     return [
         {"parameter": parameter, "value": value, "why": why}
-        for parameter, reason in reasons.items()
+        for parameter, value, why in _reasons(names, result)
         if _is_left_open(params[parameter])
-        for value, why in reason(names, result)
     ]
 
 
@@ -47,98 +36,70 @@ def _is_left_open(value: Any) -> bool:
     return is_auto(value)
 
 
-Reasons = Iterator[tuple[Any, str]]
-
-
-def _n_clusters(names: Sequence[str], result: Result) -> Reasons:
-    suggestion = result.suggestion
-    assert suggestion is not None
-    yield suggestion.n_clusters, suggestion.why()
-
-
-def _scaling(names: Sequence[str], result: Result) -> Reasons:
-    for name, scaler, kind in zip(
-        names, result.model.scalers, result.settings.scaling, strict=True
-    ):
+def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:
+    """Parameters that can be left open, what each became, and why."""
+    settings, suggestion = result.settings, result.suggestion
+    if suggestion is not None:
+        yield "n_clusters", suggestion.n_clusters, suggestion.why()
+    for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
         if kind == "auto":
-            yield {name: scaler.kind}, scaler.why
-
-
-def _view_weights(names: Sequence[str], result: Result) -> Reasons:
+            yield "scaling", {name: scaler.kind}, scaler.why
     weights = {name: round(float(w), 4) for name, w in zip(names, result.view_weights, strict=True)}
-    if len(names) < 3:
-        yield weights, "which of two views is the odd one cannot be told, so they count alike"
-        return
+    yield "view_weights", weights, _why_weights(weights)
+    yield "fusion", settings.fusion, _why_fusion(settings, len(names))
+    n_anchors = max(len(graph.anchors) for graph in result.model.graphs)
+    yield "n_anchors", n_anchors, _why_anchors(n_anchors, result)
+    why = "a hundredth of a view's energy keeps graph rows sparse and stable"
+    yield "alpha", settings.alpha[0], why
+    why = "enough to prefer near anchors, too little to cut the graph apart"
+    yield "locality", settings.locality, why
+    yield "n_repeats", settings.n_repeats, _why_repeats(settings)
+    n_components = max(len(basis.singular_values) for basis in result.bases)
+    why = (
+        "half as many vectors again as clusters, without those that sit on a handful of rows, "
+        "weighted by their strength"
+    )
+    yield "n_components", n_components, why
+
+
+def _why_weights(weights: Mapping[str, float]) -> str:
+    if len(weights) < 3:
+        return "which of two views is the odd one cannot be told, so they count alike"
     low = [name for name, w in weights.items() if w < 0.5 * max(weights.values())]
     if low:
-        yield weights, f"{', '.join(low)}: agrees with the other views by little or not at all"
-    else:
-        yield weights, "every view agrees with the others about as much as the best does"
+        return f"{', '.join(low)}: agrees with the other views by little or not at all"
+    return "every view agrees with the others about as much as the best does"
 
 
-def _fusion(names: Sequence[str], result: Result) -> Reasons:
-    if len(names) == 1:
-        yield result.settings.fusion, "there is one view"
-    elif result.settings.fusion == "late":
-        yield result.settings.fusion, "anchors were given for each view"
-    else:
-        why = (
-            "what only some views see is averaged away in one graph a view, and kept in one of all"
-        )
-        yield result.settings.fusion, why
+def _why_fusion(settings: Settings, n_views: int) -> str:
+    if n_views == 1:
+        return "there is one view"
+    if settings.fusion == "late":
+        return "anchors were given for each view"
+    return "what only some views see is averaged away in one graph a view, and kept in one of all"
 
 
-def _n_anchors(names: Sequence[str], result: Result) -> Reasons:
-    usual = result.settings.n_anchors[0]
-    count = max(len(graph.anchors) for graph in result.model.graphs)
-    why = "more than 300 hardly help"
+def _why_anchors(count: int, result: Result) -> str:
     if not isinstance(result.settings.anchor_method, str):
-        why = "as many as were given"
-    elif count > usual:
-        why = "more than usual, because samples that lack views are placed by fewer of them"
-    elif count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
-        why = (
+        return "as many as were given"
+    if count > result.settings.n_anchors[0]:
+        return "more than usual, because samples that lack views are placed by fewer of them"
+    if count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
+        return (
             "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"
         )
-    elif count < 300:
-        why = "a third of the rows, but as many as clusters at least"
-    elif count > 300:
-        why = "as many as clusters"
-    yield count, why
+    if count < 300:
+        return "a third of the rows, but as many as clusters at least"
+    return "as many as clusters" if count > 300 else "more than 300 hardly help"
 
 
-def _alpha(names: Sequence[str], result: Result) -> Reasons:
-    yield (
-        result.settings.alpha[0],
-        "a hundredth of a view's energy keeps graph rows sparse and stable",
-    )
-
-
-def _locality(names: Sequence[str], result: Result) -> Reasons:
-    why = "enough to prefer near anchors, too little to cut the graph apart"
-    yield result.settings.locality, why
-
-
-def _n_repeats(names: Sequence[str], result: Result) -> Reasons:
+def _why_repeats(settings: Settings) -> str:
+    if not isinstance(settings.anchor_method, str):
+        return "given anchors are the same every time"
+    if settings.n_repeats < 3:
+        return "more sets of anchors would fill a gigabyte: views are very wide"
     why = "embeddings from several anchor seeds side by side vary less"
-    if not isinstance(result.settings.anchor_method, str):
-        why = "given anchors are the same every time"
-    elif result.settings.n_repeats < 3:
-        why = "more sets of anchors would fill a gigabyte: views are very wide"
-    elif result.settings.n_repeats > 3:
-        why += "; few rows vary more, and cost little"
-    yield result.settings.n_repeats, why
-
-
-def _n_components(names: Sequence[str], result: Result) -> Reasons:
-    counts = [len(basis.singular_values) for basis in result.bases]
-    yield (
-        int(np.max(counts)),
-        (
-            "half as many vectors again as clusters, without those that sit on a handful of rows, "
-            "weighted by their strength"
-        ),
-    )
+    return f"{why}; few rows vary more, and cost little" if settings.n_repeats > 3 else why
 
 
 def describe_solver(views: Views, result: Result) -> dict[str, Any]:

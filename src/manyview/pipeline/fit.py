@@ -74,12 +74,12 @@ class GraphPlan:
     def model(self, bases: Sequence[Basis], centers: Array, settings: Settings) -> FittedModel:
         """The model of rows with these vectors and centres."""
         return FittedModel(
-            scalers=self.scalers,
-            graphs=self.graphs,
-            transforms=tuple(basis.transform for basis in bases),
-            row_norm=settings.row_norm,
-            centers=centers,
-            build=self.build,
+            self.scalers,
+            self.graphs,
+            tuple(basis.transform for basis in bases),
+            settings.row_norm,
+            centers,
+            self.build,
         )
 
 
@@ -174,8 +174,12 @@ def plan_graphs(
         )
     with watch.stage("anchors"):
         graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
-        build = GraphRows(scalers, graphs)
-    plan = GraphPlan(scalers=scalers, graphs=graphs, view_weights=weights, build=build)
+        plan = GraphPlan(
+            scalers=scalers,
+            graphs=graphs,
+            view_weights=weights,
+            build=GraphRows(scalers, graphs),
+        )
     return rows, sample, plan
 
 

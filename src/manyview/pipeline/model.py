@@ -20,30 +20,16 @@ from manyview.stages.scaling import Scaler
 
 @dataclass(frozen=True)
 class FittedModel:
-    """Everything between rows and labels.
+    """Everything between rows and labels."""
 
-    Attributes
-    ----------
-    scalers : tuple of Scaler
-        One per view.
-    graphs : tuple of AnchorGraph
-        Repeat by repeat.
-    transforms : tuple of ndarray of shape (M, c)
-        One per repeat: graph rows times this are embedding rows.
-    row_norm : bool
-        Whether embedding rows are scaled to unit length.
-    centers : ndarray of shape (k, total c)
-        Cluster centres in the embedding.
-    build : GraphRows, optional
-        What makes graph rows of raw rows, if it is there already.
-    """
-
-    scalers: tuple[Scaler, ...]
-    graphs: tuple[AnchorGraph, ...]
-    transforms: tuple[Array, ...]
-    row_norm: bool
-    centers: Array
-    build: InitVar[GraphRows | None] = None
+    scalers: tuple[Scaler, ...]  # one per view
+    graphs: tuple[AnchorGraph, ...]  # repeat by repeat
+    transforms: tuple[
+        Array, ...
+    ]  # (M, c), one per repeat: graph rows times this are embedding rows
+    row_norm: bool  # whether embedding rows are scaled to unit length
+    centers: Array  # (k, total c), cluster centres in the embedding
+    build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
     def __post_init__(self, build: GraphRows | None) -> None:

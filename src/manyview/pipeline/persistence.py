@@ -22,11 +22,13 @@ from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
 from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 2
+_REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
 def write_model(
@@ -52,7 +54,9 @@ def write_model(
             },
             arrays,
         ),
-        "fitted": pack(fitted, arrays),
+        "fitted": pack(
+            {n: asdict(v) if isinstance(v, Suggestion) else v for n, v in fitted.items()}, arrays
+        ),
     }
     with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         archive.writestr("model.json", json.dumps(content, indent=1))
@@ -77,8 +81,11 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
-        model = _build_model(unpack(content["model"], arrays))
-        return unpack(content["params"], arrays), model, unpack(content["fitted"], arrays)
+        params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
+        _drop_removed(params, path)
+        if fitted.get("suggestion_"):
+            fitted["suggestion_"] = Suggestion(**fitted["suggestion_"])
+        return params, _build_model(unpack(content["model"], arrays)), fitted
     except (ModelFileError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
@@ -98,6 +105,17 @@ def _check_header(content: Any, path: Path) -> None:
         )
 
 
+def _drop_removed(params: dict[str, Any], path: Path) -> None:
+    """Drop parameters that earlier versions had; refuse those that changed the model."""
+    params.pop("block_rows", None)
+    for name, usual in _REMOVED.items():
+        if params.pop(name, usual) != usual:
+            raise ModelFileError(
+                f"{str(path)!r} holds a model that an earlier version fitted with another {name} than "
+                f"{usual}. LMVSC has no such parameter any more: fit the model again."
+            )
+
+
 def _build_model(content: dict[str, Any]) -> FittedModel:
     scalers = tuple(map(_build_scaler, content["scalers"]))
     graphs = tuple(
@@ -106,13 +124,8 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         )
         for graph in content["graphs"]
     )
-    model = FittedModel(
-        scalers=scalers,
-        graphs=graphs,
-        transforms=tuple(content["transforms"]),
-        row_norm=content["row_norm"],
-        centers=content["centers"],
-    )
+    transforms = tuple(content["transforms"])
+    model = FittedModel(scalers, graphs, transforms, content["row_norm"], content["centers"])
     model.check()
     return model
 

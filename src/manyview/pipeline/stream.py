@@ -50,13 +50,6 @@ class Reservoir:
 
     Every row gets a random number, and the rows with the smallest are kept: which ones depends on the
     seed and the order of rows, not on how they come in batches.
-
-    Parameters
-    ----------
-    size : int
-        Most rows.
-    rng : Generator
-        Draws one number per row.
     """
 
     def __init__(self, size: int, rng: np.random.Generator) -> None:
@@ -99,19 +92,7 @@ class Reservoir:
 
 
 class Stream:
-    """Sums and a reservoir of the rows seen so far.
-
-    Parameters
-    ----------
-    views : Views
-        The first rows: scaling and anchors come from them.
-    settings : Settings
-        The settings.
-    run : Run
-        How to compute.
-    rng : Generator
-        Split by purpose.
-    """
+    """Sums and a reservoir of rows seen so far; the first ones settle scaling and anchors."""
 
     def __init__(
         self, views: Views, settings: Settings, *, run: Run, rng: np.random.Generator
@@ -181,16 +162,7 @@ class Stream:
 class StreamStart:
     """Batches on their way into a :class:`Stream`: gathered until there are enough to start it.
 
-    Parameters
-    ----------
-    params : mapping
-        Parameters of LMVSC; the same for all batches.
-    views : Views
-        The first batch.
-    run : Run
-        How to compute.
-    seed : int
-        Of all that is random.
+    ``params`` are those of LMVSC, the same for all batches; ``views`` is like every batch.
     """
 
     def __init__(self, params: Mapping[str, Any], views: Views, *, run: Run, seed: int) -> None:

@@ -14,9 +14,10 @@ from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
-from manyview.readers.hdf5 import open_dataset, opened, read_values
+from manyview.readers.hdf5 import opened, read_values
 from manyview.sources import Part, as_ids
 from manyview.sources.csr_groups import CsrGroupSource
+from manyview.sources.hdf5 import Hdf5Source
 from manyview.wording import count, first_few
 
 
@@ -91,7 +92,7 @@ def _read_matrix(
     if hasattr(item, "shape"):
         if len(item.shape) != 2:
             raise ReadError(f"{request.path}::{key} has shape {item.shape}; a view has two.")
-        data = open_dataset(request.path, item)
+        data = Hdf5Source(item, path=request.path)
     else:
         data = _read_sparse(item, request)
     if columns is not None and len(columns) != data.shape[1]:

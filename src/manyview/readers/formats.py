@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,48 +14,35 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
+from manyview.readers.hdf5 import SIGNATURE as _HDF5
 
 
 @dataclass(frozen=True)
 class Format:
-    """One kind of file.
+    """One kind of file: what people call it, and the module that reads it.
 
-    Attributes
-    ----------
-    name : str
-        What people call it.
-    module : str
-        Which reads it, imported when a file needs it. It has ``arrays(path)``, a context in which the
-        file's named arrays can be read, or ``read(request)`` and ``vectors(path)``.
-    endings : tuple of str
-        How names of such files end.
-    signature : bytes
-        How its content begins; nothing where that does not tell.
-    is_lazy : bool
-        Whether dense rows stay on disk until they are needed.
-    is_table : bool
-        Whether its columns may be split into views.
+    The module is imported when a file needs it. It has ``arrays(path)``, a context in which the file's
+    named arrays can be read, or ``read(request)`` and ``vectors(path)``. Names of such files have one
+    of the ``endings``, and their content begins with the ``signature``, where that tells. The columns
+    of a table may be split into views.
     """
 
     name: str
     module: str
     endings: tuple[str, ...]
     signature: bytes = b""
-    is_lazy: bool = False
     is_table: bool = False
 
 
-_HDF5 = b"\x89HDF\r\n\x1a\n"
-
 FORMATS = (
-    Format("NumPy", "npy", (".npy",), b"\x93NUMPY", is_lazy=True),
+    Format("NumPy", "npy", (".npy",), b"\x93NUMPY"),
     Format("npz", "npz", (".npz",), b"PK"),
     Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data"), is_table=True),
-    Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_lazy=True, is_table=True),
+    Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_table=True),
     Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1", is_table=True),
-    Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5, is_lazy=True),
-    Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5, is_lazy=True),
-    Format("zarr", "zarr", (".zarr",), is_lazy=True),
+    Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5),
+    Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5),
+    Format("zarr", "zarr", (".zarr",)),
     Format("MATLAB", "matlab", (".mat",), b"MATLAB"),
     Format("svmlight", "svmlight", (".svm", ".svmlight", ".libsvm")),
     Format("Matrix Market", "matrix_market", (".mtx", ".mm"), b"%%MatrixMarket"),
@@ -66,15 +54,10 @@ _PACKED = (".gz", ".bz2")
 
 
 def find_format(path: Path) -> Format:
-    """The format of a file or folder.
+    """The format of a file or folder, or ReadError.
 
     The ending of the name decides, and the content must not contradict it; without a known ending
     the first bytes decide.
-
-    Raises
-    ------
-    ReadError
-        If neither tells, or they disagree.
     """
     from manyview.readers.zarr import is_store
 
@@ -155,11 +138,7 @@ def _first_bytes(path: Path) -> bytes:
 def _by_content(head: bytes) -> Format | None:
     if head[512:] == _HDF5:
         return _by_name("MATLAB")
-    if (
-        head[:2] == b"\0\0"
-        and head[2:3] in b"\x08\x09\x0b\x0c\x0d\x0e"
-        and head[3:4] in b"\1\2\3\4"
-    ):
+    if re.match(rb"\0\0[\x08\x09\x0b-\x0e][\1-\4]", head):
         return _by_name("idx")
     for found in (_by_name("HDF5"), *FORMATS):
         if found.signature and head.startswith(found.signature):
@@ -168,13 +147,12 @@ def _by_content(head: bytes) -> Format | None:
 
 
 def _refuse_contradiction(path: Path, named: Format, found: Format | None) -> None:
-    same = found is None or found.signature == named.signature
+    if found is None or found.signature == named.signature:
+        return
     # Plain HDF5 under MATLAB's ending is what other programs write for MATLAB.
-    if same or (named.name == "MATLAB" and found is not None and found.signature == _HDF5):
+    if {"MATLAB"} < {named.name, found.name} and _HDF5 in (named.signature, found.signature):
         return
-    if found is not None and found.name == "MATLAB" and named.signature == _HDF5:
-        return
-    name = found.name if found is not None else ""
     raise ReadError(
-        f"{path} is called a {named.name} file, but its content is {name}. Rename it if that is right."
+        f"{path} is called a {named.name} file, but its content is {found.name}. Rename it if that is "
+        "right."
     )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.arrays import Entry
 from manyview.readers.text import need
+from manyview.sources.hdf5 import Hdf5Source
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -31,10 +32,8 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
 
         def visit(name: str, item: Any) -> None:
             if hasattr(item, "shape") and item.shape is not None:
-                open_rows = partial(open_dataset, path, item)
-                found[name] = Entry(
-                    item.shape, item.dtype.kind, partial(read_values, item), open_rows
-                )
+                read, open_rows = partial(read_values, item), partial(Hdf5Source, item, path=path)
+                found[name] = Entry(item.shape, item.dtype.kind, read, open_rows)
 
         file.visititems(visit)
         yield found
@@ -72,10 +71,3 @@ def is_hdf5(path: Path) -> bool:
 def read_values(item: Any) -> npt.NDArray[Any]:
     """The values of a data set; text as text."""
     return np.asarray(item.asstr()[()] if item.dtype.kind == "O" else item[()])
-
-
-def open_dataset(path: Path, item: Any) -> Any:
-    """A source of the rows of a data set, which opens the file whenever it reads."""
-    from manyview.sources.hdf5 import Hdf5Source
-
-    return Hdf5Source(item, path=path)

@@ -27,14 +27,13 @@ Variables = dict[str, Any]
 """Values by name: arrays as MATLAB shows them; a cell is a list."""
 
 
-def read_variables(path: Path) -> Variables:
+def _read_variables(path: Path) -> Variables:
     """All variables of a MATLAB file of any version, or the data sets of a plain HDF5 file."""
-    return _read_hdf5(path) if is_hdf5(path) else _read_old(path)
-
-
-def _read_old(path: Path) -> Variables:
     from scipy.io import loadmat
 
+    if is_hdf5(path):
+        with opened(path) as file:
+            return {n: _from_hdf5(v, file) for n, v in file.items() if not n.startswith("#")}
     return {
         name: list(value.ravel(order="F"))  # a cell
         if isinstance(value, np.ndarray) and value.dtype == object
@@ -42,13 +41,6 @@ def _read_old(path: Path) -> Variables:
         for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
-
-
-def _read_hdf5(path: Path) -> Variables:
-    with opened(path) as file:
-        return {
-            name: _from_hdf5(item, file) for name, item in file.items() if not name.startswith("#")
-        }
 
 
 def _from_hdf5(item: Any, file: Any) -> Any:
@@ -162,7 +154,7 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 def _read_checked(path: Path) -> Variables:
     try:
-        variables = read_variables(path)
+        variables = _read_variables(path)
     except (ImportError, MemoryError, ReadError):
         raise
     except Exception as error:  # a damaged file can make a parser raise anything
@@ -177,7 +169,7 @@ def _read_checked(path: Path) -> Variables:
 def _contents(variables: Variables, request: Request) -> Contents:
     labels = _wanted_labels(variables, request)
     picked = pick_views(variables) if request.key is None else _by_key(variables, request.key)
-    n_rows, why = _count_rows(picked, None if labels is None else len(labels[1]), labels)
+    n_rows, why = _count_rows(picked, labels)
     found = variables.get(request.id_column or "")
     ids = None if found is None else as_ids(_texts(found))
     parts = tuple(
@@ -229,15 +221,16 @@ def _by_key(variables: Variables, key: str) -> dict[str, Any]:
     return {name: value}
 
 
-def _count_rows(views: dict[str, Any], n_labels: int | None, labels: Any) -> tuple[int, str]:
+def _count_rows(views: dict[str, Any], labels: Any) -> tuple[int, str]:
     """The number of samples, and why, for views that may be either way round."""
     shapes = [tuple(getattr(view, "shape", ())) for view in views.values()]
     if any(len(shape) != 2 or 0 in shape for shape in shapes):
         raise ReadError(f"its views have shapes {shapes}; each must be a matrix")
-    if n_labels is not None:
-        words = f"as many as {labels[0]!r} has labels"
+    if labels is not None:
+        n_labels = len(labels[1])
         along = {shape.index(n_labels) for shape in shapes if n_labels in shape}
-        return n_labels, f"{words}, along {'the columns' if along == {1} else 'the rows'} of"
+        axis = "columns" if along == {1} else "rows"
+        return n_labels, f"as many as {labels[0]!r} has labels, along the {axis} of"
     firsts, seconds = {shape[0] for shape in shapes}, {shape[1] for shape in shapes}
     if len(firsts) == 1:
         return firsts.pop(), "no labels to tell, so the first size was taken, along the rows of"

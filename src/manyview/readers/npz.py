@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,14 +15,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
+from manyview.machine import free_memory
 from manyview.readers.arrays import ALONE, Entry
-from manyview.readers.text import need
-from manyview.sources.csr import open_npz
+from manyview.wording import bytes_in_words
 
 _PARTS = ("data", "indices", "indptr", "shape")
-
-LARGE_BYTES = 1 << 30
-"""A sparse file whose unpacked size is beyond this is read by rows, from a folder written beside it."""
 
 
 @contextmanager
@@ -36,17 +34,15 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
             if not hasattr(file, "files"):
                 raise ReadError(f"{path} is a single array, not an npz file; call it .npy.")
             yield _entries(file, path)
-    except (zipfile.BadZipFile, EOFError, ValueError) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
         raise ReadError(f"{path} is not a whole npz file of numbers ({error}).") from error
 
 
 def _entries(file: Any, path: Path) -> dict[str, Entry]:
     if "format" in file.files and set(_PARTS) - {"shape"} <= set(file.files):
-        # Rows of a packed file cannot be read singly: the source unpacks it once, so only if it must.
-        is_large = sum(part.file_size for part in file.zip.infolist()) > LARGE_BYTES
+        _refuse_too_large(file, path)
         shape = tuple(int(size) for size in file["shape"])
-        read = partial(_read_sparse, path)
-        return {ALONE: Entry(shape, "f", read, partial(_open_rows, path) if is_large else None)}
+        return {ALONE: Entry(shape, "f", partial(_read_sparse, path))}
     names = file["view_names"].tolist() if "view_names" in file.files else []
     entries: dict[str, Entry] = {}
     for name in file.files:
@@ -77,31 +73,30 @@ def _display_name(stem: str, names: list[str]) -> str:
     return stem
 
 
-def _open_rows(path: Path) -> Any:
-    need("h5py", path, "so large that its rows are kept in an HDF5 file")
-    return open_npz(path)
+def _refuse_too_large(file: Any, path: Path) -> None:
+    needed, free = sum(part.file_size for part in file.zip.infolist()), free_memory()
+    if free is not None and needed > free:
+        raise ReadError(
+            f"{path} takes {bytes_in_words(needed)} in memory, of which {bytes_in_words(free)} are "
+            "free, and rows of an npz file cannot be read one by one. Save the array as an h5ad file, "
+            f"which is read by rows: anndata.AnnData(array.tocsr()).write_h5ad('{path.stem}.h5ad')."
+        )
 
 
 def _read_sparse(path: Path) -> Any:
     try:
-        array = sparse.load_npz(path)
+        array = sparse.csr_array(sparse.load_npz(path))
+        array.check_format()  # wrong indices would be read out of bounds later
     except Exception as error:  # whatever a damaged file makes it raise
         raise ReadError(f"{path} is not a whole sparse array ({error}).") from error
-    return _checked(sparse.csr_array(array), str(path))
+    return array
 
 
 def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
     n_rows, n_columns = (int(size) for size in parts[3])
     try:
         array = sparse.csr_array(tuple(parts[:3]), shape=(n_rows, n_columns))
+        array.check_format()
     except ValueError as error:
         raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error
-    return _checked(array, f"{path}::{stem}")
-
-
-def _checked(array: Any, where: str) -> Any:
-    try:
-        array.check_format()  # wrong indices would be read out of bounds later
-    except ValueError as error:
-        raise ReadError(f"{where} is not a CSR array ({error}).") from error
     return array

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
-from manyview.readers.text import is_number, open_bytes, packing_errors
+from manyview.readers.text import open_bytes, packing_errors
 from manyview.sources import Part
 from manyview.wording import count
 
@@ -48,7 +47,7 @@ def read_lines(path: Path, *, n_features: int | None = None) -> Lines:
         raise ReadError(f"{path} has lines without a label before the first 'index:value'.")
     features.seek(0)
     matrix, _ = load_svmlight_file(features, n_features=n_features, zero_based=first == 0)
-    return Lines(sparse.csr_array(matrix), _numbers_where_possible(labels), first)
+    return Lines(sparse.csr_array(matrix), as_labels(labels), first)
 
 
 def _data_lines(path: Path) -> Iterator[bytes]:
@@ -56,12 +55,6 @@ def _data_lines(path: Path) -> Iterator[bytes]:
         for line in file:
             if line.strip() and not line.startswith(b"#"):
                 yield line.strip().replace(b"\t", b" ")
-
-
-def _numbers_where_possible(labels: list[str]) -> npt.NDArray[Any]:
-    # As text, class 10 would come before class 2.
-    array = np.array(labels)
-    return array.astype(np.float64) if all(map(is_number, set(labels))) else array
 
 
 def read(request: Request) -> Contents:
@@ -75,7 +68,7 @@ def read(request: Request) -> Contents:
         f"{path}: svmlight, {count(n_rows, 'row')}, one line each, {count(n_columns, 'column')} "
         f"counted from {lines.first_column}; labels from the start of the lines."
     )
-    return Contents((Part(request.stem, lines.array),), note, as_labels(lines.labels))
+    return Contents((Part(request.stem, lines.array),), note, lines.labels)
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:

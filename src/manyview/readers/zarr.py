@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
 from manyview.readers.text import need
+from manyview.sources.zarr import ZarrSource
 
 
 def is_store(path: Path) -> bool:
@@ -42,15 +42,5 @@ def _walk(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _entry(array: Any, path: Path) -> Entry:
-    kind = np.dtype(array.dtype).kind
-    return Entry(tuple(array.shape), kind, partial(_read, array), partial(_open, array, path))
-
-
-def _read(array: Any) -> npt.NDArray[Any]:
-    return np.asarray(array[...])
-
-
-def _open(array: Any, path: Path) -> Any:
-    from manyview.sources.zarr import ZarrSource
-
-    return ZarrSource(array, path=path)
+    kind, open_rows = np.dtype(array.dtype).kind, partial(ZarrSource, array, path=path)
+    return Entry(tuple(array.shape), kind, lambda: np.asarray(array[...]), open_rows)

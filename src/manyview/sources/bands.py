@@ -17,53 +17,56 @@ _SPARSE_ROWS = 4096
 
 
 class Banded(Dense):
-    """A source whose rows come from ``_rows``, checked before each read."""
+    """A source that decodes whole bands of rows; the last one is kept.
+
+    Blocks that follow each other and cut a band decode it once that way. ``edges``, shape (b + 1,), are
+    the first row of every band, and the number of rows; None if any row can be read by itself.
+    """
 
     where: str
-    _rows: Bands | SingleRows
+
+    def __init__(self, edges: npt.NDArray[np.int64] | None) -> None:
+        self._edges: Any = edges
+        self._lock = threading.Lock()
+        self._kept: tuple[int, npt.NDArray[Any]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    def _check(self) -> None:
+        """Raise OSError if the store is not what it was."""
+
+    def _decode(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Rows from ``start`` up to ``stop``, both among the edges."""
+        raise NotImplementedError
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Rows from ``start`` up to ``stop``."""
         with reading(self.where, start, stop):
             self._check()
-            return self._rows.read(start, stop)
+            return self._read(start, stop)
 
     def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Rows with these numbers, ascending."""
+        edges = self._edges
         with reading(self.where, int(rows[0]), int(rows[-1]) + 1):
             self._check()
-            return self._rows.take(rows)
+            runs = rows // _FEW_ROWS  # a call for every few rows would be slow
+            if edges is not None and edges[1] - edges[0] >= _FEW_ROWS:
+                runs = np.searchsorted(edges, rows, "right") - 1
+            parts = []
+            for run in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
+                start, stop = int(run[0]), int(run[-1]) + 1
+                parts.append(self._read(start, stop)[run - start])
+            return np.concatenate(parts)
 
-    def _check(self) -> None:
-        """Raise OSError if the store is not what it was."""
-
-
-class Bands:
-    """Rows of a store that decodes whole bands of rows; the last one is kept.
-
-    Blocks that follow each other and cut a band decode it once that way.
-
-    ``decode`` gives the rows from a start up to a stop that are both among the ``edges``, shape
-    (b + 1,): the first row of every band, and the number of rows.
-    """
-
-    def __init__(
-        self, decode: Callable[[int, int], npt.NDArray[Any]], edges: npt.NDArray[np.int64]
-    ) -> None:
-        self._decode, self._edges = decode, edges
-        self._lock = threading.Lock()
-        self._kept: tuple[int, npt.NDArray[Any]] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_decode": self._decode, "_edges": self._edges, "_kept": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Rows from ``start`` up to ``stop``."""
+    def _read(self, start: int, stop: int) -> npt.NDArray[Any]:
         edges = self._edges
+        if edges is None:
+            return self._decode(start, stop)
         with self._lock:
             first = int(np.searchsorted(edges, start, "left"))  # the first whole band
             last = int(np.searchsorted(edges, stop, "right")) - 1  # bands before it are whole
@@ -78,43 +81,12 @@ class Bands:
                 parts.append(self._part(last, int(edges[last]), stop))
             return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        bands = np.searchsorted(self._edges, rows, "right") - 1
-        if len(self._edges) > 1 and (self._edges[1] - self._edges[0]) < _FEW_ROWS:
-            bands = rows // _FEW_ROWS  # a call for every few rows is slow
-        return _take_runs(self.read, rows, bands)
-
     def _part(self, band: int, start: int, stop: int) -> npt.NDArray[Any]:
-        edge = int(self._edges[band])
+        edge, end = map(int, self._edges[band : band + 2])
         if self._kept is None or self._kept[0] != band:
             self._kept = None  # free it before the next is decoded
-            self._kept = band, self._decode(edge, int(self._edges[band + 1]))
+            self._kept = band, self._decode(edge, end)
         return self._kept[1][start - edge : stop - edge]
-
-
-class SingleRows:
-    """Rows of a store that can read any of them by itself: ``decode`` gives those up to a stop."""
-
-    def __init__(self, decode: Callable[[int, int], npt.NDArray[Any]]) -> None:
-        self.read = decode
-
-    def take(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Rows with these numbers, ascending."""
-        return _take_runs(self.read, rows, rows // _FEW_ROWS)  # a call a row would be slow
-
-
-def _take_runs(
-    read: Callable[[int, int], npt.NDArray[Any]],
-    rows: npt.NDArray[np.int64],
-    runs: npt.NDArray[np.int64],
-) -> npt.NDArray[Any]:
-    """Rows by number, read in one go where they have the same run."""
-    parts = []
-    for group in np.split(rows, np.flatnonzero(np.diff(runs)) + 1):
-        start, stop = int(group[0]), int(group[-1]) + 1
-        parts.append(read(start, stop)[group - start])
-    return np.concatenate(parts)
 
 
 def take_sparse(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources.bands import Banded, Bands, SingleRows, even_edges
+from manyview.sources.bands import Banded, even_edges
 from manyview.sources.base import WatchedFile, hash_of_few, native, reading
 
 
@@ -30,11 +30,7 @@ class Hdf5Source(Banded):
         self._file = WatchedFile(name) if dataset.file.mode == "r" and name.is_file() else None
         # A dataset that is not in chunks can be read row by row.
         self.band_rows = int(dataset.chunks[0]) if dataset.chunks else 1
-        self._rows = (
-            Bands(self._decode, even_edges(self.shape[0], self.band_rows))
-            if dataset.chunks
-            else SingleRows(self._decode)
-        )
+        super().__init__(even_edges(self.shape[0], self.band_rows) if dataset.chunks else None)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the dataset's name and a few rows."""

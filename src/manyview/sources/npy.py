@@ -6,6 +6,7 @@ back; what an ordinary read gives is what is held, and no more.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from pathlib import Path
@@ -122,7 +123,9 @@ def open_npy(path: Path) -> NpySource:
         read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
         shape, is_fortran, dtype = read[min(version[0], 2)](file)
         offset = file.tell()
-    strides = _strides(shape, dtype.itemsize, is_fortran=is_fortran)
+    sizes = shape if is_fortran else shape[::-1]
+    steps = [dtype.itemsize * math.prod(sizes[:axis]) for axis in range(len(sizes))]
+    strides = tuple(steps if is_fortran else steps[::-1])
     return NpySource(path, shape, dtype, offset=offset, strides=strides)
 
 
@@ -141,22 +144,10 @@ def from_memory_map(array: np.memmap[Any, Any]) -> NpySource | None:
     inside = array.__array_interface__["data"][0] - first
     # A slice keeps the whole map's offset, so the place is worked out from addresses.
     begin = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY
+    offset, strides = begin + inside, array.strides
     return NpySource(
-        Path(name),
-        array.shape,
-        array.dtype,
-        offset=begin + inside,
-        strides=array.strides,
-        owner=array,
+        Path(name), array.shape, array.dtype, offset=offset, strides=strides, owner=array
     )
-
-
-def _strides(shape: tuple[int, ...], itemsize: int, *, is_fortran: bool) -> tuple[int, ...]:
-    sizes = shape if is_fortran else shape[::-1]
-    steps = [itemsize]
-    for size in sizes[:-1]:
-        steps.append(steps[-1] * size)
-    return tuple(steps[: len(shape)] if is_fortran else steps[: len(shape)][::-1])
 
 
 def _announce(file: Any, offset: int, length: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources.bands import Banded, Bands
+from manyview.sources.bands import Banded
 from manyview.sources.base import WatchedFile, reading
 
 
@@ -54,7 +54,7 @@ class ParquetSource(Banded):
         self.shape = int(edges[-1]), len(self.feature_names)
         # A decoded group is held twice for a moment: as columns, and as rows.
         self.band_rows = 2 * int(np.diff(edges).max(initial=1))
-        self._edges, self._rows = edges, Bands(self._decode, edges)
+        super().__init__(edges)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of every file."""
@@ -67,8 +67,8 @@ class ParquetSource(Banded):
         first, last = np.searchsorted(self._edges, (start, stop))
         rows = np.empty((stop - start, self.shape[1]), self.dtype)
         for index in range(int(first), int(last)):
-            edge = int(self._edges[index]) - start
-            self._fill(rows[edge : int(self._edges[index + 1]) - start], *self._groups[index])
+            edge, end = self._edges[index : index + 2] - start
+            self._fill(rows[edge:end], *self._groups[index])
         return rows
 
     def _fill(self, rows: npt.NDArray[Any], file: int, group: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources.bands import Banded, Bands, even_edges
+from manyview.sources.bands import Banded, even_edges
 from manyview.sources.base import WatchedFile, hash_of_few, native
 
 
@@ -26,8 +26,7 @@ class ZarrSource(Banded):
         self.band_rows = int(array.chunks[0]) if self.shape else 1
         self._folder = path or _folder_of(array)
         self._meta = [WatchedFile(file) for file in _metadata(self._folder)]
-        edges = even_edges(self.shape[0] if self.shape else 0, self.band_rows)
-        self._rows = Bands(self._decode, edges)
+        super().__init__(even_edges(self.shape[0] if self.shape else 0, self.band_rows))
 
     def fingerprint(self) -> dict[str, Any]:
         """Of its metadata, the size and time of every file of chunks, and a few rows."""

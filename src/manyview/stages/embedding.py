@@ -18,18 +18,10 @@ _POWER = 1.5  # of the squared singular values that weight vectors
 
 @dataclass(frozen=True)
 class Basis:
-    """The leading left singular vectors of the fused graph, as a map from graph rows.
+    """The leading left singular vectors of the fused graph, as a map from graph rows."""
 
-    Attributes
-    ----------
-    transform : ndarray of shape (M, c)
-        Graph rows times this are rows of the left singular vectors Q.
-    singular_values : ndarray of shape (c,)
-        Descending.
-    """
-
-    transform: Array
-    singular_values: Array
+    transform: Array  # (M, c): graph rows times this are rows of the left singular vectors Q
+    singular_values: Array  # (c,), descending
 
 
 def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
@@ -38,14 +30,18 @@ def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
     weight are left out, so there may be fewer than ``n_components``.
     """
+    values, vectors = leading_eigenvectors(gram, n_components)
+    singular_values = np.sqrt(values)
+    return Basis(scales[:, None] * canonical(vectors, values) / singular_values, singular_values)
+
+
+def leading_eigenvectors(gram: Array, count: int) -> tuple[Array, Array]:
+    """The largest eigenvalues and their vectors, descending; none that is rounding."""
     M = len(gram)
-    count = min(n_components, M)
-    values, vectors = linalg.eigh(gram, subset_by_index=(M - count, M - 1))
+    values, vectors = linalg.eigh(gram, subset_by_index=(M - min(count, M), M - 1))
     values, vectors = values[::-1], vectors[:, ::-1]
     useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
-    values, vectors = values[useful], canonical(vectors[:, useful], values[useful])
-    singular_values = np.sqrt(values)
-    return Basis(scales[:, None] * vectors / singular_values, singular_values)
+    return values[useful], vectors[:, useful]
 
 
 def count_spare(n_components: int) -> int:
@@ -70,14 +66,7 @@ def weigh_vectors(
     cluster. The first vectors that pass are kept, each times (lambda / lambda_1)^1.5 with lambda its
     squared singular value, so that vectors beyond the k-th add what they know and no more.
 
-    Parameters
-    ----------
-    basis : Basis
-        Leading vectors, some to spare.
-    quartics : ndarray of shape (c,)
-        Sum of the fourth powers of each vector.
-    n_rows, n_clusters, n_components : int
-        Number of rows, of clusters, and of vectors to keep.
+    ``basis`` has vectors to spare; ``quartics`` (c,) are the sums of their fourth powers.
     """
     participation = 1.0 / (n_rows * np.maximum(quartics, np.finfo(float).tiny))
     kept = np.flatnonzero(participation >= 0.1 / n_clusters)[:n_components]

@@ -20,27 +20,13 @@ EARLY_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over graph rows: all that the spectral step needs; adds up over tiles.
+    """Sums over graph rows: all that the spectral step needs; adds up over tiles."""
 
-    Attributes
-    ----------
-    grams : tuple of ndarray of shape (M, M)
-        Z'Z of each repeat, upper triangle.
-    column_sums : tuple of ndarray of shape (M,)
-        Z'1 of each repeat.
-    n_entries : tuple of ndarray of shape (M,)
-        Stored entries of each repeat's columns.
-    n_failed : int
-        Rows whose problem was not solved to tolerance.
-    n_solved : ndarray of int
-        For each graph, the number of rows that have the views it sees.
-    """
-
-    grams: tuple[Array, ...]
-    column_sums: tuple[Array, ...]
-    n_entries: tuple[npt.NDArray[np.integer], ...]
-    n_failed: int
-    n_solved: npt.NDArray[np.int64]
+    grams: tuple[Array, ...]  # Z'Z of each repeat, (M, M), upper triangle
+    column_sums: tuple[Array, ...]  # Z'1 of each repeat
+    n_entries: tuple[npt.NDArray[np.integer], ...]  # stored entries of each repeat's columns
+    n_failed: int  # rows whose problem was not solved to tolerance
+    n_solved: npt.NDArray[np.int64]  # for each graph, the rows that have the views it sees
 
     def __add__(self, other: Moments) -> Moments:
         return self._joined(other, operator.add)
@@ -60,14 +46,11 @@ class Moments:
 
 def graph_moments(tile: GraphTile, first_row: int = 0) -> Moments:
     """Z'Z and Z'1 of a tile's graph rows."""
-    sums = [
-        np.bincount(Z.indices, weights=Z.data, minlength=Z.shape[1]).astype(np.float64)
-        for Z in tile.parts
-    ]
-    entries = [np.bincount(Z.indices, minlength=Z.shape[1]) for Z in tile.parts]
-    grams = tuple(map(_gram, tile.parts))
+    parts = tile.parts
+    sums: Any = tuple(np.bincount(Z.indices, weights=Z.data, minlength=Z.shape[1]) for Z in parts)
+    entries = tuple(np.bincount(Z.indices, minlength=Z.shape[1]) for Z in parts)
     n_solved = np.array(tile.n_solved, np.int64)
-    return Moments(grams, tuple(sums), tuple(entries), tile.n_failed, n_solved)
+    return Moments(tuple(map(_gram, parts)), sums, entries, tile.n_failed, n_solved)
 
 
 def _gram(Z: sparse.csr_array) -> Array:
@@ -134,5 +117,4 @@ def fused_gram(gram: Array, scales: Array) -> Array:
 def normalised(weights: npt.ArrayLike) -> Array:
     """Weights scaled to sum to one."""
     values = np.asarray(weights, dtype=np.float64)
-    share: Array = values / values.sum()
-    return share
+    return np.asarray(values / values.sum())

@@ -29,55 +29,26 @@ _KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each se
 
 @dataclass(frozen=True)
 class AnchorGraph:
-    """One graph between rows and anchors.
+    """One graph between rows and anchors."""
 
-    Attributes
-    ----------
-    views : tuple of int
-        The views it sees: one, or several side by side.
-    view_scales : tuple of float
-        What each of them is multiplied by.
-    anchors : ndarray of shape (m, d)
-        Anchors in scaled coordinates, d the columns of those views together.
-    alpha, locality : float
-        Of the simplex problem.
-    weight : float
-        Share of the fused graph; the weights of one repeat sum to one.
-    repeat : int
-        Which anchor seed it belongs to.
-    method : str
-        How its simplex problems are solved.
-    """
-
-    views: tuple[int, ...]
-    view_scales: tuple[float, ...]
-    anchors: Array
+    views: tuple[int, ...]  # those it sees: one, or several side by side
+    view_scales: tuple[float, ...]  # what each of them is multiplied by
+    anchors: Array  # (m, d), in scaled coordinates; d are the columns of those views together
     alpha: float
     locality: float
-    weight: float = 1.0
-    repeat: int = 0
-    method: str = "active-set"
+    weight: float = 1.0  # share of the fused graph; the weights of one repeat sum to one
+    repeat: int = 0  # the anchor seed it belongs to
+    method: str = "active-set"  # of solving its simplex problems
 
 
 @dataclass(frozen=True)
 class GraphTile:
-    """Graph rows of one tile, for each repeat: the graphs of that repeat side by side.
+    """Graph rows of one tile, for each repeat: the graphs of that repeat side by side."""
 
-    Attributes
-    ----------
-    parts : tuple of csr_array of shape (n, M)
-        One per repeat.
-    n_failed : int
-        Rows whose problem was not solved to tolerance.
-    n_solved : tuple of int
-        For each graph, the number of samples that have the views it sees.
-    shares : tuple of (ndarray of shape (n,), or None)
-        For each repeat, how much of the graphs' weight each sample has; None if all have all.
-    """
-
-    parts: tuple[sparse.csr_array, ...]
-    n_failed: int
-    n_solved: tuple[int, ...] = ()
+    parts: tuple[sparse.csr_array, ...]  # (n, M), one per repeat
+    n_failed: int  # rows whose problem was not solved to tolerance
+    n_solved: tuple[int, ...] = ()  # for each graph, the samples that have the views it sees
+    # For each repeat, how much of the graphs' weight each sample has, (n,); None if all have all.
     shares: tuple[Array | None, ...] = ()
 
     def __len__(self) -> int:
@@ -93,14 +64,8 @@ class GraphRows:
     """Raw rows of a tile in, their graph rows out; holds each graph's problem, prepared once.
 
     Where samples lack views, each graph has rows for those it can see, and a sample counts by the share
-    of the views that it has: rows that stand on less are less certain.
-
-    Parameters
-    ----------
-    scalers : tuple of Scaler
-        One per view.
-    graphs : tuple of AnchorGraph
-        In the order of their columns, repeat by repeat.
+    of the views that it has: rows that stand on less are less certain. There is one scaler per view;
+    graphs are in the order of their columns, repeat by repeat.
     """
 
     def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:

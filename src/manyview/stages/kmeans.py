@@ -16,27 +16,13 @@ Sweep = Callable[[Array], "Assignment"]
 
 @dataclass(frozen=True)
 class Assignment:
-    """Sums over rows that were each given to their nearest centre; adds up over tiles.
+    """Sums over rows that were each given to their nearest centre; adds up over tiles."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape (k, d)
-        Sum of each centre's rows.
-    counts : ndarray of shape (k,)
-        Number of each centre's rows.
-    inertia : float
-        Sum of squared distances to the nearest centre.
-    farthest : float
-        Largest squared distance of a row to its centre,
-    farthest_row : ndarray of shape (d,)
-        and that row.
-    """
-
-    sums: Array
-    counts: npt.NDArray[np.int64]
-    inertia: float
-    farthest: float
-    farthest_row: Array
+    sums: Array  # (k, d), of each centre's rows
+    counts: npt.NDArray[np.int64]  # (k,), of each centre's rows
+    inertia: float  # sum of squared distances to the nearest centre
+    farthest: float  # largest squared distance of a row to its centre,
+    farthest_row: Array  # (d,), and that row
 
     def __add__(self, other: Assignment) -> Assignment:
         further = other if other.farthest > self.farthest else self
@@ -85,10 +71,8 @@ def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating])
     counts = np.bincount(labels, minlength=len(centers))
     far = int(np.argmax(distances))
     row = rows[far : far + 1].dense()[0].astype(np.float64)
-    inertia = float(distances.sum(dtype=np.float64))
-    return Assignment(
-        _sums_by_label(rows, labels, counts), counts, inertia, float(distances[far]), row
-    )
+    sums, inertia = _sums_by_label(rows, labels, counts), float(distances.sum(dtype=np.float64))
+    return Assignment(sums, counts, inertia, float(distances[far]), row)
 
 
 def _assign_incomplete(rows: IncompleteRows, centers: npt.NDArray[np.floating]) -> Assignment:

@@ -48,9 +48,7 @@ def start_centers(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         solutions = list(each(solve, [seed + start for start in range(n_init)]))
-    best = min(solutions, key=lambda solution: solution.inertia_)
-    centers: Array = best.cluster_centers_
-    return centers
+    return np.asarray(min(solutions, key=lambda solution: solution.inertia_).cluster_centers_)
 
 
 def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:

@@ -105,26 +105,16 @@ def suggest_n_clusters(
     The silhouette alone prefers few clusters and modularity many; their product has its maximum
     near the number of classes more often than either, the eigengap or stability.
 
-    Parameters
-    ----------
-    embeddings_for : callable
-        Given a number of clusters, the embedding (n, c) of the same rows for each anchor seed.
-    graphs : sequence of csr_array of shape (n, M)
-        Their fused graph for each anchor seed, columns scaled.
-    candidates : sequence of int
-        Numbers to try.
-    seed : int
-        Of the k-means starts.
-    each : callable
-        Maps a function over the candidates in their order; a thread pool's map will do.
+    ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
+    seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
+    candidates in their order; a thread pool's map will do.
     """
 
     def judge(k: int) -> tuple[float, float]:
         joined = np.concatenate(embeddings_for(k), axis=1)
         labels = _cluster(joined, joined, k, seed)
-        return silhouette(joined, labels), float(
-            np.mean([modularity(graph, labels) for graph in graphs])
-        )
+        inside = [modularity(graph, labels) for graph in graphs]
+        return silhouette(joined, labels), float(np.mean(inside))
 
     judged = list(each(judge, candidates))
     score = [max(a, 0.0) * max(b, 0.0) for a, b in judged]
@@ -175,9 +165,7 @@ def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
 
 def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
     """Labels of rows by k-means on those that are seen."""
-    kmeans = KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen)
-    labels: Labels = kmeans.predict(rows)
-    return labels
+    return np.asarray(KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen).predict(rows))
 
 
 def silhouette(rows: Array, labels: Labels) -> float:

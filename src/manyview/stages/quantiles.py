@@ -18,18 +18,10 @@ _N_QUANTILES = 1000
 
 @dataclass(frozen=True)
 class Quantiles:
-    """A table of each column's sampled values and their normal scores.
+    """A table of each column's sampled values and their normal scores."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (d, q)
-        Sampled values of each column, ascending.
-    scores : ndarray of shape (d, q)
-        The normal quantile of each one's rank; ties share their middle rank.
-    """
-
-    values: Array
-    scores: Array
+    values: Array  # (d, q), of each column, ascending
+    scores: Array  # (d, q), the normal quantile of each one's rank; ties share their middle rank
 
     def scores_of(self, values: Array, columns: npt.NDArray[Any] | None = None) -> Array:
         """The normal score of every value, linear between those in the table.

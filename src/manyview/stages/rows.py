@@ -42,17 +42,11 @@ class ScaledRows:
         return self.matrix.dtype  # type: ignore[no-any-return]
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the matrix is an ndarray."""
-        return self.offset is None
-
-    @property
     def nbytes(self) -> int:
         """Bytes held."""
         X = self.matrix
-        return int(
-            X.nbytes if self.is_dense else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-        )
+        parts = [X] if self.offset is None else [X.data, X.indices, X.indptr]
+        return sum(part.nbytes for part in parts)
 
     def products(self, W: Array) -> Array:
         """Rows @ W for W of shape (d, m)."""
@@ -91,7 +85,7 @@ def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> Scale
     if len(views) == 1 and factors[0] == 1.0:
         return views[0]
     parts = [rows.matrix * factor for rows, factor in zip(views, factors, strict=True)]
-    if all(rows.is_dense for rows in views):
+    if all(rows.offset is None for rows in views):
         return ScaledRows(np.concatenate(parts, axis=1))
     offsets = [
         np.zeros(rows.matrix.shape[1]) if rows.offset is None else rows.offset * factor
@@ -102,15 +96,7 @@ def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> Scale
 
 @dataclass(frozen=True)
 class IncompleteRows:
-    """Scaled views, each times its factor, of samples that may lack some of them.
-
-    Attributes
-    ----------
-    views : tuple of ScaledRows
-        The rows that are there.
-    factors : tuple of float
-        What each view is multiplied by.
-    """
+    """Scaled views, each times its factor, of samples that may lack some of them."""
 
     views: tuple[ScaledRows, ...]
     factors: tuple[float, ...]

@@ -26,39 +26,22 @@ Array = npt.NDArray[np.float64]
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
 
 _NEARLY_ALL = 0.9
+_TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _ROWS = 4096
 
 
 @dataclass(frozen=True)
 class Scaler:
-    """How rows of one view are scaled.
+    """How rows of one view are scaled."""
 
-    Attributes
-    ----------
-    name : str
-        The view's name, for error messages.
-    kind : str or None
-        One of :data:`KINDS`.
-    shift, scale : ndarray of shape (d,)
-        Taken off, then multiplied, after what ``kind`` does to single values or rows.
-    quantiles : Quantiles or None
-        Sampled quantiles of each column, for normal scores.
-    why : str
-        Why this kind, if it was chosen automatically.
-    zero_share : float
-        Share of zeros in the sample.
-    energy : float
-        Mean squared norm of scaled rows, which alpha is relative to: 1, unless ``kind`` is None.
-    """
-
-    name: str
-    kind: str | None
-    shift: Array
-    scale: Array
-    quantiles: Quantiles | None = None
-    why: str = ""
-    zero_share: float = 0.0
-    energy: float = 1.0
+    name: str  # of the view, for error messages
+    kind: str | None  # one of KINDS
+    shift: Array  # (d,), taken off after what the kind does to single values or rows
+    scale: Array  # (d,), multiplied then
+    quantiles: Quantiles | None = None  # of each column in the sample, for normal scores
+    why: str = ""  # this kind, if it was chosen automatically
+    zero_share: float = 0.0  # in the sample
+    energy: float = 1.0  # mean squared norm of scaled rows: 1, unless the kind is None
 
     @property
     def is_like_text(self) -> bool:
@@ -81,8 +64,8 @@ class Scaler:
         values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-            numbers = None if present is None else first_row + np.flatnonzero(present)
-            _refuse_nonfinite(block, self.name, first_row if numbers is None else 0, numbers)
+            numbers = np.arange(block.shape[0]) if present is None else np.flatnonzero(present)
+            _refuse_nonfinite(block, self.name, first_row + numbers)
         if sparse.issparse(block):
             return self._apply_sparse(block, present)
         # In C order whatever the input has: products must not depend on how rows are stored.
@@ -107,16 +90,9 @@ def fit_scaler(
 ) -> Scaler:
     """The scaler of a view, from a sample of its rows.
 
-    Parameters
-    ----------
-    sample : ndarray, csr_array or PartialView of shape (n, d)
-        The sample, raw; rows that are missing do not count.
-    name : str
-        The view's name, for error messages.
-    kind : str or None
-        One of :data:`KINDS`, or "auto": see :func:`choose_kind`.
-    numbers : ndarray of shape (n,), optional
-        The sampled rows' numbers, for error messages.
+    The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
+    "auto": see :func:`choose_kind`. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
+    error messages.
 
     Examples
     --------
@@ -139,16 +115,13 @@ def fit_scaler(
     quantiles = sample_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     if not np.isfinite(variance).all():
-        raise ValueError(
-            f"View {name!r} has values too large to be squared and summed. Scale it down."
-        )
+        raise ValueError(_TOO_LARGE.format(name))
     scale = np.ones_like(mean)
     if kind == "standard":
         changes = variance > 0
         scale = np.where(changes, 1.0 / np.sqrt(np.where(changes, variance, 1.0)), 0.0)
-    energy = (
-        float((variance * scale**2).sum()) or 1.0
-    )  # of rows that are all alike: any number will do
+    # Where rows are all alike, any number will do.
+    energy = float((variance * scale**2).sum()) or 1.0
     if kind is not None:
         scale, energy = scale / np.sqrt(energy), 1.0
     return Scaler(name, kind, mean, scale, quantiles, why, zero_share, energy)
@@ -265,22 +238,19 @@ def _map_sparse(
 def _refuse_if_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64] | None) -> None:
     if block.dtype.kind != "f":
         return
+    numbers = np.arange(block.shape[0]) if numbers is None else numbers
     for number, part in enumerate(_row_blocks(block)):
         values = part.data if sparse.issparse(part) else part
         if not np.isfinite(values.sum(dtype=np.float64)):
-            _refuse_nonfinite(part, name, number * _ROWS, numbers)
+            _refuse_nonfinite(part, name, numbers[number * _ROWS :])
 
 
-def _refuse_nonfinite(
-    block: Block, name: str, first_row: int, numbers: npt.NDArray[np.int64] | None = None
-) -> None:
+def _refuse_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64]) -> None:
     """Raise, naming the first value that is not finite; ``numbers`` are the rows' own numbers."""
     values = block.data if sparse.issparse(block) else block
     wrong = np.argwhere(~np.isfinite(values))
     if not len(wrong):
-        raise ValueError(
-            f"View {name!r} has values too large to be squared and summed. Scale it down."
-        )
+        raise ValueError(_TOO_LARGE.format(name))
     if sparse.issparse(block):
         row = int(np.searchsorted(block.indptr, wrong[0][0], "right")) - 1
         column = int(block.indices[wrong[0][0]])
@@ -289,11 +259,10 @@ def _refuse_nonfinite(
         row, column = (int(i) for i in wrong[0])
         value = values[row, column]
     what = "NaN" if np.isnan(value) else "infinity"
-    row = first_row + row if numbers is None else int(numbers[first_row + row])
     others = f" ({len(wrong)} such values in {block.shape[0]} rows)" if len(wrong) > 1 else ""
     raise ValueError(
-        f"View {name!r} contains {what} at row {row}, column {column}{others}. Input must not contain "
-        "NaN or infinity: clean it, or fill in missing values by a transformer, such as "
+        f"View {name!r} contains {what} at row {numbers[row]}, column {column}{others}. Input must "
+        "not contain NaN or infinity: clean it, or fill in missing values by a transformer, such as "
         "manyview.compose.per_view(SimpleImputer()). A sample may lack a whole view: then all of its "
         "row is NaN."
     )

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
+from manyview.stages.embedding import leading_eigenvectors
+from manyview.stages.fusion import column_scales, normalised
+
 FloatArray = npt.NDArray[np.float64]
 
 _FLOOR = 1e-10
 """Added under square roots: a view that separates the clusters perfectly has a cut of zero."""
-
-_USELESS = 1e-10
-"""Share of the largest squared singular value below which a direction is rounding error."""
 
 _LEAST_SWEEPS = 3
 
@@ -41,23 +41,10 @@ def anchor_view_weights(
     A graph scaled by its column sums has spectral norm one. Others are divided by theirs first, so
     that :math:`L_v` has no negative eigenvalue, and their weight answers for the graph as given.
 
-    Parameters
-    ----------
-    gram_blocks : array-like of shape (M, M)
-        :math:`B_v^T B_w` for all views v, w; M is the sum of ``sizes``.
-    sizes : sequence of int
-        Number of anchors of each view.
-    n_components : int
-        Number k of vectors, usually of clusters.
-    max_iter, tol : int, float
-        As in :func:`reweight`; a sweep solves an (M, M) eigenproblem.
-
-    Returns
-    -------
-    weights : ndarray of shape (V,)
-        Weight of each :math:`B_v B_v^T` in the fused graph; their sum is one.
-    objective : list of float
-        The objective of each sweep; it never rises.
+    ``gram_blocks`` (M, M) are :math:`B_v^T B_w` for all views v, w; ``sizes`` are the numbers of anchors
+    of each view, M their sum; k is ``n_components``, usually the number of clusters. ``max_iter`` and
+    ``tol`` are those of :func:`reweight`; a sweep solves an (M, M) eigenproblem. What you get are the
+    weights of the :math:`B_v B_v^T` in the fused graph, which sum to one, and each sweep's objective.
 
     Examples
     --------
@@ -82,8 +69,7 @@ def anchor_view_weights(
         return n_components - np.asarray(kept, dtype=np.float64)
 
     weights, objective = reweight(cuts, len(sizes), max_iter=max_iter, tol=tol)
-    weights = weights / norms
-    return weights / weights.sum(), objective
+    return normalised(weights / norms), objective
 
 
 def agreement_weights(
@@ -128,20 +114,9 @@ def partial_agreement_weights(
 ) -> FloatArray:
     """Weights by agreement where samples lack views: each pair of views by the samples of both.
 
-    Parameters
-    ----------
-    graphs : sequence of csr_array of shape (n, m)
-        Each view's graph; rows sum to one, or are empty.
-    present : ndarray of bool, shape (n, V)
-        Which samples have which views.
-    n_clusters : int
-        Number of vectors; fewer for a pair that shares less than eight samples for each.
-
-    Returns
-    -------
-    ndarray of shape (V,)
-        As of :func:`agreement_weights`, by the mean agreement over the pairs that share samples; a view
-        that shares none with any other counts fully.
+    Rows of each view's graph (n, m) sum to one, or are empty; ``present`` (n, V) says which samples have
+    which views. A pair that shares less than eight samples a cluster is compared by fewer vectors. The
+    weights are by the mean over the pairs that share samples; a view that shares none counts fully.
     """
     n_views = len(graphs)
     if n_views < 3 or n_clusters < 2:
@@ -177,8 +152,7 @@ def _weights_by(
     """Weights from each view's agreement with the others; equal if no view agrees with any."""
     if agreement.max() == 0:
         return np.full(len(agreement), 1 / len(agreement))
-    weights = np.where(is_unknown, 1.0, np.minimum(1.0, 2 * agreement / agreement.max()))
-    return np.asarray(weights / weights.sum())
+    return normalised(np.where(is_unknown, 1.0, np.minimum(1.0, 2 * agreement / agreement.max())))
 
 
 def partial_anchor_view_weights(
@@ -212,7 +186,7 @@ def partial_anchor_view_weights(
 def _normalised(Z: sparse.csr_array) -> sparse.csr_array:
     """Columns divided by the root of their sums."""
     sums = np.asarray(Z.sum(axis=0)).ravel()
-    scales = np.where(sums > 0, 1.0 / np.sqrt(np.where(sums > 0, sums, 1.0)), 0.0)
+    scales = column_scales(sums, [Z.shape[1]], [1.0], degree_norm=True)
     return sparse.csr_array(Z * scales[None, :])
 
 
@@ -224,20 +198,9 @@ def reweight(
     The square root is concave, so its tangent lies above it: vectors that lower the weighted sum of
     cuts lower the sum of their roots too, and the objective never rises.
 
-    Parameters
-    ----------
-    cuts : callable
-        Given weights (V,) that sum to one, :math:`\mathrm{tr}(F^T L_v F)` of each view, shape (V,),
-        for the F that minimises their weighted sum.
-    n_views : int
-        Number V of views.
-    max_iter, tol : int, float
-        Most sweeps; smallest relative fall of the objective worth another one.
-
-    Returns
-    -------
-    weights, objective
-        The weights (V,), which sum to one, and the sum of the cuts' roots of each sweep.
+    ``cuts`` takes weights (V,) that sum to one to :math:`\mathrm{tr}(F^T L_v F)` of each view, for the F
+    that minimises their weighted sum; ``tol`` is the smallest relative fall of the objective worth
+    another sweep. What you get are such weights, and the sum of the cuts' roots of each sweep.
 
     Examples
     --------
@@ -251,8 +214,7 @@ def reweight(
         # Rounding can make a cut slightly negative.
         roots = np.sqrt(np.maximum(cuts(weights), 0.0) + _FLOOR)
         objective.append(float(roots.sum()))
-        weights = 1 / roots
-        weights /= weights.sum()
+        weights = normalised(1 / roots)
         if len(objective) >= _LEAST_SWEEPS and objective[-2] - objective[-1] <= tol * objective[-2]:
             break
     return weights, objective
@@ -279,12 +241,8 @@ def fused_basis(
 
 def _basis(gram: FloatArray, n_components: int) -> FloatArray:
     """T with B T the leading left singular vectors of B, from B'B."""
-    M = len(gram)
-    count = min(n_components, M)
-    values, vectors = linalg.eigh(gram, subset_by_index=(M - count, M - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
-    return np.asarray(vectors[:, useful] / np.sqrt(values[useful]))
+    values, vectors = leading_eigenvectors(gram, n_components)
+    return np.asarray(vectors / np.sqrt(values))
 
 
 def _spectral_norms(gram: FloatArray, sizes: Sequence[int]) -> FloatArray:

@@ -36,15 +36,7 @@ def is_sparse(array: Block) -> bool:
 
 
 def with_short_indices(array: Block) -> Block:
-    """Rows whose indices are 32-bit if they are sparse and that is enough: all scikit-learn takes.
-
-    Examples
-    --------
-    >>> rows = sparse.csr_array(np.eye(3))
-    >>> rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
-    >>> with_short_indices(rows).indices.dtype
-    dtype('int32')
-    """
+    """Rows whose indices are 32-bit if they are sparse and that is enough: all scikit-learn takes."""
     if not sparse.issparse(array) or array.indices.dtype == array.indptr.dtype == np.int32:
         return array
     if max(array.nnz, *array.shape) > np.iinfo(np.int32).max:

@@ -19,15 +19,7 @@ Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | C
 
 
 def find_columns(X: Any, views: Mapping[str, Columns]) -> dict[str, list[int]]:
-    """The places of each view's columns in ``X``.
-
-    Parameters
-    ----------
-    X : 2-D array, sparse array or data frame
-        All columns.
-    views : mapping of str to columns
-        As in :class:`sklearn.compose.ColumnTransformer`: names, places, a slice, a mask of truth
-        values, or a callable that is given ``X`` and returns one of these.
+    """The places of each view's columns in ``X``, said as to scikit-learn's ColumnTransformer.
 
     Examples
     --------
@@ -126,13 +118,7 @@ def _places_of_slice(columns: slice, width: int, labels: list[Any] | None, name:
 
 
 def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The columns of each view; frames stay frames, sparse arrays sparse.
-
-    Examples
-    --------
-    >>> {n: p.shape for n, p in split_columns(np.zeros((4, 5)), {"a": [0, 1], "b": [4]}).items()}
-    {'a': (4, 2), 'b': (4, 1)}
-    """
+    """The columns of each view; frames stay frames, sparse arrays sparse."""
     X = as_wide(X)
     if frames.is_frame(X):
         return {name: frames.select(X, columns=list(each)) for name, each in places.items()}

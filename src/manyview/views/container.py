@@ -335,20 +335,17 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     if not in_memory or views.is_in_memory:
         return views
     for name, array in views.items():
-        if is_source(array) and getattr(array, "memory_map", None) is None:
+        if _is_in_memory(array) or getattr(array, "memory_map", None) is not None:
+            continue
+        if is_source(array):
             raise TypeError(
                 f"View {name!r} is in {array.where}; all rows are needed in memory here, and are not "
                 "loaded silently. Pass Views(...)[:] if they fit."
             )
-        if (
-            not is_source(array)
-            and not isinstance(array, np.ndarray)
-            and not sparse.issparse(array)
-        ):
-            raise TypeError(
-                f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not "
-                "loaded into memory silently. Pass numpy.asarray(view) if it fits in memory."
-            )
+        raise TypeError(
+            f"View {name!r} is a {type(array).__module__.split('.')[0]} array, which is not loaded "
+            "into memory silently. Pass numpy.asarray(view) if it fits in memory."
+        )
     loaded: Views = views[:]  # memory maps are arrays already
     return loaded
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
-from manyview.sources import as_ids, is_source
+from manyview.sources import Part, as_ids, is_source
 from manyview.views.container import Views
 from manyview.views.ids import find_places, refuse_repeated
 from manyview.views.joining import JOINS, Match, join_parts
@@ -144,11 +144,14 @@ def assemble(
     words = requests[0].vocabulary
     contents = [read_file(request) for request in requests]
     _check_columns_found(contents, requests[0], needs)
-    contents = _exchange(contents, transpose)
+    known = [part.name for each in contents for part in each.parts]
+    for name in transpose:
+        if name not in known:
+            raise ReadError(f"There is no view {name!r} to transpose; the views are {known}.")
+    contents = [_exchange(each, transpose) for each in contents]
     if memory_limit is not None:
         contents = _load(contents, memory_limit)
-    names = [part.name for each in contents for part in each.parts]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := sorted({name for name in known if known.count(name) > 1}):
         raise ReadError(
             f"Several views would be called {first_few(twice)}. Give them names: NAME=PATH."
         )
@@ -177,16 +180,7 @@ def _check_columns_found(
             raise ReadError(f"No file has a column {pattern!r} to drop.")
 
 
-def _exchange(contents: Sequence[Contents], names: Sequence[str]) -> list[Contents]:
-    """The same with rows and columns of the views with these names exchanged."""
-    known = [part.name for each in contents for part in each.parts]
-    for name in names:
-        if name not in known:
-            raise ReadError(f"There is no view {name!r} to transpose; the views are {known}.")
-    return [_exchange_one(each, names) for each in contents]
-
-
-def _exchange_one(contents: Contents, names: Sequence[str]) -> Contents:
+def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
     """Exchange rows and columns of some views of a file, and with them ids and names of columns."""
     asked = [part for part in contents.parts if part.name in names]
     if not asked:
@@ -211,23 +205,17 @@ def _exchange_one(contents: Contents, names: Sequence[str]) -> Contents:
     return replace(contents, parts=parts, note=note, labels=labels)
 
 
-def _load(contents: Sequence[Contents], limit: int) -> list[Contents]:
+def _load(contents: list[Contents], limit: int) -> list[Contents]:
     """The same with what is on disk read into memory, if all of it fits."""
     sources = [part.rows for each in contents for part in each.parts if is_source(part.rows)]
     if sum(source.row_bytes * source.shape[0] for source in sources) > limit:
-        return list(contents)
-    return [
-        replace(
-            each,
-            parts=tuple(
-                replace(part, rows=part.rows.read(0, part.rows.shape[0]))
-                if is_source(part.rows)
-                else part
-                for part in each.parts
-            ),
-        )
-        for each in contents
-    ]
+        return contents
+    return [replace(each, parts=tuple(map(_loaded, each.parts))) for each in contents]
+
+
+def _loaded(part: Part) -> Part:
+    rows = part.rows
+    return replace(part, rows=rows.read(0, rows.shape[0])) if is_source(rows) else part
 
 
 def _find_target(

@@ -14,14 +14,7 @@ _MISSING = (type(None), float)  # what stands for a missing value among objects,
 
 
 def is_frame(item: Any) -> bool:
-    """Whether this is a data frame in memory: of pandas, Polars, pyarrow or their relatives.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> is_frame(pd.DataFrame({"a": [1, 2]})), is_frame(np.zeros((2, 1)))
-    (True, False)
-    """
+    """Whether this is a data frame in memory: of pandas, Polars, pyarrow or their relatives."""
     # Asked of the class: a lazy frame would work out its columns.
     if not hasattr(type(item), "columns"):
         return False
@@ -74,14 +67,6 @@ def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None
     """The rows' names: the index of pandas, unless it merely counts rows from 0.
 
     With ``also_counts``, numbers that count rows are names too.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> row_ids(pd.DataFrame({"a": [1, 2]}, index=["x", "y"])).tolist()
-    ['x', 'y']
-    >>> row_ids(pd.DataFrame({"a": [1, 2]})) is None
-    True
     """
     if not _is_like_pandas(frame):
         return None
@@ -110,16 +95,7 @@ def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -
 
 
 def split_levels(frame: Any) -> dict[str, Any] | None:
-    """One frame for each label of the first level; None if columns have a single level.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> columns = pd.MultiIndex.from_tuples([("size", "height"), ("size", "width"), ("hue", "red")])
-    >>> found = split_levels(pd.DataFrame(np.zeros((2, 3)), columns=columns))
-    >>> {name: column_names(part) for name, part in found.items()}
-    {'size': ('height', 'width'), 'hue': ('red',)}
-    """
+    """One frame for each label of the first level; None if columns have a single level."""
     if not _is_like_pandas(frame) or getattr(frame.columns, "nlevels", 1) == 1:
         return None
     firsts = [label[0] for label in frame.columns]
@@ -199,13 +175,7 @@ def _refuse_columns(frame: Any, opened: Any, places: list[int], name: str) -> No
 
 
 def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
-    """Columns as a data frame of ``kind``: "pandas", "polars" or "pyarrow".
-
-    Examples
-    --------
-    >>> make_frame({"id": ["a", "b"], "cluster": [0, 1]}).shape
-    (2, 2)
-    """
+    """Columns as a data frame of ``kind``: "pandas", "polars" or "pyarrow"."""
     return _narwhals().from_dict(dict(columns), backend=kind).to_native()
 
 

@@ -20,18 +20,10 @@ JOINS = ("exact", "inner", "outer", "order")
 
 
 class Match(NamedTuple):
-    """Rows of several tables that belong together.
+    """Rows of several tables that belong together, and how, and what looks wrong, in words.
 
-    Attributes
-    ----------
-    ids : ndarray of str, shape (n,), or None
-        Of the matched rows, in the order of the first table; None if they are matched by place.
-    places : list of (ndarray of shape (n,), or None)
-        For each table where those rows are, -1 where it has none; None for all as they are.
-    note : str
-        How rows were matched, in words; empty if there is nothing to match.
-    doubts : list of str
-        What looks wrong about it, in words.
+    ``ids`` are those of the matched rows, in the order of the first table; None if they are matched by
+    place. ``places`` say for each table where those rows are; None for all as they are.
     """
 
     ids: Ids | None
@@ -92,12 +84,6 @@ def match_ids(ids: Sequence[Ids], names: Sequence[str], how: str, words: Vocabul
     ``how`` says whether all tables must have the same ids ("exact"), those that all have are kept
     ("inner"), or those that any has ("outer"): then those of the first table, followed by what the next
     ones add. Advice in messages uses ``words``.
-
-    Examples
-    --------
-    >>> tables = [as_ids(["a", "b"]), as_ids(["c", "a"])]
-    >>> match_ids(tables, ["first", "second"], "outer", Vocabulary())[:2]
-    (array(['a', 'b', 'c'], dtype='<U1'), [array([ 0,  1, -1]), array([ 1, -1,  0])])
     """
     for own, name in zip(ids, names, strict=True):
         refuse_repeated(own, name)
@@ -143,13 +129,7 @@ def _match_any(ids: Sequence[Ids], names: Sequence[str]) -> Match:
 
 
 def tables_sharing_no_id(ids: Sequence[Ids], names: Sequence[str]) -> list[str]:
-    """Which tables share no id with any other, in words, with examples.
-
-    Examples
-    --------
-    >>> tables_sharing_no_id([as_ids(["a-1"]), as_ids(["a"])], ["first", "second"])[0]
-    "first shares no id with another table: it has 'a-1', second has 'a'."
-    """
+    """Which tables share no id with any other, in words, with examples."""
     said = []
     for place, (own, name) in enumerate(zip(ids, names, strict=True)):
         others = [other for i, other in enumerate(ids) if i != place]

@@ -37,11 +37,6 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
     """Whatever a user calls views, one by one, by name.
 
     Only a file that is given alone is opened, and its rows are named by ``ids_column``.
-
-    Examples
-    --------
-    >>> list(split_parts([np.zeros((2, 3)), np.zeros((2, 1))]))
-    ['view_0', 'view_1']
     """
     if annotated.has_modalities(data):
         if ids_column is not None:

@@ -71,10 +71,8 @@ class PartialView:
     def nbytes(self) -> int:
         """Bytes held."""
         X = self.rows
-        held = (
-            X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
-        )
-        return int(held + self.places.nbytes)
+        held = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+        return sum(int(array.nbytes) for array in (*held, self.places))
 
     def __getitem__(self, key: Any) -> Any:
         """Some samples, with no more rows than they have; plain rows if all of them have one."""
@@ -96,14 +94,8 @@ class PartialView:
 class Selection:
     """Rows and columns of another source, in any order, read when they are asked for.
 
-    Parameters
-    ----------
-    source : Source
-        Where they are; of another selection, what that one selects from.
-    places : ndarray of shape (n,), int64, optional
-        For each sample the number of its row, or -1 for a sample without one; all rows by default.
-    columns : sequence of int, optional
-        Numbers of the columns; all by default.
+    The source of a selection of another selection is what that one selects from. All rows and all
+    columns are selected by default.
     """
 
     def __init__(
@@ -262,13 +254,7 @@ def transpose(data: Any) -> Any:
 
 
 def number_present(present: Mask, first: int = 0) -> Places:
-    """Places for the samples that are present, one after the other; the others have none (-1).
-
-    Examples
-    --------
-    >>> number_present(np.array([True, False, True]))
-    array([ 0, -1,  1])
-    """
+    """Places for the samples that are present, one after the other; the others have none (-1)."""
     return np.where(present, first + np.cumsum(present) - 1, ABSENT)
 
 
