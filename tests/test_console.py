@@ -127,6 +127,7 @@ def test_other_commands_exist(page):
         "manyview": set(COMMANDS),
         "dask": {"scheduler", "worker"},
         ".venv/bin/python": {"-m"},
+        **{f"_MANYVIEW_COMPLETE={shell}_source": {"manyview"} for shell in ("bash", "zsh", "fish")},
     }
     for program, *words in lines:
         if program == "pip":

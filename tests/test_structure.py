@@ -29,9 +29,6 @@ SUITES = {
 
 ELSEWHERE = {
     "cli/bench.py": "cli/test_group.py",
-    "cli/completion.py": "cli/test_group.py",
-    "cli/console.py": "cli/test_terminal.py",
-    "cli/failures.py": "cli/test_group.py",
     "cli/results.py": "cli/test_fit.py",
     "engines/dask_graphs.py": "engines/test_dask.py",
     "pipeline/spectrum.py": "pipeline/test_fit.py",

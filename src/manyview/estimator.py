@@ -574,7 +574,7 @@ view, default="auto"
         if not hasattr(self, "labels_"):  # not fitted, or a stream
             return None
         try:
-            from manyview.report.notebook import show_card
+            from manyview.report.render import show_card
         except ModuleNotFoundError:  # the report's libraries are optional
             return None
         return show_card(self)

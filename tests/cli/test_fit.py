@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 
 import numpy as np
@@ -263,11 +264,11 @@ def test_a_run_that_replaces_another_leaves_nothing_of_it(fitted, run):
 
 
 def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, monkeypatch):
-    def stop(*arguments):
+    def stop(*arguments, **keywords):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("manyview.cli.results.report_facts", stop)
+        patched.setattr(importlib.import_module("manyview.report"), "build_summary", stop)
         result = run(*FIT, "-o", "out")
     assert result.exit_code == 130
     assert "'manyview report out' makes the report" in result.stderr

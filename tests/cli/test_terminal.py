@@ -145,8 +145,8 @@ def test_output_to_a_closed_pipe_is_no_traceback(tmp_path):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(run, shell):
-    script = run("completion", shell).stdout
+def test_completion_scripts(tmp_path, shell):
+    script = piped([], tmp_path, _MANYVIEW_COMPLETE=f"{shell}_source").stdout
     assert "_MANYVIEW_COMPLETE" in script and shell in script
 
 

@@ -7,7 +7,7 @@ import socket
 import numpy as np
 import pytest
 
-from manyview.datasets.entry import DatasetInfo
+from manyview.datasets.registry import DatasetInfo
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from manyview import datasets
 from manyview.datasets import download
-from manyview.datasets.entry import Source
+from manyview.datasets.registry import Source
 from manyview.errors import DatasetNotFoundError
 
 LABELS = np.repeat([0, 1, 2], 2)

@@ -158,8 +158,8 @@ def test_repeated_rows_are_counted_in_dense_and_sparse_views():
     X = np.repeat(np.arange(12.0).reshape(6, 2), 2, axis=0)
     thin = sparse.csr_array(X)
     other = np.arange(12.0)[:, None]
-    assert count_repeated(Views([X, thin])) == 6
-    assert count_repeated(Views([X, other])) == 0
+    assert count_repeated(Views([X, thin]).arrays) == 6
+    assert count_repeated(Views([X, other]).arrays) == 0
 
 
 @pytest.mark.slow

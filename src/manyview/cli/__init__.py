@@ -1,6 +1,6 @@
 """The command line: ``manyview COMMAND``.
 
-A new command is one file with a click command named ``command``, and one line in
+A new command is one file with a click command named ``command``, and its name in
 :data:`manyview.cli.group.COMMANDS`.
 """
 

@@ -1,6 +1,6 @@
-"""What every command shares: --quiet, --verbose, --json and --seed, and ways to speak to the user.
+"""What every command shares: --quiet, --verbose, --json and --seed, ways to speak to the user, errors.
 
-These options may stand before or after a command's name.
+The options may stand before or after a command's name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+
+from manyview.cli import how_to_install
+from manyview.errors import DatasetNotFoundError, ReadError, RemediableError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,23 +51,13 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
             _log(ctx, value)
 
 
+_option = partial(click.option, expose_value=False, callback=_remember)
+_SEED: dict[str, Any] = {"type": click.IntRange(0, 2**31 - 1), "metavar": "NUMBER"}
 _OPTIONS: dict[str, Callable[..., Any]] = {
-    "quiet": partial(
-        click.option, "-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."
-    ),
-    "verbose": partial(
-        click.option, "-v", "--verbose", count=True, help="Log what happens; twice: everything."
-    ),
-    "as_json": partial(
-        click.option, "--json", "as_json", is_flag=True, help="Print results as JSON."
-    ),
-    "seed": partial(
-        click.option,
-        "--seed",
-        type=click.IntRange(0, 2**31 - 1),
-        metavar="NUMBER",
-        help="The same seed gives the same results.  [default: 0]",
-    ),
+    "quiet": _option("-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."),
+    "verbose": _option("-v", "--verbose", count=True, help="Log what happens; twice: everything."),
+    "as_json": _option("--json", "as_json", is_flag=True, help="Print results as JSON."),
+    "seed": _option("--seed", help="The same seed gives the same results.  [default: 0]", **_SEED),
 }
 
 
@@ -73,7 +66,7 @@ def shared_options(*names: str) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         for name in reversed(names):
-            command = _OPTIONS[name](expose_value=False, callback=_remember)(command)
+            command = _OPTIONS[name](command)
         return command
 
     return add
@@ -149,3 +142,46 @@ def print_table(
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         click.echo("  ".join(cells).rstrip())
+
+
+_REMEDIES = {
+    "memory_limit": "Raise --memory-limit to that, or use fewer threads with --n-jobs.",
+    "checkpoint": "Make room there and run the same command again to go on, or choose another "
+    "folder with -o.",
+    "folder": "Make room there, or set TMPDIR to another folder.",
+}
+"""What to do here about an error that names a parameter of the library."""
+
+
+class Failure(click.ClickException):
+    """Something went wrong (exit code 1), or the user gave something that cannot work (2)."""
+
+    def __init__(self, message: str, *, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.code = exit_code
+
+
+def as_failure(error: Exception) -> Failure:
+    """The failure that tells of an error."""
+    if isinstance(error, ModuleNotFoundError) and (advice := how_to_install(error)):
+        return Failure(advice)
+    if isinstance(error, ImportError) and "pip install" in str(error):
+        return Failure(str(error))
+    if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
+        return Failure(in_words(error))
+    if isinstance(error, MemoryError):
+        return Failure(f"out of memory: {error or 'no more can be had'}", exit_code=1)
+    if isinstance(error, OSError):
+        return Failure(in_words(error), exit_code=1)
+    return Failure(
+        f"unexpected {type(error).__name__}: {error} (run 'manyview --traceback ...' for the "
+        "whole story, and please report it)",
+        exit_code=1,
+    )
+
+
+def in_words(error: Exception) -> str:
+    """What an error says, with the remedy in options where the library's is in parameters."""
+    if isinstance(error, RemediableError) and error.parameter in _REMEDIES:
+        return f"{error.problem} {_REMEDIES[error.parameter]}"
+    return str(error)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import print_result, print_table, remarks, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, print_result, print_table, remarks, say, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, claim_folder, describe_views
 from manyview.machine import whole_file
@@ -20,6 +19,7 @@ from manyview.machine import whole_file
 if TYPE_CHECKING:
     from manyview import Views
 
+_KINDS = ("csv", "npy", "npz", "parquet")
 Files = dict[str, Callable[[Path], None]]
 
 
@@ -33,6 +33,7 @@ def command() -> None:
 def list_names() -> None:
     """List all data sets, and whether they are on this machine."""
     from manyview import datasets
+    from manyview.datasets.lookup import is_here
 
     facts: list[dict[str, Any]] = [
         {
@@ -40,7 +41,7 @@ def list_names() -> None:
             "n_samples": info.n_samples,
             "n_features": list(info.n_features),
             "n_clusters": info.n_clusters,
-            "is_here": _is_here(info),
+            "is_here": is_here(info),
             "title": info.title,
         }
         for info in map(datasets.info, datasets.names())
@@ -56,19 +57,13 @@ def list_names() -> None:
     print_result(facts, show)
 
 
-def _is_here(info: Any) -> bool:
-    from manyview.datasets.loaders import find_files
-    from manyview.datasets.lookup import data_folders
-
-    return info.name == "digits" or any(find_files(f, info) is not None for f in data_folders())
-
-
 @command.command(name="info")
 @click.argument("name")
 @shared_options("quiet", "as_json")
 def show_info(name: str) -> None:
     """Show what is known about a data set: shape, licence, sources."""
     from manyview import datasets
+    from manyview.datasets.lookup import is_here
 
     info = datasets.info(name)
 
@@ -82,7 +77,7 @@ def show_info(name: str) -> None:
             ("views", ", ".join(f"{view} {width}" for view, width in widths)),
             ("licence", info.licence),
             ("homepage", info.homepage),
-            ("here", "yes" if _is_here(info) else "no"),
+            ("here", "yes" if is_here(info) else "no"),
             ("note", info.note),
             ("warning", info.warning),
             *(("source", f"{source.address} ({source.status})") for source in info.sources),
@@ -114,13 +109,7 @@ def get(name: str, output: Path | None, force: bool) -> None:
 @command.command(name="convert")
 @click.argument("name")
 @output_option("FOLDER", "Where the files go.", required=True)
-@click.option(
-    "--to",
-    "kind",
-    type=click.Choice(["csv", "npy", "npz", "parquet"]),
-    default="npy",
-    show_default=True,
-)
+@click.option("--to", "kind", type=click.Choice(_KINDS), default="npy", show_default=True)
 @click.option("--path", type=click.Path(exists=True), help="Original files to read instead.")
 @force_option("Replace files that are there.")
 @shared_options("quiet", "verbose", "as_json")
@@ -171,11 +160,11 @@ def _files(name: str, views: Views, kind: str) -> Files:
 
     if kind == "npz":
         return {f"{name}.npz": partial(save_npz, views=views)}
-    write = {"csv": _write_csv, "npy": _write_npy, "parquet": _write_parquet}[kind]
+    write = {"csv": _write_csv, "npy": _write_binary, "parquet": _write_parquet}[kind]
     files: Files = {}
     for view, array in views.items():
         if sparse.issparse(array):
-            files[f"{view}.npz"] = partial(_write_sparse, array=array)
+            files[f"{view}.npz"] = partial(_write_binary, array=array)
         else:
             files[f"{view}.{kind}"] = partial(write, array=array, name=view)
     lines = enumerate(np.asarray(views.target).tolist())
@@ -192,18 +181,12 @@ def _write_csv(path: Path, array: Any, name: str) -> None:
     _write_lines(path, header, ([i, *row] for i, row in enumerate(array.tolist())))
 
 
-def _write_npy(path: Path, array: Any, name: str) -> None:
+def _write_binary(path: Path, array: Any, name: str = "") -> None:
     import numpy as np
-
-    with path.open("wb") as file:
-        np.save(file, array)
-
-
-def _write_sparse(path: Path, array: Any) -> None:
     from scipy import sparse
 
     with path.open("wb") as file:
-        sparse.save_npz(file, array)
+        (sparse.save_npz if sparse.issparse(array) else np.save)(file, array)
 
 
 def _write_parquet(path: Path, array: Any, name: str) -> None:

@@ -14,6 +14,7 @@ from manyview import LMVSC, Views
 from manyview.engines.base import TILE_ROWS
 from manyview.machine import count_jobs
 from manyview.pipeline.settings import Settings, resolve
+from manyview.report.summary import count_repeated
 from manyview.sources import is_source
 from manyview.stages.sampling import count_sample_rows
 from manyview.views.selection import split_rows
@@ -52,7 +53,7 @@ def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[s
         "greatest": float(finite.max()) if finite.size else None,
         "smallest_deviation": float(spread.min()) if len(spread) else 0.0,
         "largest_deviation": float(spread.max()) if len(spread) else 0.0,
-        "repeated_rows": _share_repeated(rows),
+        "repeated_rows": count_repeated([rows]) / max(rows.shape[0], 1),
     }
     names = np.asarray(columns or range(data.shape[1]))
     facts["problems"] = _find_problems(facts, names[deviation == 0].tolist())
@@ -92,18 +93,6 @@ def _deviations(rows: Any) -> npt.NDArray[np.float64]:
     # What is left of rounding is no spread.
     deviation[known] *= deviation[known] > 1e-12 * np.abs(np.nanmean(table[:, known], axis=0))
     return deviation
-
-
-def _share_repeated(rows: Any) -> float:
-    """The share of rows that another one before them equals."""
-    if sparse.issparse(rows):
-        keys = {
-            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
-            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-        }
-    else:
-        keys = {row.tobytes() for row in np.ascontiguousarray(rows)}
-    return 1 - len(keys) / int(rows.shape[0]) if keys else 0.0
 
 
 def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
@@ -150,10 +139,8 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     """
     n_rows = min(views.n_rows, _MOST_PROBED, TILE_ROWS * max(2, 2 * count_jobs()))
     part = _stretches(views, n_rows)
-    model, settings = (
-        LMVSC(n_clusters, random_state=0),
-        resolve(LMVSC(n_clusters).get_params(), views),
-    )
+    model = LMVSC(n_clusters, random_state=0)
+    settings = resolve(model.get_params(), views)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])

@@ -36,17 +36,13 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     say_unlabelled(known)
     y_true, y_pred = y_true[known], y_pred[known]
     scores = metrics.scores(y_true, y_pred)
-    n_rows, n_classes, n_clusters = (
-        len(y_true),
-        len(set(y_true.tolist())),
-        len(set(y_pred.tolist())),
-    )
+    n_classes, n_clusters = (len(set(labels.tolist())) for labels in (y_true, y_pred))
+    counts = {"n_rows": len(y_true), "n_classes": n_classes, "n_clusters": n_clusters}
 
     def show() -> None:
-        click.echo(f"{n_rows} rows, {n_classes} classes, {n_clusters} clusters")
+        click.echo(f"{len(y_true)} rows, {n_classes} classes, {n_clusters} clusters")
         width = max(map(len, SCORES.values()))
         for name, title in SCORES.items():
             click.echo(f"{title:<{width}}  {scores[name]:.4f}")
 
-    counts = {"n_rows": n_rows, "n_classes": n_classes, "n_clusters": n_clusters}
     print_result({**counts, **scores}, show)

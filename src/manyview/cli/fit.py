@@ -1,21 +1,22 @@
-"""``manyview fit``: cluster files, and write everything there is to know about the clusters."""
+"""``manyview fit``: cluster files, named by options or a run file, and write all there is to know."""
 
 from __future__ import annotations
 
-import json
+import difflib
 import shlex
 import shutil
 import sys
 import time
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from manyview.cli import how_to_install, options, results
-from manyview.cli.console import current, print_result, remarks, say, shared_options
-from manyview.cli.inputs import Inputs, input_options, memory_for_views
-from manyview.cli.run_file import use_run_file
+from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
+from manyview.cli.inputs import Inputs, input_options, memory_for_views, whole_text
 from manyview.machine import whole_file
 from manyview.wording import bytes_in_words
 
@@ -35,12 +36,74 @@ FILES = {
 }
 """Everything that a fit writes, the first thing to open first."""
 
+_KEYS = (
+    "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
+    "transpose", "join", "seed", "report", "engine", "memory_limit", "parameters",
+)  # fmt: skip
+"""What a run file may hold: options under their names, and tables of some of them."""
+
 _EXAMPLES = """\b
 Examples:
   manyview fit colour.csv shape.parquet --id-column id -k 5 -o results
   manyview fit cells.h5mu::rna cells.h5mu::protein -k auto -o results
   manyview fit table.csv --columns colour=r,g,b --columns shape=w*,h* -k 5 -o results
 """
+
+
+def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    """Take what a run file says as defaults of the options, each as its flag would be written."""
+    if path is None:
+        return
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Failure(f"{path} is not TOML: {error}.") from error
+    _check_keys(content, _KEYS, path)
+    for name in ("columns", "parameters"):
+        if not isinstance(content.setdefault(name, {}), dict):
+            raise Failure(f"{path}: {name} must be a table; got {content[name]!r}.")
+    parameters = content.pop("parameters")
+    _check_keys(parameters, options.PARAMETERS, path)
+    if parameters.get("scaling") is False:
+        parameters["scaling"] = "none"
+    found: dict[str, Any] = {name: _as_flag(value) for name, value in parameters.items()}
+    for name in ("labels", "output"):  # paths start at the run file's folder
+        if name in content:
+            content[name] = str(path.parent / str(content[name]))
+    content["columns"] = [f"{view}={_as_flag(c)}" for view, c in content["columns"].items()]
+    if "views" in content:
+        texts = _texts(content.pop("views"), path)
+        content["texts"] = [whole_text(text, path.parent) for text in texts]
+    for name in ("columns", "drop", "transpose", "texts"):  # flags that are repeated
+        if name in content:
+            value = content.pop(name)
+            found[name] = list(map(str, value)) if isinstance(value, list) else [str(value)]
+    found |= {name: _as_flag(value) for name, value in content.items()}
+    ctx.default_map = {**(ctx.default_map or {}), **found}
+
+
+def _check_keys(content: dict[str, Any], known: Sequence[str], path: Path) -> None:
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise Failure(f"{path} has an unknown key {key!r}.{hint} Known are {', '.join(known)}.")
+
+
+def _as_flag(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _texts(views: Any, path: Path) -> list[str]:
+    """Views as they stand on the command line."""
+    if isinstance(views, dict) and all(isinstance(text, str) for text in views.values()):
+        return [f"{name}={text}" for name, text in views.items()]
+    if isinstance(views, list) and all(isinstance(text, str) for text in views):
+        return views
+    raise Failure(f"{path}: views must be a table NAME = PATH, or a list of paths.")
 
 
 @click.command(
@@ -104,12 +167,8 @@ class _Job:
         self.n_clusters, self.folder = given["n_clusters"], Path(given["output"])
         self.engine, self.has_report = given["engine"], given["report"]
         self.memory_limit = given["memory_limit"] or memory_for_views()
+        self.checkpoint = self.folder / "checkpoint"  # where the disk engine notes how far it is
         self.is_writing = self.uses_checkpoint = False
-
-    @property
-    def checkpoint(self) -> Path:
-        """Where the disk engine notes how far it is."""
-        return self.folder / "checkpoint"
 
     def run(self) -> None:
         """Read, fit, write and print."""
@@ -188,7 +247,11 @@ class _Job:
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
         try:
-            shown = {**results.report_facts(model, data, facts), "fit": facts}
+            from manyview.report import build_summary
+
+            command, seed = facts["command"], facts["seed"]
+            shown = build_summary(model, data.views, command=command, random_state=seed)
+            shown["fit"] = facts
             results.write_record(self.folder / "summary.json", shown)
             from manyview.report import write_report
 
@@ -241,6 +304,7 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
     import numpy as np
 
     import manyview
+    from manyview.report.provenance import plain
 
     views = data.views
     sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_)).tolist()
@@ -264,19 +328,9 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
         "has_ids": data.ids is not None,
         "notes": list(data.notes),
         "scores": scores,
-        "parameters": _as_json(params),
-        "choices": _as_json(getattr(model, "choices_", [])),
+        "parameters": plain(params),
+        "choices": plain(getattr(model, "choices_", [])),
         "seed": current().seed,
         "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
         "stage_memory": model.stage_memory_,
     }
-
-
-def _as_json(value: Any) -> Any:
-    """Parameters and choices in kinds that JSON knows: numbers of numpy as numbers, others as text."""
-
-    def known(value: Any) -> Any:
-        is_number = hasattr(value, "item") and getattr(value, "ndim", 1) == 0
-        return value.item() if is_number else str(value)
-
-    return json.loads(json.dumps(value, default=known))

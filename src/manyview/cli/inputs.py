@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from manyview.cli.console import say
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, say
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import print_result, print_table, shared_options
-from manyview.cli.failures import in_words
+from manyview.cli.console import in_words, print_result, print_table, shared_options
 from manyview.cli.inputs import Inputs, input_options, memory_for_views
 from manyview.cli.options import clusters_option
 from manyview.wording import bytes_in_words, seconds_in_words

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import current, print_result, remarks, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, write_label_lines, write_labels

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import print_result, remarks, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, report_facts, write_record
+from manyview.cli.results import claim_file, write_record
 
 
 @click.command(name="report")
@@ -63,6 +62,7 @@ def _build_facts(folder: Path, fit: dict[str, Any]) -> dict[str, Any]:
     import numpy as np
 
     from manyview import load
+    from manyview.report import build_summary
 
     inputs = Inputs.from_record(fit["inputs"])
     say("The fit left no facts for a report: reading its views again.")
@@ -70,4 +70,4 @@ def _build_facts(folder: Path, fit: dict[str, Any]) -> dict[str, Any]:
     model.embedding_ = np.load(folder / "embedding.npy", mmap_mode="r")
     data = inputs.read(memory_limit=memory_for_views())
     with remarks():
-        return report_facts(model, data, fit)
+        return build_summary(model, data.views, command=fit["command"], random_state=fit["seed"])

@@ -6,17 +6,13 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from manyview.cli.console import current, print_result, say, shared_options
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, current, print_result, say, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_folder, write_record
-
-if TYPE_CHECKING:
-    pass
 
 _RECORD, _LINES = "run.json", "results.jsonl"
 

@@ -10,18 +10,13 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from manyview.cli.console import say
-from manyview.cli.failures import Failure
+from manyview.cli.console import Failure, say
 from manyview.machine import whole_file
 from manyview.wording import count
-
-if TYPE_CHECKING:
-    from manyview import LMVSC
-    from manyview.views.files import Assembled
 
 SCORES = {
     "accuracy": "accuracy",
@@ -140,13 +135,3 @@ def say_unlabelled(known: Any) -> None:
     """Tell how many rows have no label, if there are any."""
     if not known.all():
         say(f"{count(int((~known).sum()), 'row')} without a label, left out of the scores.")
-
-
-def report_facts(model: LMVSC, data: Assembled, fit: dict[str, Any]) -> dict[str, Any]:
-    """What a report shows, from a model, its views and the facts of its fit."""
-    from manyview.report import build_summary
-
-    facts: dict[str, Any] = build_summary(
-        model, data.views, ids=data.ids, command=fit["command"], random_state=fit["seed"]
-    )
-    return facts

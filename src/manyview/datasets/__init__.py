@@ -5,10 +5,9 @@ downloads. ``digits_views()`` needs nothing.
 """
 
 from manyview.datasets.digits import digits_views
-from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.lookup import load
 from manyview.datasets.noise import PAPER_NOISE_LEVELS, noisy_views
-from manyview.datasets.registry import info, names
+from manyview.datasets.registry import DatasetInfo, Source, info, names
 from manyview.datasets.synthetic import make_subspaces, make_views
 
 __all__ = [

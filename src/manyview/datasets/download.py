@@ -15,26 +15,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo, Source
 from manyview.datasets.loaders import find_files, read_views, save_npz, to_views
 from manyview.datasets.originals import RawData
+from manyview.datasets.registry import DatasetInfo, Source
 from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
 
-__all__ = ["cache_folder", "download"]
-
 _LOG = logging.getLogger(__name__)
 _TIMEOUT_SECONDS = 60
+_BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile)
 _NEEDS_POOCH = "it needs pooch: pip install 'manyview[datasets]'"
 
 
 def cache_folder() -> Path | None:
     """Where downloads are kept: ``$MANYVIEW_CACHE``, else the platform's place for caches.
 
-    Returns
-    -------
-    Path or None
-        None where the variable is not set and pooch, which knows the platforms, is missing.
+    None where the variable is not set and pooch, which knows the platforms, is missing.
     """
     if chosen := os.environ.get("MANYVIEW_CACHE"):
         return Path(chosen).expanduser()
@@ -48,19 +44,7 @@ def cache_folder() -> Path | None:
 def download(info: DatasetInfo) -> Views:
     """Fetch a data set from the first of its sources that gives it, and keep it in the cache.
 
-    Parameters
-    ----------
-    info : DatasetInfo
-        The data set; shapes and class counts of what arrives are checked against it.
-
-    Returns
-    -------
-    Views
-
-    Raises
-    ------
-    DatasetNotFoundError
-        Where no source gives it; the message says why for each.
+    Where none gives it, the message of the error says why for each.
     """
     failures = []
     for source in info.sources:
@@ -68,15 +52,8 @@ def download(info: DatasetInfo) -> Views:
         try:
             views = _fetch(source, info)
         # Network errors are OSErrors; a wrong checksum or shape is a ValueError.
-        except (
-            OSError,
-            ValueError,
-            EOFError,
-            ImportError,
-            tarfile.TarError,
-            zipfile.BadZipFile,
-        ) as e:
-            failures.append(f"{source.address} ({source.status}): {e}")
+        except (OSError, ValueError, EOFError, ImportError, *_BAD_ARCHIVE) as error:
+            failures.append(f"{source.address} ({source.status}): {error}")
             continue
         if source.note:
             warn_user(f"Data set {info.name!r} is {source.note}.", UserWarning)
@@ -124,9 +101,8 @@ def _unpack(archive: Path, source: Source) -> Path:
     import pooch
 
     unpack = pooch.Unzip() if zipfile.is_zipfile(archive) else pooch.Untar()
-    if isinstance(
-        unpack, pooch.Untar
-    ):  # before Python 3.12 it writes wherever a name or link leads
+    # Before Python 3.12, unpacking a tar writes wherever a name or link leads.
+    if isinstance(unpack, pooch.Untar):
         with tarfile.open(archive) as tar:
             if any(not (m.isreg() or m.isdir()) or _leads_out(m.name) for m in tar.getmembers()):
                 raise ValueError(
@@ -178,17 +154,9 @@ def _fetch_rcv1() -> RawData:
 
 
 def rarest_topic(topics: Any) -> npt.NDArray[np.int64]:
-    """Of each document's topics, the one with the fewest documents in all.
+    """Of each document's topics (non-zeros of a row), the one with the fewest documents in all.
 
-    Parameters
-    ----------
-    topics : sparse array of shape (n, n_topics)
-        Non-zero where a document has a topic; at least one in every row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Column numbers. Between equally rare topics the first is taken.
+    Between equally rare topics the first is taken.
     """
     table = sparse.csr_array(topics)
     table.eliminate_zeros()

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.originals import RawData, read_originals
+from manyview.datasets.registry import DatasetInfo
 from manyview.machine import whole_file
 from manyview.views.container import Views
-
-__all__ = ["find_files", "read_views", "save_npz", "to_views"]
 
 
 def find_files(folder: Path, info: DatasetInfo) -> Path | None:
@@ -24,20 +22,7 @@ def find_files(folder: Path, info: DatasetInfo) -> Path | None:
 
 
 def read_views(path: Path, info: DatasetInfo) -> Views:
-    """A data set from a file or folder, after a check that it is the one asked for.
-
-    Parameters
-    ----------
-    path : Path
-        An npz or original file, or a folder that holds one.
-    info : DatasetInfo
-        What is expected.
-
-    Returns
-    -------
-    Views
-        With ``target`` numbered from 0 in the order of the source's labels.
-    """
+    """A data set from a file, or a folder that holds one, after a check that it is the right one."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {path}.")
     if path.is_dir():
@@ -62,21 +47,7 @@ def read_views(path: Path, info: DatasetInfo) -> Views:
 
 
 def to_views(raw: RawData, info: DatasetInfo, *, origin: str) -> Views:
-    """What was read, named, numbered and checked.
-
-    Parameters
-    ----------
-    raw : RawData
-        Views and labels as read.
-    info : DatasetInfo
-        What is expected.
-    origin : str
-        Where the data came from, for messages.
-
-    Returns
-    -------
-    Views
-    """
+    """What was read from ``origin``, named and checked; the target numbers the sorted labels from 0."""
 
     def refuse(expected: str, found: str) -> ValueError:
         return ValueError(

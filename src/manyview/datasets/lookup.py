@@ -8,8 +8,8 @@ from pathlib import Path
 from manyview.datasets.digits import digits_views
 from manyview.datasets.download import cache_folder
 from manyview.datasets.download import download as download_views
-from manyview.datasets.entry import DatasetInfo
 from manyview.datasets.loaders import find_files, read_views
+from manyview.datasets.registry import DatasetInfo
 from manyview.datasets.registry import info as find_info
 from manyview.errors import DatasetNotFoundError, warn_user
 from manyview.views.container import Views
@@ -52,11 +52,10 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
     (5, 1797, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     info = find_info(name)
-    views = (
-        _find(info, download=download)
-        if path is None
-        else read_views(Path(path).expanduser(), info)
-    )
+    if path is None:
+        views = _find(info, download=download)
+    else:
+        views = read_views(Path(path).expanduser(), info)
     if info.warning:
         warn_user(info.warning, UserWarning)
     return views
@@ -65,7 +64,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
 def _find(info: DatasetInfo, *, download: bool) -> Views:
     if info.name == "digits":
         return digits_views()
-    for folder in data_folders():
+    for folder in _folders():
         if (found := find_files(folder, info)) is not None:
             return read_views(found, info)
     reason = "downloading was not allowed"
@@ -77,7 +76,12 @@ def _find(info: DatasetInfo, *, download: bool) -> Views:
     raise DatasetNotFoundError(_how_to_get(info, reason))
 
 
-def data_folders() -> list[Path]:
+def is_here(info: DatasetInfo) -> bool:
+    """Whether a data set is on this machine; nothing is read or downloaded."""
+    return info.name == "digits" or any(find_files(folder, info) for folder in _folders())
+
+
+def _folders() -> list[Path]:
     """Folders that data sets are looked for in, first to last."""
     return [folder for folder in (_data_folder(), cache_folder()) if folder is not None]
 

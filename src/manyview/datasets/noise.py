@@ -12,8 +12,6 @@ import numpy.typing as npt
 from manyview.datasets.synthetic import RandomState
 from manyview.views.container import Views, as_views
 
-__all__ = ["PAPER_NOISE_LEVELS", "noisy_views"]
-
 NoiseKind = Literal["gaussian", "salt-and-pepper", "speckle"]
 Pixels = npt.NDArray[np.float32]
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from manyview.datasets.entry import DatasetInfo
+from manyview.datasets.registry import DatasetInfo
 from manyview.readers import Contents, Request, find_format, read_file, svmlight
 from manyview.readers.contents import LABEL_NAMES
 from manyview.readers.idx import read_array
@@ -47,12 +46,7 @@ def read_originals(path: Path, info: DatasetInfo) -> RawData:
 def read_one(path: Path, *, n_features: int | None = None) -> RawData:
     """Views and labels of one file of any format that manyview reads; of a table, labels come last.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    n_features : int, optional
-        Number of columns, where the file need not tell it (svmlight).
+    ``n_features`` is the number of columns, where the file need not tell it (svmlight).
     """
     raw = _raw(read_file(Request(path, n_features=n_features)))
     if find_format(path).is_table:
@@ -64,12 +58,8 @@ def read_one(path: Path, *, n_features: int | None = None) -> RawData:
 
 
 def _raw(contents: Contents) -> RawData:
-    arrays = [part.rows for part in contents.parts]
-    is_array = [isinstance(rows, np.ndarray) or sparse.issparse(rows) for rows in arrays]
-    whole = [
-        rows if ready else rows.read(0, rows.shape[0])
-        for rows, ready in zip(arrays, is_array, strict=True)
-    ]
+    arrays = (part.rows for part in contents.parts)
+    whole = [rows.read(0, rows.shape[0]) if hasattr(rows, "read") else rows for rows in arrays]
     return RawData(whole, contents.labels)  # type: ignore[arg-type]
 
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from manyview.views.container import Views
 
-__all__ = ["make_subspaces", "make_views"]
-
 RandomState = int | np.random.Generator | None
 
 # Views are filled block by block, so that only they themselves need memory. The size is part of

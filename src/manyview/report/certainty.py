@@ -34,18 +34,7 @@ class Certainty(NamedTuple):
 def measure_certainty(
     embedding: Array, labels: npt.NDArray[np.integer], centers: Array, sizes: npt.NDArray[np.int64]
 ) -> Certainty:
-    """Measure how sure the label of each embedding row (n, c) is.
-
-    Parameters
-    ----------
-    embedding : ndarray of shape (n, c)
-        Rows.
-    labels : ndarray of shape (n,)
-        Their clusters.
-    centers : ndarray of shape (k, c)
-        Centres.
-    sizes : ndarray of shape (k,)
-        Sizes of the clusters; empty ones are nobody's second.
+    """Measure how sure the label of each embedding row is; clusters of size 0 are nobody's second.
 
     Examples
     --------

@@ -14,15 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview import metrics
 from manyview.checks import check_option
-from manyview.report import refits
-from manyview.report.fitted import check_has_labels, read_fitted_rows
+from manyview.report import refits, samples
 from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
-from manyview.report.samples import PLACED_ROWS, STUDIED_ROWS, choose_balanced
 from manyview.report.spectrum import describe_spectrum
 
 if TYPE_CHECKING:
-    from manyview import LMVSC
+    from manyview import LMVSC, Views
 
 Array = npt.NDArray[np.float64]
 
@@ -78,7 +76,7 @@ class EmbeddingDisplay(_Display):
         X: Any = None,
         y: Any = None,
         *,
-        max_rows: int = PLACED_ROWS,
+        max_rows: int = samples.PLACED_ROWS,
         random_state: int = 0,
         ax: Any = None,
     ) -> EmbeddingDisplay:
@@ -108,7 +106,7 @@ class EmbeddingDisplay(_Display):
             raise ValueError("Models from files, and streams, keep no embedding: pass X.")
         colours = np.asarray(labels if y is None else y)
         rng = np.random.default_rng(random_state)
-        rows = choose_balanced(np.asarray(labels), max_rows, rng)
+        rows = samples.choose_balanced(np.asarray(labels), max_rows, rng)
         points = lay_out(np.asarray(embedding[rows]), np.arange(len(rows)), seed=random_state)
         return cls(points, colours[rows]).plot(ax=ax)
 
@@ -193,13 +191,7 @@ class AgreementDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: LMVSC,
-        X: Any,
-        *,
-        score: str = "nmi",
-        random_state: int = 0,
-        ax: Any = None,
+        cls, estimator: LMVSC, X: Any, *, score: str = "nmi", random_state: int = 0, ax: Any = None
     ) -> AgreementDisplay:
         """Cluster each view alone (about 5000 rows at most), and draw the agreement.
 
@@ -217,8 +209,7 @@ class AgreementDisplay(_Display):
             Where to draw; a new figure by default.
         """
         check_option("score", score, ("nmi", "ari"))
-        chosen = _choose_studied(estimator, random_state)
-        rows = read_fitted_rows(estimator, X)[chosen]
+        chosen, rows = _choose_studied(estimator, X, random_state)
         alone, _ = refits.cluster_each_view(estimator, rows, seed=random_state)
         labels = np.asarray(estimator.labels_[chosen])
         agreement = refits.measure_agreement(labels, alone, list(rows.names))
@@ -302,8 +293,7 @@ class SensitivityDisplay(_Display):
                 f"{param_name!r} is not a parameter of {type(estimator).__name__}; they are "
                 f"{sorted(estimator.get_params())}."
             )
-        chosen = _choose_studied(estimator, random_state)
-        rows = read_fitted_rows(estimator, X)[chosen]
+        chosen, rows = _choose_studied(estimator, X, random_state)
         score: Any = metrics.ari if y is None else metrics.nmi
         name = "ARI with the fitted clusters" if y is None else "NMI with the true labels"
         truth = np.asarray(estimator.labels_ if y is None else y)[chosen]
@@ -335,7 +325,9 @@ class SensitivityDisplay(_Display):
         return self
 
 
-def _choose_studied(estimator: LMVSC, seed: int) -> npt.NDArray[np.int64]:
-    """Rows to fit again."""
-    check_has_labels(estimator)
-    return choose_balanced(estimator.labels_, STUDIED_ROWS, np.random.default_rng(seed))
+def _choose_studied(estimator: LMVSC, X: Any, seed: int) -> tuple[npt.NDArray[np.int64], Views]:
+    """Which rows to fit again, and these rows."""
+    samples.check_has_labels(estimator)
+    rng = np.random.default_rng(seed)
+    chosen = samples.choose_balanced(estimator.labels_, samples.STUDIED_ROWS, rng)
+    return chosen, samples.read_fitted_rows(estimator, X)[chosen]

@@ -19,17 +19,10 @@ _DRAWN_POINTS = 5_000
 
 
 def lay_out(embedding: Array, placed: npt.NDArray[np.int64], *, seed: int) -> Array:
-    """Positions (n, 2) in the plane of embedding rows (n, c).
+    """Positions (n, 2) in the plane of embedding rows, of which t-SNE places those in ``placed``.
 
-    Parameters
-    ----------
-    embedding : ndarray of shape (n, c)
-        Rows to show.
-    placed : ndarray of int
-        Those that t-SNE places. Every other row goes to where its nearest neighbours in the embedding
-        are, a little aside so that points do not hide each other.
-    seed : int
-        The same seed gives the same map.
+    Every other row goes to where its nearest neighbours in the embedding are, a little aside so that
+    points do not hide each other.
     """
     # One thread: the same map every time.
     with threadpool_limits(limits=1):

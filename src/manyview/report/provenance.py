@@ -42,12 +42,12 @@ def describe_run(model: LMVSC, *, command: str | None = None) -> dict[str, Any]:
             {"name": name, "value": _show(value), "is_default": name not in changed}
             for name, value in params.items()
         ],
-        "choices": [_plain(choice) for choice in getattr(model, "choices_", [])],
+        "choices": [plain(choice) for choice in getattr(model, "choices_", [])],
         "random_state": _show(params["random_state"]),
         "is_repeatable": isinstance(params["random_state"], int | np.integer),
         "stage_seconds": {s: round(float(t), 4) for s, t in model.stage_seconds_.items()},
         "stage_memory": dict(getattr(model, "stage_memory_", {})),
-        "solver": _plain(model.solver_report_),
+        "solver": plain(model.solver_report_),
         "versions": find_versions(),
         "python_code": write_code(model, changed),
         "command": command or write_command(model, changed),
@@ -78,11 +78,8 @@ def measure_memory() -> int | None:
 def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
     """Prove that the graph weights of a few rows are optimal.
 
-    Returns
-    -------
-    dict
-        ``n_rows`` looked at and ``worst``: the largest violation of the optimality conditions, duality
-        gap or distance from the simplex, relative to the problem's energy.
+    ``worst`` is the largest violation of the optimality conditions, duality gap or distance from the
+    simplex, relative to the problem's energy.
     """
     few = rows[spread_evenly(len(rows), _CERTIFIED_ROWS)]
     if few.present is not None:  # problems of incomplete rows are parts of those of complete ones
@@ -161,12 +158,12 @@ def _is_literal(text: str) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The same facts as what JSON knows."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, os.PathLike):

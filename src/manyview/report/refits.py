@@ -24,21 +24,7 @@ SEEN, UNSEEN = 0.6, 0.4
 def refit(
     model: LMVSC, rows: Views, *, seed: int, view: int | None = None, **changes: Any
 ) -> Labels:
-    """The labels of ``rows`` by the model's settings, another seed, and maybe one view alone.
-
-    Parameters
-    ----------
-    model : LMVSC
-        Fitted.
-    rows : Views
-        A sample, in memory, in the order of the model's views.
-    seed : int
-        Of the new fit.
-    view : int, optional
-        Number of the only view to use.
-    **changes
-        Parameters to change.
-    """
+    """The labels of ``rows`` by the model's settings but for changes, and maybe one view alone."""
     known = model.get_params()
     params: dict[str, Any] = {
         "n_clusters": min(len(model.cluster_centers_), len(rows)),
@@ -102,11 +88,7 @@ def measure_agreement(
     def table(score: Any) -> list[list[float]]:
         return [[round(_on_common(score, a, b), 4) for b in partitions] for a in partitions]
 
-    return {
-        "names": list(known),
-        "nmi": table(metrics.nmi),
-        "ari": table(metrics.ari),
-    }
+    return {"names": list(known), "nmi": table(metrics.nmi), "ari": table(metrics.ari)}
 
 
 def _on_common(score: Any, a: Labels, b: Labels) -> float:
@@ -141,14 +123,7 @@ def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
     """Name, for each cluster, the only view that sees it; "" if none does, None if several do.
 
     A view sees a cluster if its own clustering has one that overlaps it by 0.6 or more, and does not
-    if all overlap it by less than 0.4.
-
-    Parameters
-    ----------
-    overlaps : ndarray of shape (k, v)
-        Best overlap of each cluster with a cluster of each view's own clustering.
-    names : list of str
-        Of the views.
+    if all overlap it by less than 0.4. ``overlaps`` is clusters by views.
 
     Examples
     --------
@@ -170,13 +145,9 @@ def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
 def measure_stability(
     model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int]
 ) -> dict[str, Any] | None:
-    """How far fits of the sample with other seeds agree with the labels it has.
+    """How far fits with other seeds agree with the labels, and how well each cluster is found again.
 
-    Returns
-    -------
-    dict or None
-        ``ari`` and ``nmi`` of each seed, and ``clusters``: the mean overlap with which each cluster is
-        found again. None if the sample cannot be fitted.
+    None if the sample cannot be fitted.
     """
     k = len(model.cluster_centers_)
     try:

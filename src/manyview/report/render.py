@@ -9,7 +9,7 @@ import os
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,16 @@ from manyview.machine import whole_file
 from manyview.report.advice import number, percent
 from manyview.report.layout import draw_points
 from manyview.report.palette import choose_colours
+from manyview.report.summary import Facts
 from manyview.wording import bytes_in_words, seconds_in_words
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
 
 _LIGHT = {"none": "#c4c9d0", "sure": "#cfdbea", "unsure": "#8a1538"}
 _DARK = {"none": "#4a515b", "sure": "#33415a", "unsure": "#ffd75e"}
 _N_LEVELS = 20
+_CARD_ROWS = 20_000
 
 
 def write_report(
@@ -93,10 +98,12 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
     )
 
 
-def render_card(summary: dict[str, Any]) -> str:
-    """A small part of a report as HTML for a notebook: no script, styles of its own."""
-    style = read_template("card.css") + palette_rules(count_colours(summary), ".mv-card")
-    return _fill("card.html", s=summary, style=Markup(style))
+def show_card(model: LMVSC) -> str:
+    """A fitted model as HTML for a notebook, without any script; it costs milliseconds."""
+    facts = Facts(model, shown_rows=_CARD_ROWS).overview()
+    facts |= {"name": type(model).__name__, "seconds": float(sum(model.stage_seconds_.values()))}
+    style = read_template("card.css") + palette_rules(count_colours(facts), ".mv-card")
+    return _fill("card.html", s=facts, style=Markup(style))
 
 
 def read_template(name: str) -> str:

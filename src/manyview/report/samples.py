@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from manyview.views.container import Views
+
+if TYPE_CHECKING:
+    from manyview import LMVSC
 
 Rows = npt.NDArray[np.int64]
 
@@ -31,19 +37,7 @@ def choose_samples(
     rng: np.random.Generator,
     shown_rows: int = SHOWN_ROWS,
 ) -> Samples:
-    """Choose the rows a report looks at; few of them if they have very many columns.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Clusters; each is represented in every sample.
-    n_columns : int
-        Columns of all dense views together.
-    rng : Generator
-        Where chance comes from.
-    shown_rows : int
-        Most rows on the map.
-    """
+    """Choose the rows a report looks at, some of every cluster; few if they have very many columns."""
     shown = choose_balanced(labels, shown_rows, rng)
     within = labels[shown]
     wanted = min(STUDIED_ROWS, max(500, _STUDIED_CELLS // max(n_columns, 1)))
@@ -75,3 +69,24 @@ def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random
     few = np.flatnonzero(found < np.minimum(sizes, least))
     more = [rng.permutation(np.flatnonzero(labels == cluster))[:least] for cluster in few]
     return np.unique(np.concatenate([rows, *more]))
+
+
+def check_has_labels(model: LMVSC) -> None:
+    """Raise if there are no labels to look at: the model is not fitted, or a stream."""
+    check_is_fitted(model)
+    if not hasattr(model, "labels_"):
+        raise ValueError(
+            "A stream keeps no labels of its rows, so there is nothing to show of them. Call fit on "
+            "the rows to look at."
+        )
+
+
+def read_fitted_rows(model: LMVSC, X: Any) -> Views:
+    """The rows that were fitted, as views in the order that was fitted; other rows are refused."""
+    views = model.read_rows(X)
+    if views.n_rows != len(model.labels_):
+        raise ValueError(
+            f"The views have {views.n_rows} rows, but the model was fitted to {len(model.labels_)}. "
+            "Pass the rows that were fitted, in the same order."
+        )
+    return views

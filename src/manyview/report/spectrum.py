@@ -14,22 +14,10 @@ def describe_spectrum(singular_values: npt.ArrayLike, n_clusters: int) -> dict[s
     """The squared singular values, the gaps between them, and what the largest suggests.
 
     A graph of k groups with no edges between them has k values of one, and a gap after the k-th. The
-    first gap is left out: every connected graph has it.
-
-    Parameters
-    ----------
-    singular_values : array-like of shape (c,)
-        Descending.
-    n_clusters : int
-        The number of clusters that was fitted.
-
-    Returns
-    -------
-    dict
-        ``values``; ``gaps``, of which number i lies after value i + 1; ``suggested``, the number of
-        clusters before the largest gap, None if too few values are known; ``is_at_odds``, whether that
-        gap is clearly larger (by half) than the one after ``n_clusters``, and neither fewer than half as
-        many clusters nor more than twice: the first gaps of a long spectrum tell of coarser groups.
+    first gap is left out: every connected graph has it. ``suggested`` is None if too few values are
+    known. ``is_at_odds`` is whether that gap is clearly larger (by half) than the one after
+    ``n_clusters``, and neither fewer than half as many clusters nor more than twice: the first gaps of
+    a long spectrum tell of coarser groups.
 
     Examples
     --------

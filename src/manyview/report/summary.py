@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.explain.features import find_features
-from manyview.report import provenance, refits
+from manyview.report import provenance, refits, samples
 from manyview.report.advice import give_advice
 from manyview.report.certainty import describe_certainty, describe_cluster, measure_certainty
-from manyview.report.classes import (
-    compare_with_classes,
-    encode_classes,
-    match_columns,
-    merge_rare,
-)
-from manyview.report.fitted import check_has_labels, read_fitted_rows
+from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
 from manyview.report.layout import lay_out, quantise
-from manyview.report.samples import SHOWN_ROWS, choose_samples
 from manyview.report.spectrum import describe_spectrum
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
@@ -84,8 +78,8 @@ def build_summary(
     (200, 3, ['view_0', 'view_1'])
     """
     started = time.perf_counter()
-    check_has_labels(model)
-    given = None if views is None else read_fitted_rows(model, views)
+    samples.check_has_labels(model)
+    given = None if views is None else samples.read_fitted_rows(model, views)
     if ids is None:
         ids = getattr(model, "ids_", None) if given is None else given.ids
     if labels is None and given is not None:
@@ -113,7 +107,7 @@ class Facts:
         ids: Any = None,
         labels: Any = None,
         seed: int = 0,
-        shown_rows: int = SHOWN_ROWS,
+        shown_rows: int = samples.SHOWN_ROWS,
     ) -> None:
         n, centers = len(model.labels_), model.cluster_centers_
         self.model, self.views, self.k = model, views, len(centers)
@@ -131,7 +125,7 @@ class Facts:
             n_columns = sum(0 if is_sparse(X) else int(X.shape[1]) for X in views.arrays)
         if not hasattr(model, "embedding_"):
             shown_rows = min(shown_rows, _EMBEDDED_ROWS)
-        self.samples = choose_samples(
+        self.samples = samples.choose_samples(
             model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown_rows
         )
         self.labels = np.asarray(model.labels_[self.samples.shown])
@@ -230,7 +224,7 @@ class Facts:
         """Add what needs the views' columns; each view's own labels of the studied rows."""
         model, clusters = self.model, summary["clusters"]
         labels = self.labels[self.samples.studied]
-        summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows)}
+        summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows.arrays)}
         summary["run"]["certificate"] = provenance.certify_solutions(model.model_, rows)
         for facts, features in zip(clusters, find_features(rows, labels, self.k), strict=True):
             facts["features"] = features
@@ -300,16 +294,16 @@ def _renumber(labels: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[n
     return renumbered
 
 
-def count_repeated(rows: Views) -> int:
+def count_repeated(arrays: Sequence[Any]) -> int:
     """How many rows equal an earlier one in every view.
 
     Examples
     --------
-    >>> count_repeated(Views([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
+    >>> count_repeated([np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])])
     1
     """
-    seen = {tuple(_row_hash(X, i) for X in rows.arrays) for i in range(len(rows))}
-    return len(rows) - len(seen)
+    n_rows = int(arrays[0].shape[0])
+    return n_rows - len({tuple(_row_hash(X, i) for X in arrays) for i in range(n_rows)})
 
 
 def _row_hash(X: Any, i: int) -> int:

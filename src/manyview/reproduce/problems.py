@@ -8,9 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from manyview import datasets
-from manyview.datasets.entry import DatasetInfo
-from manyview.datasets.loaders import find_files
-from manyview.datasets.lookup import data_folders
+from manyview.datasets.lookup import is_here
+from manyview.datasets.registry import DatasetInfo
 from manyview.reproduce.made import make_like
 from manyview.views.container import Views
 
@@ -51,7 +50,7 @@ class Problem:
 
     def is_present(self) -> bool:
         """Whether it is on this machine; nothing is read or downloaded."""
-        return any(find_files(folder, self.info) is not None for folder in data_folders())
+        return is_here(self.info)
 
     def how_to_get(self) -> str:
         """What to do where it is not."""

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from manyview.cli.failures import as_failure, in_words
+from manyview.cli.console import as_failure, in_words
 from manyview.errors import MemoryLimitError, WriteError
 
 
