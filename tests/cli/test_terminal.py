@@ -46,6 +46,8 @@ def in_terminal(arguments, folder, *, interrupt_after=None, **changes):
         stdout=subprocess.PIPE,
         stderr=follower,
         env=environment(COLUMNS="140", **changes),
+        # A test run in the background of a script ignores Ctrl-C, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(follower)
     seen = b""
