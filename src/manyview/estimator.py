@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.checks import check_option
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
-from manyview.engines.progress import Progress, SilentProgress, TerminalProgress
+from manyview.engines.progress import progress_for
 from manyview.errors import ModelFileError
 from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
@@ -366,11 +366,12 @@ view, default="auto"
         else:
             columns = self._find_columns(X)
             views = split_views(X, columns)
-            stream = StreamStart(params, views, run=self._run(), seed=self._draw_seed())
+            stream = StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
             kept = ("n_features_in_", "feature_names_in_")
-            for name in [n for n in vars(self) if n.endswith("_") and n not in kept]:
-                delattr(self, name)
+            for name in {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM):
+                if name not in kept:
+                    self.__dict__.pop(name, None)
             self._record_columns(X, views, columns)
         self._stream = stream
         self.n_samples_seen_ = stream.n_seen
@@ -603,7 +604,7 @@ view, default="auto"
         return views
 
     def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
-        progress: Progress = TerminalProgress() if self.verbose else SilentProgress()
+        progress = progress_for(self.verbose)
         return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
 
     def _draw_seed(self) -> int:

@@ -81,7 +81,8 @@ def sync(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk, where one can ask for it."""
     if path.is_dir() and os.name != "posix":
         return
-    handle = os.open(path, os.O_RDONLY)
+    # Some systems sync only what may be written to, and open folders only to be read.
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)
     finally:

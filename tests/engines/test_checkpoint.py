@@ -188,6 +188,14 @@ class TestFolder:
         left = {file.name for file in (path.parent / "checkpoint").iterdir()}
         assert left == {"fit.json", "lock", "0000.done"}
 
+    def test_what_a_killed_process_was_writing_is_removed(self, path):
+        with Session(path) as session:
+            session.rows.map_reduce(sums, stage="sums")
+        half = path.parent / "checkpoint" / ".0001.part.123.part"
+        half.write_bytes(b"half")
+        Session(path)
+        assert not half.exists()
+
     def test_a_folder_of_another_format_is_refused(self, path):
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")

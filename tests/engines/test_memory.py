@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections import Counter
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.engines import Memory, choose_engine
+from manyview.engines import Dask, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 
@@ -253,3 +254,10 @@ class TestChoice:
 
     def test_repr_can_be_typed(self):
         assert repr(Memory()) == "Memory()"
+
+
+def test_settings_of_an_engine_are_shown_and_survive_copies():
+    assert repr(Memory()) == "Memory()"
+    assert repr(Memory(track_memory=True)) == "Memory(track_memory=True)"
+    copied = pickle.loads(pickle.dumps(Dask(track_memory=True)))
+    assert repr(copied) == "Dask(track_memory=True)"

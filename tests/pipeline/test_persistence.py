@@ -169,6 +169,12 @@ class TestRoundTrip:
         with pytest.raises(ValueError, match="View 'a' lacks 1 column"):
             model.predict({**views, "a": views["a"].rename(columns={"x": "z"})})
 
+    def test_ids_that_are_objects_of_other_libraries_come_back_as_text(self, tmp_path):
+        days = pd.date_range("2020", periods=24, tz="UTC")
+        table = pd.DataFrame(np.random.default_rng(0).normal(size=(24, 3)), index=days)
+        LMVSC(2, n_repeats=1, random_state=0).fit(table).save(tmp_path / "m.mv")
+        assert load(tmp_path / "m.mv").ids_[0] == str(days[0])
+
     def test_ids_come_back_as_they_were(self, views, tmp_path):
         tables = [pd.DataFrame(view, index=[*range(89), "last"]) for view in views]
         fit(tables).save(tmp_path / "m.mv")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -107,6 +110,29 @@ class TestAnyTime:
         model = LMVSC(5, n_anchors=20, random_state=np.random.RandomState(0))
         again = copy.deepcopy(model.partial_fit(views[:500]))
         assert again.partial_fit(views[500:900]).n_samples_seen_ == 900
+
+    def test_a_stream_that_shows_progress_can_be_pickled(self, views):
+        model = LMVSC(5, verbose=1, **CHEAP).partial_fit(views[:200])
+        again = pickle.loads(pickle.dumps(model)).partial_fit(views[200:400])
+        assert again.n_samples_seen_ == 400
+
+    def test_a_stream_after_a_fit_has_names_for_its_own_columns(self, views):
+        model = LMVSC(2, **CHEAP).fit(views[:200]).set_params(n_clusters=5)
+        model.partial_fit(views[:400])
+        n_columns = model.transform(views[:3]).shape[1]
+        assert len(model.get_feature_names_out()) == n_columns
+
+    def test_several_threads_may_ask_at_once(self, views):
+        model = LMVSC(5, **CHEAP).partial_fit(views[:11_000])
+        barrier = threading.Barrier(4)
+
+        def ask(_):
+            barrier.wait()
+            return model.predict(views[:50])
+
+        with ThreadPoolExecutor(4) as pool:
+            first, *others = pool.map(ask, range(4))
+        assert all(np.array_equal(first, labels) for labels in others)
 
     def test_fit_starts_anew_and_so_does_a_stream(self, views):
         model = LMVSC(5, **CHEAP).fit(views[:2000])

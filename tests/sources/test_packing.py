@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
 
-from manyview.sources.packing import digest, from_bytes, to_bytes
+from manyview.sources.packing import digest, from_bytes, pack, to_bytes, unpack
 from manyview.stages.fusion import Moments
 from manyview.stages.graph import GraphTile
 from manyview.stages.kmeans import Assignment
@@ -89,11 +89,18 @@ def test_what_cannot_be_stored_is_refused(value):
 
 def test_classes_of_others_are_not_loaded():
     content = b"".join(bytes(piece) for piece in to_bytes(GraphTile((), 0)))
-    content = content.replace(
-        b"manyview.stages.graph:GraphTile", b"subprocess_modulename_x:Popen12"
-    )
-    with pytest.raises(ValueError, match="not a dataclass of this package"):
-        from_bytes(np.frombuffer(content, np.uint8))
+    for other in (b"subprocess_modulename_x:Popen12", b"manyview.pipeline.fit:GraphTile"):
+        harmed = content.replace(b"manyview.stages.graph:GraphTile", other)
+        assert harmed != content
+        with pytest.raises(ValueError, match="not a dataclass of this package"):
+            from_bytes(np.frombuffer(harmed, np.uint8))
+
+
+def test_no_class_is_built_where_none_belongs():
+    arrays = {}
+    content = pack([GraphTile((), 0)], arrays)
+    with pytest.raises(ValueError, match="names a class, where none belongs"):
+        unpack(content, arrays)
 
 
 def test_a_record_cut_short_is_refused():

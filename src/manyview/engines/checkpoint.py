@@ -86,12 +86,16 @@ class Checkpoint(Log):
         self._pending: list[tuple[Path, Any]] = []
         self._saved, self._interval = time.monotonic(), _SAVE_SECONDS
 
+    def _remove_halves(self, pattern: str) -> None:
+        """Remove what a killed process was writing; the lock says that no other writes now."""
+        for half in self.folder.glob(pattern):
+            half.unlink()
+
     def _check(self, description: dict[str, Any]) -> None:
         path = self.folder / "fit.json"
         if not path.exists():
             # A start that was cut short leaves half of a description.
-            for half in self.folder.glob(f".{path.name}.*.part"):
-                half.unlink()
+            self._remove_halves(f".{path.name}*.part")
             others = [file for file in self.folder.iterdir() if file.name != "lock"]
             if others:
                 raise CheckpointError(
@@ -111,6 +115,7 @@ class Checkpoint(Log):
                 f"{'; '.join(differences)}. Use the same, give another folder, or remove this one to "
                 "start again."
             )
+        self._remove_halves(".*.part")
 
     def open_call(self, stage: str) -> Call:
         """The next call, as far as it came in an earlier run."""

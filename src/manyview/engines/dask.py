@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -80,7 +81,8 @@ class Dask:
         return DaskRows([_as_blocks(array) for array in arrays], client, run)
 
     def __repr__(self) -> str:
-        return "Dask()" if self.client is None else f"Dask(client={self.client!r})"
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, False))
+        return f"Dask({given})"
 
     # A client belongs to the process that made it: copies share it, files leave it out.
     def __sklearn_clone__(self) -> Dask:
@@ -89,8 +91,8 @@ class Dask:
     def __deepcopy__(self, memo: dict[int, Any]) -> Dask:
         return self
 
-    def __reduce__(self) -> tuple[type[Dask], tuple[()]]:
-        return Dask, ()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Dask, track_memory=self.track_memory), ()
 
 
 def _as_blocks(array: Any) -> Any:

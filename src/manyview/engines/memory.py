@@ -75,7 +75,8 @@ class Memory:
         return MemoryRows(loaded, run, n_block_tiles=n_block)
 
     def __repr__(self) -> str:
-        return "Memory()" if is_auto(self.block_rows) else f"Memory(block_rows={self.block_rows})"
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in ("auto", False))
+        return f"Memory({given})"
 
 
 def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:

@@ -84,3 +84,8 @@ class TerminalProgress:
         self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
         self._shown = True
+
+
+def progress_for(verbose: int) -> Progress:
+    """Progress on the terminal, or none."""
+    return TerminalProgress() if verbose else SilentProgress()

@@ -106,7 +106,7 @@ def fit(
     rng: np.random.Generator,
 ) -> Result:
     """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
-    watch = Stopwatch(track_memory=engine.track_memory)
+    watch = Stopwatch(track_memory=getattr(engine, "track_memory", False))
     *rngs, label_rng = rng.spawn(settings.n_repeats + 2)
     suggestion = None
     with one_thread_per_product():

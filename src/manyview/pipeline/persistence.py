@@ -1,7 +1,8 @@
 """Save and load a fitted model as arrays plus JSON; never pickle.
 
 A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, as
-:mod:`manyview.sources.packing` makes them. Models of format 1 have no tuples, and load as well.
+:mod:`manyview.sources.packing` makes them. Models of format 1 have no tuples, and load as well, but for
+those that were fitted with parameters which are no more.
 """
 
 from __future__ import annotations
@@ -54,9 +55,7 @@ def write_model(
             },
             arrays,
         ),
-        "fitted": pack(
-            {n: asdict(v) if isinstance(v, Suggestion) else v for n, v in fitted.items()}, arrays
-        ),
+        "fitted": pack({name: _plain(value) for name, value in fitted.items()}, arrays),
     }
     with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         archive.writestr("model.json", json.dumps(content, indent=1))
@@ -64,6 +63,17 @@ def write_model(
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())
+
+
+def _plain(value: Any) -> Any:
+    """A fitted attribute that can be written: ids that are objects of other libraries as text."""
+    if isinstance(value, Suggestion):
+        return asdict(value)
+    try:
+        pack(value, {})
+    except TypeError:
+        return np.array([str(item) for item in value])
+    return value
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]:

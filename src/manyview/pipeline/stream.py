@@ -21,7 +21,8 @@ from scipy import sparse
 from manyview.engines.base import TILE_ROWS, Run, one_thread_per_product, thread_pool
 from manyview.engines.dask_graphs import is_dask
 from manyview.engines.memory import Memory
-from manyview.machine import Stopwatch
+from manyview.engines.progress import progress_for
+from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
 from manyview.pipeline.fit import Outcome, find_centers, plan_graphs
 from manyview.pipeline.settings import Settings, resolve
@@ -71,24 +72,33 @@ class Reservoir:
 
     def rows(self) -> GraphTile:
         """The sample, in the order in which rows came."""
-        self._shrink()
-        return self._tiles[0]
+        tile, _, kept = self._smallest()
+        return _take(tile, kept)
 
     def _append(
         self, tile: GraphTile, keys: npt.NDArray[np.float64], kept: npt.NDArray[np.int64]
     ) -> None:
-        shares = tuple(None if share is None else share[kept] for share in tile.shares)
-        self._tiles.append(GraphTile(tuple(Z[kept] for Z in tile.parts), 0, shares=shares))
+        self._tiles.append(_take(tile, kept))
         self._keys.append(keys[kept])
 
-    def _shrink(self) -> None:
+    def _smallest(self) -> tuple[GraphTile, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """All rows held, their numbers, and which of them make the sample; changes nothing."""
         tile, keys = stack_tiles(self._tiles), np.concatenate(self._keys)
-        kept = np.arange(len(keys))
-        if len(keys) > self._size:
-            kept = np.sort(np.argpartition(keys, self._size)[: self._size])
+        if len(keys) <= self._size:
+            return tile, keys, np.arange(len(keys))
+        return tile, keys, np.sort(np.argpartition(keys, self._size)[: self._size])
+
+    def _shrink(self) -> None:
+        tile, keys, kept = self._smallest()
+        if len(kept) < len(keys):
             self._limit = float(keys[kept].max())
         self._tiles, self._keys = [], []
         self._append(tile, keys, kept)
+
+
+def _take(tile: GraphTile, kept: npt.NDArray[np.int64]) -> GraphTile:
+    shares = tuple(None if share is None else share[kept] for share in tile.shares)
+    return GraphTile(tuple(Z[kept] for Z in tile.parts), 0, shares=shares)
 
 
 class Stream:
@@ -165,11 +175,11 @@ class StreamStart:
     ``params`` are those of LMVSC, the same for all batches; ``views`` is like every batch.
     """
 
-    def __init__(self, params: Mapping[str, Any], views: Views, *, run: Run, seed: int) -> None:
+    def __init__(self, params: Mapping[str, Any], views: Views, *, seed: int) -> None:
         _refuse_settings(params)
         self._settings = resolve(params, _many_rows_like(views))  # refuses what makes no sense
         self._params, self._given = dict(params), _fingerprint(params)
-        self._names, self._run = views.names, run
+        self._names, self._n_jobs = views.names, count_jobs(params["n_jobs"])
         # A start that fails is tried again with more rows, and must draw the same numbers.
         self._seed = seed
         self._n_wanted = count_sample_rows(max(self._settings.n_anchors))
@@ -239,7 +249,8 @@ class StreamStart:
         if first.n_rows < max(settings.n_anchors):  # asked for an answer before enough was seen
             settings = resolve(self._params, first)
         rng = np.random.default_rng(self._seed)
-        stream = Stream(first, settings, run=self._run, rng=rng)
+        run = Run(self._n_jobs, progress_for(self._params["verbose"]))
+        stream = Stream(first, settings, run=run, rng=rng)
         if views.n_rows > first.n_rows:
             stream.add(views[first.n_rows :].arrays)
         return stream

@@ -65,10 +65,10 @@ def pack(value: Any, arrays: Arrays) -> Any:
     raise TypeError(f"Cannot store {kind.__module__}.{kind.__qualname__} as arrays and JSON.")
 
 
-def unpack(value: Any, arrays: Arrays) -> Any:
-    """The value that :func:`pack` made this JSON and these arrays of."""
+def unpack(value: Any, arrays: Arrays, *, has_classes: bool = False) -> Any:
+    """The value that :func:`pack` made this JSON and these arrays of; no classes unless asked for."""
     if isinstance(value, list):
-        return [unpack(item, arrays) for item in value]
+        return [unpack(item, arrays, has_classes=has_classes) for item in value]
     if not isinstance(value, dict):
         return value
     tag = _tag(value)
@@ -79,11 +79,13 @@ def unpack(value: Any, arrays: Arrays) -> Any:
         value = content if isinstance(content, dict) else value  # the first models did not wrap
     elif tag == "!number":
         return arrays[content][()]
-    elif tag == "!class":
+    elif tag == "!class" and has_classes:
         name, values = content
-        return _find_class(name)(**unpack(values, arrays))
+        return _find_class(name)(**unpack(values, arrays, has_classes=True))
+    elif tag == "!class":
+        raise ValueError(f"{content!r} names a class, where none belongs")
     elif tag:
-        items = unpack(content, arrays)
+        items = unpack(content, arrays, has_classes=has_classes)
         if tag == "!tuple":
             return tuple(items)
         if tag == "!csr":
@@ -91,7 +93,7 @@ def unpack(value: Any, arrays: Arrays) -> Any:
         objects = np.empty(len(items), object)
         objects[:] = items
         return objects
-    return {key: unpack(item, arrays) for key, item in value.items()}
+    return {key: unpack(item, arrays, has_classes=has_classes) for key, item in value.items()}
 
 
 def _tag(packed: dict[str, Any]) -> str:
@@ -104,7 +106,7 @@ def _find_class(name: str) -> Any:
     kind = (
         getattr(importlib.import_module(module), qualname) if module.startswith(_PACKAGE) else None
     )
-    if kind is None or not is_dataclass(kind):
+    if not is_dataclass(kind) or kind.__module__ != module:
         raise ValueError(f"{name!r} is not a dataclass of this package.")
     return kind
 
@@ -135,7 +137,7 @@ def from_bytes(content: npt.NDArray[np.uint8]) -> Any:
             raise ValueError("the record is cut short")
         arrays[name] = content[end : end + size].view(dtype).reshape(shape)
         end += size + -size % _ALIGNED
-    return unpack(header["value"], arrays)
+    return unpack(header["value"], arrays, has_classes=True)
 
 
 def digest(value: Any) -> str:
