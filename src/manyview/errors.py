@@ -69,4 +69,4 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-_LIBRARIES = ("manyview", "sklearn")
+_LIBRARIES = ("manyview", "sklearn", "joblib")

@@ -261,3 +261,8 @@ def test_settings_of_an_engine_are_shown_and_survive_copies():
     assert repr(Memory(track_memory=True)) == "Memory(track_memory=True)"
     copied = pickle.loads(pickle.dumps(Dask(track_memory=True)))
     assert repr(copied) == "Dask(track_memory=True)"
+
+
+def test_the_class_of_an_engine_is_no_engine():
+    with pytest.raises(TypeError, match="or an engine object; got <class"):
+        choose_engine(Memory, ())

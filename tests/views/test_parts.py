@@ -143,6 +143,46 @@ class TestFiles:
         assert Views([folder / "x.npy"]).shape == (2_000_000_000, 64)
 
 
+class TestIdsOfSomeTables:
+    """One table names its rows by a column, another by its index."""
+
+    @pytest.fixture
+    def table(self):
+        return pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
+
+    def test_an_index_stands_beside_a_column_of_ids(self, table):
+        column = table[::-1].reset_index(names="id")
+        views = Views.from_tables({"index": table, "column": column}, ids="id")
+        assert views.ids.tolist() == ["a", "b", "c"]
+        assert np.array_equal(views["index"], views["column"])
+
+    def test_so_does_the_index_that_parquet_stores(self, table, tmp_path):
+        table.to_parquet(tmp_path / "index.parquet")
+        table.rename_axis("id").to_csv(tmp_path / "column.csv")
+        paths = {"index": tmp_path / "index.parquet", "column": tmp_path / "column.csv"}
+        assert Views(paths, ids="id").ids.tolist() == ["a", "b", "c"]
+        assert Views.from_tables(paths, ids="id").n_features == (1, 1)
+
+    def test_a_column_that_is_not_there_is_named(self, table, tmp_path):
+        table.rename_axis("id").to_csv(tmp_path / "column.csv")
+        with pytest.raises(ReadError, match="has no column 'nope'"):
+            Views({"a": tmp_path / "column.csv"}, ids="nope")
+        with pytest.raises(TypeError, match="which has no ids, nor a column 'nope'"):
+            Views.from_tables({"a": table.reset_index(drop=True)}, ids="nope")
+
+    def test_tables_need_names(self, table):
+        with pytest.raises(
+            TypeError, match="tables must be a mapping of names to tables; got list"
+        ):
+            Views.from_tables([table])
+
+    def test_a_name_inside_a_path_is_not_dropped(self, table, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        table.to_csv("c.csv", index=False)
+        with pytest.raises(ValueError, match=r"keys of a dict here: \{'colour': 'c.csv'\}"):
+            Views(["colour=c.csv"])
+
+
 class TestRecords:
     def test_a_frame_brings_columns_and_a_column_of_ids(self):
         frame = pd.DataFrame({"id": ["p", "q"], "w": [1, 2]})

@@ -31,7 +31,7 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
     Memory()
     """
     if not isinstance(engine, str):
-        if not hasattr(engine, "open"):
+        if isinstance(engine, type) or not hasattr(engine, "open"):
             raise TypeError(
                 f"engine must be 'auto', one of {sorted(_ENGINES)}, or an engine object; "
                 f"got {engine!r}."

@@ -148,8 +148,10 @@ def _make_part(
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text:
         words = request.vocabulary
+        is_wrong = request.id_column is not None and ids is None
+        absent = f"{request.path} has no column {request.id_column!r}. " if is_wrong else ""
         raise ReadError(
-            f"{request.path} has column(s) that are not numbers: {first_few(text)}"
+            f"{absent}{request.path} has column(s) that are not numbers: {first_few(text)}"
             f"{_example(columns[text[0]])}. If one identifies the rows, name it with "
             f"{words.id_column}; if one holds true labels, with {words.label_column}; leave others out "
             f"with {words.drop}, or choose the features with {words.columns}."

@@ -23,7 +23,7 @@ def read(request: Request) -> Contents:
     length is only found by reading them is read.
     """
     schema = _schema(request.path)
-    if request.id_column is None and INDEX in schema.names:
+    if request.id_column not in schema.names and INDEX in schema.names:
         request = replace(request, id_column=INDEX)
     split = split_columns(schema.names, request)
     wanted = [name for names in split.values() for name in names]

@@ -205,6 +205,10 @@ class Views:
         """
         if how not in ("exact", "inner", "outer"):
             raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        if not isinstance(tables, Mapping):
+            raise TypeError(
+                f"tables must be a mapping of names to tables; got {type(tables).__name__}."
+            )
         if not tables:
             raise ValueError("Got no tables: the mapping is empty.")
         parts = [[read_table(table, str(name), ids)] for name, table in tables.items()]

@@ -89,6 +89,12 @@ def _is_two_dimensional(item: Any) -> bool:
 
 def _read_file(path: Any, ids_column: str | None = None) -> tuple[Part, ...]:
     request = replace(parse(os.fspath(path)), id_column=ids_column, vocabulary=_WORDS)
+    if request.name is not None:
+        given = request.text.partition("=")[2]
+        raise ValueError(
+            f"{request.text!r} holds the name of a view. Names are the keys of a dict here: "
+            f"{ {request.name: given} }."
+        )
     return read_file(request).parts
 
 
@@ -161,14 +167,15 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
     ids = None
     if isinstance(table, tuple) and len(table) == 2:
         ids, table = table
-    elif frames.is_frame(table) and ids_column is None:
-        ids = frames.row_ids(table, also_counts=True)
+    elif frames.is_frame(table) and ids_column not in frames.column_names(table):
+        ids = frames.row_ids(table, also_counts=ids_column is None)
     part = read_part(table, name, ids_column)
     ids = part.ids if ids is None else np.asarray(ids)
     if ids is None:
+        column = "" if ids_column is None else f", nor a column {ids_column!r}"
         raise TypeError(
-            f"Table {name!r} is {type(table).__name__}, which has no ids. Pass a pair (ids, array), a "
-            "pandas data frame or AnnData; or say which column holds them."
+            f"Table {name!r} is {type(table).__name__}, which has no ids{column}. Pass a pair (ids, "
+            "array), a pandas data frame or AnnData; or say which column holds them."
         )
     if len(ids) != part.rows.shape[0]:
         raise ValueError(f"Table {name!r} has {part.rows.shape[0]} rows but {len(ids)} ids.")
