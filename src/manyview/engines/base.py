@@ -111,6 +111,13 @@ class Run:
     is_lazy: bool = False
 
 
+def show_settings(engine: Engine) -> str:
+    """An engine's class with the settings that were not left alone, as its ``repr``."""
+    usual = (None, False, "auto")
+    given = ", ".join(f"{name}={v!r}" for name, v in vars(engine).items() if v not in usual)
+    return f"{type(engine).__name__}({given})"
+
+
 class TreeSum:
     """Adds numbered parts in a fixed binary tree, in whatever order they arrive.
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import Run, Tile, TileFunction, n_tiles
+from manyview.engines.base import Run, Tile, TileFunction, n_tiles, show_settings
 from manyview.engines.dask_graphs import (
     add_up,
     cut_to,
@@ -81,8 +81,7 @@ class Dask:
         return DaskRows([_as_blocks(array) for array in arrays], client, run)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, False))
-        return f"Dask({given})"
+        return show_settings(self)
 
     # A client belongs to the process that made it: copies share it, files leave it out.
     def __sklearn_clone__(self) -> Dask:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles
+from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles, show_settings
 from manyview.engines.checkpoint import Checkpoint, describe
 from manyview.engines.files import ArrayOutput, FileOutput, Output, TileFile, writing
 from manyview.engines.memory import DerivedRows, Loaded, Log, MemoryRows, TiledRows, refuse_foreign
@@ -100,8 +100,7 @@ class Disk:
         return DiskRows(columns, run, session, is_result=is_result)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, False))
-        return f"Disk({given})"
+        return show_settings(self)
 
 
 def memory_limit(value: float | str | None) -> int:

@@ -26,6 +26,7 @@ from manyview.engines.base import (
     TreeSum,
     n_block_tiles,
     n_tiles,
+    show_settings,
 )
 from manyview.engines.files import ArrayOutput, Output
 from manyview.sources import is_source
@@ -75,8 +76,7 @@ class Memory:
         return MemoryRows(loaded, run, n_block_tiles=n_block)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v not in ("auto", False))
-        return f"Memory({given})"
+        return show_settings(self)
 
 
 def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
