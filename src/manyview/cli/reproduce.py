@@ -13,13 +13,14 @@ import click
 from manyview.cli.console import Failure, current, print_result, say, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_folder, write_record
+from manyview.wording import count
 
 _RECORD, _LINES = "run.json", "results.jsonl"
 
 
 @click.command(name="reproduce", short_help="Run the paper's experiments again, all or some.")
 @click.argument("names", nargs=-1, metavar="[all | TABLE | FIGURE]...")
-@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds of each fit; 10 by "
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Most seeds of a fit; 20 by "
               "default, 2 with --quick. Slow methods have fewer, as their rows say.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Samples and small grids; stops before ten minutes.")
 @click.option("--no-budget", is_flag=True, help="All rows, all settings, however long it takes.")
@@ -41,11 +42,10 @@ def command(
     output: Path,
     force: bool,
 ) -> None:
-    """Run the experiments of the LMVSC paper again, and write one page with the paper's figures beside.
+    """Run the experiments of the LMVSC paper again, and write one page: claims, and what holds of them.
 
-    What was cut to keep it short is printed, and a run stops before three hours have passed (ten minutes
-    with --quick); every finished fit is kept at once, so the same command goes on. Data sets that are
-    not on this machine are named, and made data of their shape is timed instead.
+    A run stops before three hours have passed (ten minutes with --quick); every finished fit is kept at
+    once, so the same command goes on. Data sets that are not on this machine are named.
     """
     from manyview.reproduce.run import FIGURES, TABLES, targets
 
@@ -61,22 +61,21 @@ def command(
 
 def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force: bool) -> None:
     from manyview.reproduce.cells import Store
-    from manyview.reproduce.facts import build_facts
-    from manyview.reproduce.page import PAGE, TEXT, write_pages
+    from manyview.reproduce.page import PAGE, TEXT, build_page, write_pages
     from manyview.reproduce.plan import Options
     from manyview.reproduce.run import run, targets
 
     claim_folder(folder, [_RECORD, _LINES, PAGE, TEXT], record=_RECORD, force=force)
     options, before = Options(form, seeds), _read_record(folder / _RECORD)
-    if before and (before["form"], before["seeds"]) != (form, options.n_seeds):
+    if before and (before["form"], before["seeds"]) != (form, seeds):
         # One folder is one page, and a page does not mix forms and numbers of seeds.
         raise Failure(
-            f"{folder} holds a {before['form']} run with --seeds {before['seeds']}, and this is a "
-            f"{form} run with --seeds {options.n_seeds}. Choose another folder with -o, or ask for "
-            "the same form and seeds to go on there."
+            f"{folder} holds a run of the {_describe(before['form'], before['seeds'])}, and this is one "
+            f"of the {_describe(form, seeds)}. Choose another folder with -o, or ask for the same "
+            "form and seeds to go on there."
         )
     shown = targets([*wanted, *before.get("targets", [])])
-    write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": options.n_seeds})
+    write_record(folder / _RECORD, {"targets": shown, "form": form, "seeds": seeds})
     store = Store(folder / _LINES)
     n_before, started = len(store), time.monotonic()
     try:
@@ -85,43 +84,43 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
         raise KeyboardInterrupt(
             f"{len(store)} finished cells are kept in {folder}; the same command goes on."
         ) from None
-    facts = build_facts(shown, options, store)
-    write_pages(facts, folder)
+    page = build_page(shown, options, store)
+    write_pages(page, folder)
     seconds = time.monotonic() - started
     n_computed = len(store) - n_before
 
     def show() -> None:
-        if facts["n_unreached"]:
+        if page.n_unfinished:
             say(
-                f"{facts['n_unreached']} cells of the page were not reached; the same command goes on."
+                f"{count(page.n_unfinished, 'job')} of the page have work left; the same command goes on."
             )
-        for finding in facts["findings"]:
-            scope = f" ({finding['scope']})" if finding["scope"] else ""
-            click.echo(f"{finding['verdict']:<26} {finding['title']}{scope}")
+        for claim, _, here, verdict in page.claims.rows:
+            click.echo(f"{verdict:<24} {claim} ({here})")
         click.echo(f"{n_computed} cells computed in {seconds:.0f} s, {n_before} were there.")
         for name in (PAGE, TEXT, _LINES):
             click.echo(f"  {folder / name}")
 
     summary = {
         "folder": str(folder),
-        "form": facts["form"],
-        "is_complete": facts["n_unreached"] == 0,
+        "form": form,
+        "is_complete": page.n_unfinished == 0,
         "n_computed": n_computed,
-        "n_lines": len(facts["lines"]),
+        "n_lines": len(store),
         "seconds": round(seconds, 1),
-        "findings": [{"title": f["title"], "verdict": f["verdict"]} for f in facts["findings"]],
+        "claims": [dict(zip(map(str.lower, page.claims.head), row)) for row in page.claims.rows],
     }
     print_result(summary, show)
 
 
+def _describe(form: str, seeds: int | None) -> str:
+    return f"{form} form" + ("" if seeds is None else f" with --seeds {seeds}")
+
+
 def _read_record(record: Path) -> dict[str, Any]:
     """What an earlier run into the same folder was asked for; nothing if there was none."""
-    from manyview.reproduce.plan import Options
-
     try:
         found = json.loads(record.read_text(encoding="utf-8"))
-        n_seeds = Options(found["form"], found["seeds"]).n_seeds
-        return {"targets": list(found["targets"]), "form": found["form"], "seeds": n_seeds}
+        return {name: found[name] for name in ("targets", "form", "seeds")}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -133,12 +132,12 @@ class _Teller:
         self._started = time.monotonic()
         self._title = ""
 
-    def __call__(self, title: str, n_cells: int, n_done: int) -> None:
+    def __call__(self, title: str, n_done: int) -> None:
         if current().quiet:
             return
         is_new, self._title = title != self._title, title
         elapsed = time.monotonic() - self._started
-        text = f"{elapsed:6.0f} s  {title} ({n_done} of {n_cells})"
+        text = f"{elapsed:6.0f} s  {title} ({n_done} done)"
         if sys.stderr.isatty():
             click.echo(("\n" if is_new else "\r") + text + "\033[K", err=True, nl=False)
         elif is_new:

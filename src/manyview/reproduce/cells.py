@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -32,11 +33,9 @@ class Cell:
     @property
     def content(self) -> dict[str, Any]:
         """All that decides the result, as JSON."""
-        data = {
-            name: value for name, value in asdict(self.data).items() if value not in (None, False)
-        }
+        data = {name: value for name, value in asdict(self.data).items() if value is not None}
         others = {name: getattr(self, name) for name in ("method", "settings", "seed", "view")}
-        return {"data": json.loads(json.dumps(data)), **others}
+        return {"data": data, **others}
 
     @property
     def id(self) -> str:
@@ -54,12 +53,18 @@ class Store:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self._lines: dict[str, Line] = {}
+        self._seeds: dict[str, dict[int, str]] = {}
         if path is not None and path.exists():
             content = path.read_text(encoding="utf-8")
             if content and not content.endswith("\n"):  # cut off; the next line starts anew
                 with path.open("a", encoding="utf-8") as file:
                     file.write("\n")
-            self._lines = {line["id"]: line for line in map(_parse, content.splitlines()) if line}
+            for line in filter(None, map(_parse, content.splitlines())):
+                self._keep(line)
+
+    def _keep(self, line: Line) -> None:
+        self._lines[line["id"]] = line
+        self._seeds.setdefault(_without_seed(line), {})[line["seed"]] = line["id"]
 
     def add(self, cell: Cell, result: Line, *, limit: float | None = None) -> Line:
         """Keep what a cell gave."""
@@ -71,7 +76,7 @@ class Store:
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             **code_and_machine(),
         }
-        self._lines[cell.id] = line
+        self._keep(line)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, default=float) + "\n")
@@ -90,7 +95,13 @@ class Store:
         """The lines of those cells that were finished."""
         return [line for line in self.lines(cells) if line["status"] == "done"]
 
-    def missing(self, cells: Sequence[Cell], *, limit: float | None) -> list[Cell]:
+    def seeds(self, cell: Cell) -> list[Line]:
+        """The finished lines of a cell and of those that differ from it in the seed alone."""
+        found = sorted(self._seeds.get(_without_seed(cell.content), {}).items())
+        lines = [self._lines[name] for _, name in found]
+        return [line for line in lines if line["status"] == "done"]
+
+    def missing(self, cells: Sequence[Cell], limit: float = math.inf) -> list[Cell]:
         """The cells still to be computed within a limit of seconds.
 
         A cell that was stopped is tried again only where its job now has more seconds than then. One
@@ -99,15 +110,13 @@ class Store:
         """
         return [cell for cell in dict.fromkeys(cells) if not self._is_settled(cell, limit)]
 
-    def _is_settled(self, cell: Cell, limit: float | None) -> bool:
+    def _is_settled(self, cell: Cell, limit: float) -> bool:
         line = self.get(cell)
-        if line is None or line["status"] == "failed":
+        if line is None or line["status"] in ("failed", "refused"):
             return False
-        if line["status"] == "refused":
-            return cell.method == "refusal"  # to say what is needed was its task
         if line["status"] == "stopped":
             had = line["limit_seconds"]
-            return limit is not None and had is not None and limit <= had
+            return had is not None and limit <= had
         return True
 
     def all_lines(self) -> list[Line]:
@@ -116,6 +125,10 @@ class Store:
 
     def __len__(self) -> int:
         return len(self._lines)
+
+
+def _without_seed(content: dict[str, Any]) -> str:
+    return json.dumps([content[name] for name in ("data", "method", "settings", "view")])
 
 
 def _parse(text: str) -> Line | None:

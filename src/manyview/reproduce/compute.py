@@ -12,13 +12,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview import LMVSC, baselines, metrics
-from manyview.baselines.steps.memory import TooLargeError, assume_free, free_bytes
 from manyview.machine import PeakMemory
-from manyview.reproduce import methods, pictures
+from manyview.reproduce import methods
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
-from manyview.reproduce.made import WORDS_FROM
-from manyview.reproduce.problems import PROBLEMS, Data, load
+from manyview.reproduce.pictures import place_rows
+from manyview.reproduce.problems import Data, load
+from manyview.reproduce.tensor import cluster_by_tensor
 from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.views.container import Views
 
@@ -41,17 +41,14 @@ class Loaded:
 def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
     """The result of each cell; all of them are of one batch (see :func:`batches`)."""
     first = cells[0]
-    if first.method == "refusal":
-        yield _probe(first)
-        return
     views = loaded.views(first.data)
     if first.view is not None:
         name = views.names[first.view]
         views = Views({name: views.arrays[first.view]}, target=views.target)
     if first.method == methods.PUBLISHED:
         yield from _fit_published(cells, views)
-    elif first.method in _OTHERS:
-        yield {"status": "done", **_OTHERS[first.method](views, first)}
+    elif first.method == "t-SNE":
+        yield {"status": "done", **place_rows(views, first)}
     else:
         yield _fit(first, views)
 
@@ -63,7 +60,7 @@ def batches(cells: Sequence[Cell]) -> list[list[Cell]]:
         key: Any = cell.id
         if cell.method == methods.PUBLISHED:
             s = cell.settings
-            key = (cell.data, cell.view, cell.seed, s["n_anchors"], s["standardised"])
+            key = (cell.data, cell.view, cell.seed, s["n_anchors"])
         groups.setdefault(key, []).append(cell)
     return list(groups.values())
 
@@ -83,25 +80,12 @@ def warm_up() -> None:
         list(fit_grid(Views(views), 3, 10, [0.1, 10.0]))
 
 
-def standardised(views: Views) -> Views:
-    """Views with columns of variance 1, and mean 0 where they are dense."""
-    from sklearn.preprocessing import StandardScaler
-
-    arrays = [
-        StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X.astype(np.float64))
-        for X in views.arrays
-    ]
-    return Views(arrays, names=views.names, target=views.target)
-
-
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     """Fit cells that share anchors; they come in the order of the grid, so look each one up."""
     settings = cells[0].settings
     wanted = {(cell.settings["alpha"], cell.settings["variant"]): i for i, cell in enumerate(cells)}
     alphas = sorted({alpha for alpha, _ in wanted})
     variants = sorted({variant for _, variant in wanted})
-    if settings["standardised"]:
-        views = standardised(views)
     k, m, seed = cells[0].data.n_clusters, settings["n_anchors"], cells[0].seed
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -121,81 +105,41 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
 
 def _fit(cell: Cell, views: Views) -> Line:
     """Fit one model; a refusal for want of memory is a result too."""
-    name = methods.KMEANS if cell.method == methods.KMEANS_STANDARDISED else cell.method
-    kind: Any = LMVSC if name == methods.DEFAULT else getattr(baselines, name)
-    model = kind(cell.data.n_clusters, random_state=cell.seed, **cell.settings)
     given: Any = views.arrays[0] if views.n_views == 1 else views
     with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         started, cpu_started = time.perf_counter(), time.process_time()
         try:
-            if cell.method == methods.KMEANS_STANDARDISED:
-                given = _side_by_side(standardised(views))
-            labels = model.fit_predict(given)
-        except (MemoryError, TypeError) as error:
-            if isinstance(error, TypeError) and not any(map(sparse.issparse, views.arrays)):
-                raise  # only sparse views are what a method may not take
+            labels, stages = _labels(cell, given)
+        except MemoryError as error:
             return {"status": "refused", "reason": str(error)}
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     return {
         "status": "done",
         **_scored(views, labels, seconds),
         "cpu_seconds": cpu,
-        **({"stage_seconds": model.stage_seconds_} if cell.method == methods.DEFAULT else {}),
+        **stages,
         "peak_bytes": memory.bytes,
         "warnings": sorted({str(one.message)[:300] for one in caught}),
     }
 
 
-def _side_by_side(views: Views) -> Any:
-    if any(sparse.issparse(X) for X in views.arrays):
-        return sparse.csr_array(sparse.hstack(views.arrays, "csr"))
-    return np.concatenate(views.arrays, axis=1)
+def _labels(cell: Cell, given: Any) -> tuple[npt.NDArray[Any], Line]:
+    """Labels by the method of a cell, and the seconds of its stages where it has them."""
+    k, seed = cell.data.n_clusters, cell.seed
+    if cell.method == "TBGL":
+        return cluster_by_tensor(given.arrays, k, seed=seed, **cell.settings), {}
+    if cell.method == methods.DEFAULT:
+        model = LMVSC(k, random_state=seed, **cell.settings).fit(given)
+        return model.labels_, {"stage_seconds": model.stage_seconds_}
+    kind = getattr(baselines, cell.method)
+    return kind(k, random_state=seed, **cell.settings).fit_predict(given), {}
 
 
 def _scored(views: Views, labels: npt.NDArray[Any], seconds: float) -> Line:
     return {
         "scores": metrics.scores(views.target, labels),
         "largest_cluster": float(np.bincount(labels).max() / len(labels)),
-        "largest_class": float(np.bincount(np.asarray(views.target)).max() / len(labels)),
         "seconds": seconds,
         "n_rows": views.n_rows,
     }
-
-
-def _probe(cell: Cell) -> Line:
-    """Ask a method how much memory it would need for the whole data set, on rows of zeros."""
-    problem = PROBLEMS[cell.data.problem]
-    n = problem.info.n_samples
-    widths = problem.widths if cell.view is None else problem.widths[cell.view : cell.view + 1]
-    arrays: list[Any] = [
-        sparse.csr_array((n, d), dtype=np.float32)
-        if problem.registry in WORDS_FROM
-        else np.zeros((n, d), dtype=np.float32)
-        for d in widths
-    ]
-    model = getattr(baselines, cell.settings["method"])(cell.data.n_clusters, random_state=0)
-    free = free_bytes()
-    try:
-        with assume_free(0):
-            model.fit(arrays[0] if len(arrays) == 1 else Views(arrays))
-    except TooLargeError as refusal:
-        needed = refusal.bytes_needed
-        status = "refused" if free is not None and needed > free else "fits"
-        return {"status": status, "bytes_needed": needed, "bytes_free": free, "n_rows": n}
-    raise AssertionError(f"{cell.settings['method']} does not say what it needs")
-
-
-def _describe(views: Views, cell: Cell) -> Line:
-    """Shape and classes of loaded data."""
-    counts = np.bincount(np.asarray(views.target))
-    return {
-        "n_rows": views.n_rows,
-        "n_clusters": int((counts > 0).sum()),
-        "views": [[name, int(X.shape[1])] for name, X in views.items()],
-        "largest_class": float(counts.max() / views.n_rows),
-    }
-
-
-_OTHERS = {"describe": _describe, "t-SNE": pictures.place, "digits": pictures.draw_digits}
-"""What is computed besides fits."""

@@ -1,4 +1,4 @@
-"""Figures as SVG: places of rows, seeds beside the paper's figure, and time on logarithmic axes.
+"""Figures as SVG: places of rows, seeds beside a mark, and curves.
 
 matplotlib draws them; colours and letters come from the page by classes, on light and dark paper.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -17,21 +17,90 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 
+from manyview.reproduce.cells import Line
 from manyview.reproduce.pictures import GRID
-from manyview.reproduce.tables import Facts
 
 _MARKERS = "os^DvPX<>p*h"  # so that no curve is told by its colour alone
 _STYLE = {"svg.fonttype": "none", "path.simplify": False, "font.size": 12, "lines.linewidth": 2}
 _KEPT = ("stroke-width", "text-anchor")
 
 
-def draw_panel(panel: Facts, data: str) -> Markup:
-    """Draw the places of one panel, coloured by class."""
-    points, classes = np.asarray(panel["points"]), np.asarray(panel["classes"])
-    text = (
-        f"{len(points)} rows of {data}, coloured by class; {panel['neighbours']:.0%} have "
-        "their nearest neighbour in the picture in the same class."
-    )
+class Dots(NamedTuple):
+    """A row of dots, and what they are to be seen beside: the figure that is printed, or a limit."""
+
+    label: str
+    values: Sequence[float]
+    mark: float | None = None
+
+
+class Curve(NamedTuple):
+    """Points joined by a line."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+class Plot(NamedTuple):
+    """What a figure is called, says in words, and has on its axes."""
+
+    title: str
+    text: str
+    x_title: str = ""
+    y_title: str = ""
+    is_log: bool = False
+
+
+def draw(plot: Plot, drawn: Sequence[Dots | Curve]) -> Markup:
+    """Draw rows of dots, or curves, which are named in the order they end in."""
+    dots = [one for one in drawn if isinstance(one, Dots)]
+    curves = [one for one in drawn if isinstance(one, Curve)]
+    with matplotlib.rc_context(_STYLE):
+        figure, axes = _paper(900, 26 * len(dots) + 38 if dots else 380)
+        if dots:
+            _draw_dots(axes, dots)
+        else:
+            _draw_curves(axes, curves, plot)
+        return _finish(figure, plot.title, plot.text)
+
+
+def _draw_dots(axes: Any, rows: Sequence[Dots]) -> None:
+    """One row above the other, each with its mark as an upright line."""
+    for i, row in enumerate(rows):
+        if row.mark is not None:
+            axes.plot(row.mark, i, "|", markersize=18, gid="mark")
+        axes.plot(row.values, [i] * len(row.values), "o", markersize=9, gid="seed")
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="x")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+
+
+def _draw_curves(axes: Any, curves: Sequence[Curve], plot: Plot) -> None:
+    """Curves over a logarithmic axis."""
+    lines = []
+    for i, curve in enumerate(curves):
+        y = np.maximum(curve.y, 1e-4)
+        lines += axes.plot(
+            curve.x, y, marker=_MARKERS[i % 12], label=curve.label, gid=f"curve k{i}"
+        )
+    axes.set(xscale="log", yscale="log" if plot.is_log else "linear")
+    places = sorted({x for curve in curves for x in curve.x})
+    axes.set_xticks(places, [f"{x / 1000:.3g}k" if x >= 1000 else f"{x:g}" for x in places])
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel=plot.x_title, ylabel=plot.y_title)
+    axes.grid(axis="y")
+    lines.sort(key=lambda line: -line.get_ydata()[-1])
+    legend = axes.legend(handles=lines, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    for entry, line in zip(legend.legend_handles, lines, strict=True):
+        entry.set_gid(line.get_gid())
+
+
+def draw_panel(line: Line, title: str, data: str) -> Markup:
+    """Draw the places of rows, coloured by class."""
+    points, classes = np.asarray(line["points"]), np.asarray(line["classes"])
     with matplotlib.rc_context(_STYLE):
         figure, axes = _paper(GRID + 40, GRID + 40)
         axes.set(position=(0, 0, 1, 1), xlim=(-20, GRID + 20), ylim=(-20, GRID + 20))
@@ -40,58 +109,9 @@ def draw_panel(panel: Facts, data: str) -> Markup:
         for label in np.unique(classes):  # dots are lines without length, with round ends
             ends = np.repeat(points[classes == label], 2, axis=0)
             dots = Outline(ends, np.tile([Outline.MOVETO, Outline.LINETO], len(ends) // 2))
-            axes.add_patch(
-                PathPatch(dots, linewidth=round(size), gid=f"points k{label}", clip_on=False)
-            )
-        return _finish(figure, panel["title"], text, kind="panel")
-
-
-def draw_seeds(distributions: Sequence[Facts]) -> Markup:
-    """Draw the accuracy of every seed as a dot, and the paper's figure as a line, a row a method."""
-    with matplotlib.rc_context(_STYLE):
-        figure, axes = _paper(1100, 26 * len(distributions) + 38)
-        for i, row in enumerate(distributions):
-            axes.plot(row["paper"], i, "|", markersize=18, gid="paper", clip_on=False)
-            axes.plot(row["values"], [i] * len(row["values"]), "o", markersize=9, gid="seed")
-        names = [f"{row['data']}: {row['label']}, {row['protocol']}" for row in distributions]
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.grid(axis="x")
-        axes.xaxis.tick_top()
-        axes.xaxis.set_major_formatter("{x:.2f}")
-        axes.tick_params(length=0)
-        text = "One dot a seed; the upright line is the figure that the paper prints."
-        return _finish(figure, "Accuracy over seeds", text, kind="wide")
-
-
-def draw_growth(
-    curves: Sequence[Facts], *, title: str, x_title: str, text: str, kind: str = "wide"
-) -> Markup:
-    """Draw seconds against size, both axes logarithmic; curves are named in the order they end in."""
-    with matplotlib.rc_context(_STYLE):
-        figure, axes = _paper(*((900, 420) if kind == "wide" else (440, 330)))
-        lines = []
-        for i, curve in enumerate(curves):
-            slope = "" if curve["slope"] is None else f", power {curve['slope']:.2f}"
-            x = [point["x"] for point in curve["points"]]
-            y = [max(point["y"], 1e-4) for point in curve["points"]]
-            (line,) = axes.loglog(
-                x, y, marker=_MARKERS[i % 12], label=f"{curve['title']}{slope}", gid=f"curve k{i}"
-            )
-            lines.append(line)
-        sizes = sorted({point["x"] for curve in curves for point in curve["points"]})
-        axes.set_xticks(sizes, [f"{x / 1000:g}k" if x >= 1000 else f"{x:g}" for x in sizes])
-        axes.minorticks_off()
-        axes.yaxis.set_major_formatter("{x:g} s")
-        axes.set_xlabel(x_title)
-        axes.grid(axis="y")
-        lines.sort(key=lambda line: -line.get_ydata()[-1])
-        legend = axes.legend(
-            handles=lines, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
-        )
-        for entry, line in zip(legend.legend_handles, lines, strict=True):
-            entry.set_gid(line.get_gid())
-        return _finish(figure, title, text, kind=kind)
+            axes.add_patch(PathPatch(dots, linewidth=round(size), gid=f"points k{label}"))
+        text = f"{len(points)} rows of {data}, coloured by class."
+        return _finish(figure, title, text, kind="panel")
 
 
 def _paper(width: float, height: float) -> tuple[Figure, Any]:
@@ -100,7 +120,7 @@ def _paper(width: float, height: float) -> tuple[Figure, Any]:
     return figure, figure.add_subplot(frame_on=False)
 
 
-def _finish(figure: Figure, title: str, text: str, *, kind: str) -> Markup:
+def _finish(figure: Figure, title: str, text: str, *, kind: str = "wide") -> Markup:
     """The figure as part of a page: names of its groups become classes, styles of its own go."""
     for artist in figure.findobj(include_self=False):
         artist.set_clip_on(False)
@@ -110,7 +130,7 @@ def _finish(figure: Figure, title: str, text: str, *, kind: str) -> Markup:
     head, drawn = file.getvalue().split("</style>\n </defs>")
     box = re.findall(r'viewBox="([^"]*)"', head)[0]
     drawn = re.sub(r' style="([^"]*)"', _keep, drawn.removesuffix("</svg>\n"))
-    drawn = re.sub(r' id="(text|line2d|paper|seed|[a-z]+ k\d+)(_\d+)?"', r' class="\1"', drawn)
+    drawn = re.sub(r' id="(text|line2d|mark|seed|[a-z]+ k\d+)(_\d+)?"', r' class="\1"', drawn)
     drawn = re.sub(r' id="(?!m[0-9a-f]{10}")[^"]*"|\s*\n\s*(?=<)', "", drawn)
     return Markup(
         f'<svg class="figure {kind}" viewBox="{box}" role="img" aria-label="{escape(title)}. '
@@ -122,13 +142,3 @@ def _keep(style: re.Match[str]) -> str:
     """Of a style, what no class of the page says, as attributes: styles are allowed in its head only."""
     parts = [part.partition(":") for part in style[1].replace(" ", "").split(";")]
     return "".join(f' {name}="{value}"' for name, _, value in parts if name in _KEPT)
-
-
-def draw_digits(picture: Facts) -> Markup:
-    """Show a sheet of digits, clean in the first line and noisier below."""
-    levels = ", ".join(f"{level:g}" for level in picture["levels"][1:])
-    text = f"Digits 0 to 9: as they are in the first line, then with {picture['noise']} noise: {levels}."
-    return Markup(
-        f'<img class="digits" width="560" height="224" alt="{escape(text)}" '
-        f'src="data:image/png;base64,{escape(picture["png"])}">'
-    )

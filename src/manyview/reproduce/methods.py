@@ -12,74 +12,56 @@ Settings = dict[str, Any]
 
 PUBLISHED = "LMVSC as published"
 DEFAULT = "LMVSC"
-KMEANS, KMEANS_STANDARDISED = "KMeans", "KMeans standardised"
+KMEANS = "KMeans"
 BASELINES = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
 """The baselines of the paper's tables, in its order."""
 
 SINGLE_VIEW = ("E3SC", "SSCOMP")
 """Methods for one view: run on each."""
 
-QUADRATIC = ("E3SC", "SSCOMP", "MLRSSC")
-"""Methods that say how much memory they need, and refuse to start where it is not free."""
+TITLES = {KMEANS: "k-means", "MSCIAS": "MSC_IAS (our reconstruction)"}
 
-NOTES = {"MSCIAS": "our reconstruction from the published description, not the authors' algorithm"}
+VARIANTS = ("paper", "released")
+TIMED: Settings = {"variant": "released", "n_anchors": 50, "alpha": 0.01}
+"""Of the published method, where only its time counts."""
 
-TITLES = {
-    KMEANS: "k-means",
-    KMEANS_STANDARDISED: "k-means, standardised columns",
-    "MSCIAS": "MSC_IAS",
+AS_PRINTED: dict[str, tuple[Settings, str]] = {
+    "E3SC": ({"penalty": 1.0}, "exactness: a fixed penalty stops short of the solution"),
+    "SSCOMP": ({"unit_rows": False}, "scaling: rows not of unit length"),
+    "AMGL": ({}, "scaling: standardised columns are tried, too"),
+    "MLRSSC": ({"scaling": None}, "scaling: rows not of unit length"),
+    "MSCIAS": ({"scaling": None}, "scaling: columns not standardised"),
+    KMEANS: ({"init": "random", "criterion": "distance"}, "which of ten runs is kept"),
 }
+"""Settings nearest to what was run for the paper, and what they differ in from ours."""
 
 
 def _grid(**options: Sequence[Any]) -> list[Settings]:
     return [dict(zip(options, values, strict=True)) for values in product(*options.values())]
 
 
-SMALL: dict[str, list[Settings]] = {
-    "SSCOMP": _grid(n_nonzero=[5, 10], unit_rows=[True, False]),
+GRIDS: dict[str, list[Settings]] = {
+    "SSCOMP": _grid(n_nonzero=[3, 5, 10, 20], unit_rows=[True, False]),
     "E3SC": [
-        *_grid(solver=["l0"], n_nonzero=[5, 10]),
-        *_grid(solver=["admm"], alpha=[20.0, 800.0], max_iter=[100]),
-    ],
-}
-"""A few settings of the methods that are cheap enough for them; the others run as they are."""
-
-FULL: dict[str, list[Settings]] = {
-    "SSCOMP": _grid(
-        n_nonzero=[3, 5, 10, 20], unit_rows=[True, False], affinity=["symmetric", "neighbors"]
-    ),
-    "E3SC": [
-        *_grid(solver=["l0"], n_nonzero=[3, 5, 10, 20], affine=[False, True]),
-        *_grid(solver=["admm"], alpha=[5.0, 20.0, 100.0, 800.0], affine=[False, True]),
+        *_grid(solver=["l0"], n_nonzero=[5, 10], affine=[False, True]),
+        *_grid(solver=["admm"], alpha=[5.0, 20.0, 100.0]),
     ],
     "AMGL": _grid(n_neighbors=[5, 10], scaling=[None, "standard"]),
     "MLRSSC": [
-        {"agreement": agreement, "beta_low_rank": b, "beta_sparse": 1 - b, "beta_agreement": c}
-        for agreement, b, c in product(["centroid", "pairwise"], [0.3, 0.7], [0.3, 0.7])
+        {"agreement": agreement, "beta_low_rank": low_rank, "beta_sparse": round(1 - low_rank, 1)}
+        for agreement, low_rank in product(["centroid", "pairwise"], [0.3, 0.7])
     ],
-    "MSCIAS": _grid(similarity_ridge=[1e-2, 0.3, 3.0], dependence=[0.0, 0.5, 0.9]),
+    "MSCIAS": _grid(similarity_ridge=[1e-2, 0.3, 3.0], dependence=[0.0, 0.9]),
 }
-"""Settings to choose from; methods that are not named here run as they are."""
+"""Settings to choose from, besides a method's defaults; methods not named here run as they are."""
 
 
-def baseline_settings(method: str, size: str) -> list[Settings]:
-    """The settings to try, the method's own defaults first; ``size`` is "none", "small" or "full"."""
-    grids = {"none": {}, "small": SMALL, "full": FULL}[size]
-    return [{}, *grids.get(method, [])]
-
-
-def published_settings(
-    n_clusters: int, variant: str, size: str = "full", *, standardised: bool = False
-) -> list[Settings]:
-    """The paper's grid (m in k, 50, 100; alpha in .001 to 10) for one variant, or a part of it."""
+def candidates(method: str, n_clusters: int) -> list[Settings]:
+    """All settings that labels choose from; of the published method the paper's grid, both variants."""
+    if method != PUBLISHED:
+        return [{}, *GRIDS.get(method, [])]
     numbers = paper.anchor_numbers(n_clusters)
-    alphas = {"full": paper.ALPHAS, "small": paper.ALPHAS[::2], "tiny": (0.1,)}[size]
-    if size == "tiny":
-        numbers = numbers[:2]
-    return [
-        {"variant": variant, "n_anchors": m, "alpha": alpha, "standardised": standardised}
-        for m, alpha in product(numbers, alphas)
-    ]
+    return _grid(variant=VARIANTS, n_anchors=numbers, alpha=paper.ALPHAS)
 
 
 def title(method: str, view: int | None = None) -> str:
@@ -93,6 +75,9 @@ def describe(settings: Settings) -> str:
     shown = [
         f"{'m' if name == 'n_anchors' else name} = {value:{'g' if isinstance(value, float) else ''}}"
         for name, value in settings.items()
-        if name not in ("variant", "standardised")
+        if value is not None
     ]
-    return ", ".join(shown) or "defaults"
+    return (
+        ", ".join(shown + [f"no {name}" for name in settings if settings[name] is None])
+        or "defaults"
+    )

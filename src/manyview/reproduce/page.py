@@ -1,34 +1,228 @@
-"""Facts -> one HTML page that needs nothing but itself, and the same as Markdown."""
+"""Results -> one page: claims and verdicts first, a section for each, then the tables.
+
+The page is the same as HTML, by one template, and as Markdown, which is what is kept of a run.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
-from manyview.reproduce import drawings
-from manyview.reproduce.evidence import figure
-from manyview.reproduce.figures import SENSITIVE_SCORES
-from manyview.reproduce.plan import MADE
-from manyview.reproduce.tables import SCORES, Facts
+from manyview.reproduce import drawings, figures, methods, paper
+from manyview.reproduce.cells import Line, Store
+from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case
+from manyview.reproduce.measures import MEASURES
+from manyview.reproduce.plan import Options
+from manyview.reproduce.problems import PROBLEMS, Problem
+from manyview.reproduce.results import NEAREST, Results, Row
+from manyview.reproduce.run import TABLES, count_unfinished
+from manyview.wording import count
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
 _MOST_COLOURS = 12  # of the classes of a panel, or the curves of a figure
+_CODE = ("commit", "dirty", "cpu", "cores", "system", "versions")
 
 
-def write_pages(facts: Facts, folder: Path) -> list[Path]:
+@dataclass(frozen=True)
+class Table:
+    """Columns and cells of text; the first column names a line."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: words, a figure, a table, and in a fold the fits they rest on."""
+
+    name: str
+    title: str
+    text: str = ""
+    table: Table | None = None
+    pictures: Sequence[tuple[Markup, str]] = ()
+    lines: Sequence[Line] = ()
+    evidence: Table | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "evidence", _evidence(self.lines))
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a page says."""
+
+    form: str
+    made_at: str
+    n_lines: int
+    n_unfinished: int
+    claims: Table
+    sections: Sequence[Section]
+    tables: Sequence[Section]
+    runs: Table
+
+
+def build_page(names: Sequence[str], options: Options, store: Store) -> Page:
+    """The page of the tables and figures that were asked for."""
+    problems = [problem for name in names for problem in TABLES.get(name, ())]
+    results = Results(options, store, problems)
+    titles = {line["name"]: line for line in paper.read_table("sections.csv")}
+    claims, sections = [], []
+    for name, measure in MEASURES.items():
+        own, measured = [c for c in CLAIMS if c.section == name], measure(results)
+        is_quick = options.form == "quick"
+        claims += [
+            [c.title, c.paper, c.here(measured.cases), c.verdict(measured.cases, is_quick=is_quick)]
+            for c in own
+        ]
+        if not measured.cases:
+            continue
+        head = [
+            *measured.head,
+            *(["Verdict"] if len(own) == 1 else (f"Verdict, {c.key}" for c in own)),
+        ]
+        rows = [[*case.cells, *(c.judge(case) for c in own)] for case in measured.cases]
+        drawn = [one for case in measured.cases for one in case.drawn]
+        pictures = [(drawings.draw(measured.plot, drawn), "")] if drawn else []
+        lines = _distinct(measured.cases)
+        text = titles[name]["text"]
+        sections.append(
+            Section(name, titles[name]["title"], text, Table(head, rows), pictures, lines)
+        )
+    tables = [_describe_table(PROBLEMS[name], results) for name in problems]
+    return Page(
+        options.form,
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        len(store),
+        count_unfinished(names, options, store),
+        Table(["Claim", "Paper", "Here", "Verdict"], claims),
+        sections,
+        [*tables, *_picture_sections(names, options, store)],
+        _describe_runs(store.all_lines()),
+    )
+
+
+def _distinct(cases: Iterable[Case]) -> list[Line]:
+    return list({line["id"]: line for case in cases for line in case.lines}.values())
+
+
+def _describe_table(problem: Problem, results: Results) -> Section:
+    """All rows of a data set, or what the paper prints where it is not here."""
+    info = problem.info
+    text = f"{info.n_samples} rows, {info.n_clusters} classes, {count(len(problem.view_names), 'view')}."
+    rows: list[Sequence[str]]
+    if not problem.is_present():
+        head = ["As the paper prints it", "Accuracy", "NMI", "Inverse purity", "Seconds"]
+        rows = [[row.label, *map(_printed, row[2:])] for row in paper.ROWS[problem.name]]
+        text += f" It is {problem.how_to_get()}"
+        return Section(problem.name, problem.title, text, Table(head, rows))
+    shown = [row for row in results.rows[problem.name] if row.protocol != NEAREST]
+    shown.sort(key=lambda row: row.protocol)
+    head = ["Method", "Protocol", "Accuracy", "Paper", "NMI", "Paper", "Inverse purity", "Paper",
+            "Purity", "ARI", "Seconds", "Paper", "Rows", "Seeds", "Settings"]  # fmt: skip
+    rows = [_describe_row(row) for row in shown]
+    lines = [line for row in shown for line in row.lines]
+    return Section(problem.name, problem.title, text, Table(head, rows), (), lines)
+
+
+def _describe_row(row: Row) -> list[str]:
+    printed = [""] * 4 if row.printed is None else [_printed(value) for value in row.printed[2:]]
+    chosen = f"; best of {row.n_tried}" if row.n_tried > 1 else ""
+    if row.tuned_on is not None and row.tuned_on != row.n_rows:
+        chosen += f" on {row.tuned_on} rows"
+    return [
+        row.label, row.protocol, row.figure("accuracy"), printed[0], row.figure("nmi"), printed[1],
+        row.figure("inverse_purity"), printed[2], row.figure("purity"), row.figure("ari"),
+        f"{row.seconds:.2f}", printed[3], f"{row.n_rows}", f"{len(row.lines)}",
+        f"{row.settings}{chosen}",
+    ]  # fmt: skip
+
+
+def _printed(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}"
+
+
+def _picture_sections(names: Sequence[str], options: Options, store: Store) -> list[Section]:
+    pictures: list[tuple[Markup, str]] = []
+    lines: list[Line] = []
+    for panel in figures.panels(options) if "tsne" in names else []:
+        for line in store.done([panel.cell]):
+            drawn = drawings.draw_panel(line, panel.title, panel.problem.title)
+            pictures.append((drawn, f"{panel.problem.title}, {panel.title}"))
+            lines.append(line)
+    title, text = "t-SNE", "Raw views, and embeddings of all views; colours are true classes."
+    return [Section("tsne", title, text, None, pictures, lines)] if pictures else []
+
+
+def _evidence(lines: Sequence[Line]) -> Table | None:
+    """Fits that differ in the seed alone as one line, for the fold of a section."""
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    for line in lines:
+        data = line["data"]
+        rows = (
+            data.get("rows", "all") if "shuffled" not in data else f"shuffled by {data['shuffled']}"
+        )
+        key = (methods.title(line["method"], line["view"]), PROBLEMS[data["problem"]].title, str(rows),
+               methods.describe(line["settings"]), line["status"],
+               (line.get("commit") or "")[:10])  # fmt: skip
+        groups.setdefault(key, []).append(line)
+    rows = [
+        [*key[:4], ", ".join(str(line["seed"]) for line in same), _mean(same, "accuracy"),
+         _mean(same, "nmi"), _mean(same, "seconds"), *key[4:]]
+        for key, same in groups.items()
+    ]  # fmt: skip
+    head = [
+        "Method",
+        "Data",
+        "Rows",
+        "Settings",
+        "Seeds",
+        "Accuracy",
+        "NMI",
+        "Seconds",
+        "Status",
+        "Commit",
+    ]
+    return Table(head, rows) if rows else None
+
+
+def _mean(lines: Sequence[Line], name: str) -> str:
+    found = [line.get("scores", line).get(name, line.get(name)) for line in lines]
+    numbers = [float(value) for value in found if value is not None]
+    return f"{sum(numbers) / len(numbers):.3f}" if numbers else ""
+
+
+def _describe_runs(lines: Sequence[Line]) -> Table:
+    """Which code on which machines made the lines."""
+    runs: dict[str, list[Line]] = {}
+    for line in lines:
+        runs.setdefault(str([line.get(name) for name in _CODE]), []).append(line)
+    rows = []
+    for same in runs.values():
+        one = same[0]
+        versions = ", ".join(f"{name} {value}" for name, value in one["versions"].items())
+        commit = (one["commit"] or "no checkout")[:12] + (", with changes" if one["dirty"] else "")
+        machine = f"{one['cpu']}, {one['cores']} cores, {one['system']}"
+        dates = sorted(line["date"] for line in same)
+        rows.append([commit, machine, versions, f"{len(same)}", f"{dates[0]} to {dates[-1]}"])
+    return Table(["Commit", "Machine", "Versions", "Lines", "When"], rows)
+
+
+def write_pages(page: Page, folder: Path) -> list[Path]:
     """Write the page and its Markdown to a folder, and say where they are."""
     paths = [folder / PAGE, folder / TEXT]
-    for path, text in zip(paths, (render_page(facts), render_markdown(facts)), strict=True):
+    for path, text in zip(paths, (render_page(page), render_markdown(page)), strict=True):
         with whole_file(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
     return paths
 
 
-def render_page(facts: Facts) -> str:
+def render_page(page: Page) -> str:
     """The page as HTML: no script, nothing fetched, everything escaped."""
     environment = make_environment("manyview.reproduce")
     source = environment.loader.get_source  # type: ignore[union-attr]
@@ -36,39 +230,27 @@ def render_page(facts: Facts) -> str:
     style = "".join(parts) + palette_rules(_MOST_COLOURS)
     policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "img-src data:"]
     return environment.get_template("reproduce.html").render(
-        f=facts, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), **_helpers()
+        page=page, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), look=_look
     )
 
 
-def render_markdown(facts: Facts) -> str:
-    """The same as Markdown."""
+def _look(column: str, cell: str) -> str:
+    """The class of a cell: a verdict, a number, the paper's, or words."""
+    if column.startswith("Verdict"):
+        kind = "holds" if cell.startswith(HOLDS) and not cell.startswith(PARTLY) else "other"
+        return "verdict fails" if cell.startswith("does not") else f"verdict {kind}"
+    if "aper" in column:
+        return "n paper"
+    return "n" if cell[:1].isdigit() or cell[:1] in "+-–" else ""
+
+
+def render_markdown(page: Page) -> str:
+    """The same as Markdown, pictures left out: what they show is in the tables."""
     environment = make_environment("manyview.reproduce").overlay(autoescape=False)
-    text = environment.get_template("reproduce.md").render(f=facts, **_helpers())
+    text = environment.get_template("reproduce.md").render(page=page, table=_markdown_table)
     return text.strip() + "\n"
 
 
-def _helpers() -> dict[str, Any]:
-    return {
-        "drawings": drawings,
-        "scores": SCORES,
-        "sensitive": SENSITIVE_SCORES,
-        "MADE": MADE,
-        "printed_scores": ("accuracy", "nmi", "inverse_purity"),
-        "mean": figure,
-        "best": lambda summary: (
-            "–" if not summary or summary["n"] < 2 else f"{summary['best']:.3f}"
-        ),
-        "heat": _heat,
-        "short": lambda text: text if len(text) < 200 else f"{text[:200]}…",
-    }
-
-
-def _heat(grid: Facts, score: str, m: int, alpha: float) -> dict[str, Any] | None:
-    """A point of a grid and its level among the grid's values, from 0 to 1."""
-    points = {(point["n_anchors"], point["alpha"]): point for point in grid["points"]}
-    point = points.get((m, alpha))
-    if point is None:
-        return None
-    low, high = (f(each[score] for each in grid["points"]) for f in (min, max))
-    share = (point[score] - low) / ((high - low) or 1.0)
-    return {"value": point[score], "share": share, "lines": point["lines"], "is_best": share == 1}
+def _markdown_table(table: Table) -> str:
+    lines = [table.head, ["---"] * len(table.head), *table.rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)

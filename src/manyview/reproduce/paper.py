@@ -1,4 +1,4 @@
-"""What the LMVSC paper prints: its tables as data, its settings, and its terms of cost.
+"""What the LMVSC paper prints: its tables as data, and its settings.
 
 Accuracy and NMI (mutual information divided by the larger entropy) are what they say; what the paper
 calls purity is inverse purity, as the authors' routine computes it with its arguments exchanged.
@@ -40,23 +40,6 @@ def anchor_numbers(n_clusters: int) -> tuple[int, ...]:
     return tuple(sorted({n_clusters, 50, 100}))
 
 
-_CALTECH = ("Gabor", "Wavelet moments", "CENTRIST", "HOG", "GIST", "LBP")
-
-VIEWS: dict[str, tuple[str, ...]] = {
-    "handwritten": ("Profile correlations", "Fourier coefficients", "Karhunen coefficients",
-                    "Morphological", "Pixel averages", "Zernike moments"),
-    "caltech7": _CALTECH,
-    "caltech20": _CALTECH,
-    "reuters": ("English", "French", "German", "Italian", "Spanish"),
-    "nus": ("Color Histogram", "Color moments", "Color correlation", "Edge distribution",
-            "Wavelet texture"),
-    "rcv1": ("",),
-    "covertype": ("",),
-}  # fmt: skip
-"""Views of the paper's two descriptions of data sets; their sizes are those of our registry. MNIST is in
-the text only."""
-
-
 def read_table(name: str) -> list[dict[str, str]]:
     """The lines of one of this package's CSV files."""
     text = (files("manyview.reproduce") / name).read_text(encoding="utf-8")
@@ -80,20 +63,3 @@ def find_row(data: str, method: str, view: int | None = None) -> PaperRow | None
     """The printed row of a method, or None where the paper has none."""
     rows = ROWS.get(data, ())
     return next((row for row in rows if (row.method, row.view) == (method, view)), None)
-
-
-class CostTerm(NamedTuple):
-    """How the paper says one stage's time grows: its powers of m, d, v and k."""
-
-    stage: str
-    text: str
-    powers: dict[str, int]
-
-
-COST_TERMS = (
-    CostTerm("anchors", "O(n m t p), p the sum of all d", {"m": 1, "d": 1, "v": 1, "k": 0}),
-    CostTerm("graph", "O(n m^3 v)", {"m": 3, "d": 0, "v": 1, "k": 0}),
-    CostTerm("embedding", "O(m^3 v^3 + 2 m v n)", {"m": 3, "d": 0, "v": 3, "k": 0}),
-    CostTerm("labels", "O(n k^2 t)", {"m": 0, "d": 0, "v": 0, "k": 2}),
-)
-"""The terms of the paper's complexity analysis, by stage."""

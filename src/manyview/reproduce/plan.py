@@ -1,116 +1,45 @@
-"""What is to be run: the rows of every table, each with its cells."""
+"""What is run, and how far each method goes: one rule for all of them.
+
+A method has so many seconds for a data set (``budgets.csv``). It is fitted with its defaults on more and
+more rows, each time four times as many, as long as the next size would fit; then its grid of
+settings is tried on the most rows where that costs at most half of what is left, seed by seed; then
+what was chosen is fitted on the most rows with as many seeds as fit.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.budget import MANY_SEEDS, SEEDS, Budget, find_budget, made_budget
-from manyview.reproduce.cells import Cell, Store
-from manyview.reproduce.problems import PROBLEMS, Data, Problem
+from manyview.reproduce.cells import Cell, Line, Store
+from manyview.reproduce.methods import Settings
+from manyview.reproduce.problems import Data, Problem
 
-TUNED, UNLABELLED, MADE = "tuned with labels", "without labels", "made data, time and memory only"
-"""The protocols; a row belongs to one of them."""
+RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}
+"""No new work is started after so many seconds of a run: what is left is done by the next one."""
 
-RELEASED = "LMVSC, released variant"
-"""The row that baselines are timed against."""
+_GROWTH = 4.0  # of rows from one size to the next; seconds grow by no less
+_SHARE = 0.5  # of what is left may be spent on trying settings
 
-VARIANTS = ("LMVSC, paper variant", RELEASED)
-"""The two published variants; the better one stands for the paper's."""
-
-MANY = "LMVSC, released, m = k, many seeds"
-"""The row that shows how rare a figure is."""
-
-STANDARDISED, OURS = "LMVSC, released, standardised first", "LMVSC, our defaults"
-
-TIMED_SETTINGS = {"variant": "released", "n_anchors": 50, "alpha": 0.01, "standardised": False}
-"""Of the published method where only its time counts."""
+Steps = Iterator[tuple[Sequence[Cell], float]]
+"""Cells to be computed next, and the seconds that are left for them."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row of a table: what is run, and how its settings are chosen.
+class Budget(NamedTuple):
+    """What a method may spend on a data set, and how many seeds it has at most."""
 
-    ``candidates`` has for each setting its cells over seeds; the best in mean accuracy is chosen. Where
-    that is on fewer rows, it is measured on ``final`` with ``final_seeds``; defaults that turn out
-    better there are kept instead. Rows with the same ``job`` share work and time.
-    """
-
-    label: str
-    method: str
-    protocol: str
-    job: str
-    candidates: tuple[tuple[Cell, ...], ...]
-    budget: Budget
-    view: int | None = None
-    final: Data | None = None
-    final_seeds: tuple[int, ...] = ()
-
-    @property
-    def tuning_cells(self) -> list[Cell]:
-        """All cells that settings are chosen from."""
-        return [cell for cells in self.candidates for cell in cells]
-
-    def result_cells(self, store: Store) -> tuple[Cell, ...]:
-        """The cells that the row's figures are taken from: those of the best setting so far."""
-        chosen = _best(self.candidates, store)
-        if self.final is None:
-            return chosen
-        cells = [chosen[0], self.candidates[0][0]] if self.has_defaults else [chosen[0]]
-        moved = [replace(cell, data=self.final) for cell in cells]
-        finals = [tuple(replace(cell, seed=seed) for seed in self.final_seeds) for cell in moved]
-        return _best(finals, store)
-
-    @property
-    def tuning_data(self) -> Data:
-        """The rows that settings are chosen on."""
-        return self.candidates[0][0].data
-
-    @property
-    def data(self) -> Data:
-        """The rows that the row's figures are measured on."""
-        return self.final or self.tuning_data
-
-    @property
-    def has_defaults(self) -> bool:
-        """Whether the first setting is the method's own."""
-        return not self.candidates[0][0].settings
+    seconds: float
+    seeds: int
 
 
-def _best(candidates: Sequence[tuple[Cell, ...]], store: Store) -> tuple[Cell, ...]:
-    """The first with the largest mean accuracy; fewer finished seeds do not win by luck."""
-
-    def quality(cells: tuple[Cell, ...]) -> tuple[int, float]:
-        found = [line["scores"]["accuracy"] for line in store.done(cells)]
-        return len(found), fmean(found) if found else 0.0
-
-    return max(candidates, key=quality)
-
-
-@dataclass(frozen=True)
-class Table:
-    """One data set's table: its rows, or why there are none.
-
-    ``refusals`` asks methods whether they would have the memory for the whole data set.
-    """
-
-    problem: Problem
-    rows: tuple[Row, ...]
-    is_present: bool
-    refusals: tuple[Cell, ...] = ()
-
-    def partners(self, store: Store, labels: Sequence[str] = VARIANTS) -> list[Cell]:
-        """Cells of published variants on the rows that other methods were cut to, to be compared."""
-        others = dict.fromkeys(row.data for row in self.rows)
-        return [
-            replace(row.result_cells(store)[0], data=data, seed=0)
-            for row in self.rows
-            if row.label in labels
-            for data in others
-            if data.n_rows < row.data.n_rows
-        ]
+_BUDGETS = {
+    (line["form"], line["method"]): Budget(float(line["seconds"]), int(line["seeds"]))
+    for line in paper.read_table("budgets.csv")
+}
 
 
 @dataclass(frozen=True)
@@ -120,118 +49,177 @@ class Options:
     form: str = "full"
     seeds: int | None = None
 
+    def budget(self, method: str) -> Budget:
+        """The seconds and seeds of a method, or of a "figure"."""
+        form = "full" if self.form == "unlimited" else self.form
+        found = _BUDGETS.get((form, method)) or _BUDGETS[form, "any"]
+        seconds = math.inf if self.form == "unlimited" else found.seconds
+        return Budget(seconds, self.seeds or found.seeds)
+
+
+class Purse:
+    """The seconds of a job: what its cells took is gone, in this run or in an earlier one."""
+
+    def __init__(self, seconds: float, store: Store) -> None:
+        self._seconds, self._store = seconds, store
+        self._asked: dict[Cell, None] = {}
+
     @property
-    def n_seeds(self) -> int:
-        """Seeds of methods that are quick enough for them."""
-        return SEEDS[self.form] if self.seeds is None else self.seeds
+    def left(self) -> float:
+        """What is left."""
+        return self._seconds - sum(map(_spent, self._store.lines(self._asked)))
 
-    def seed_numbers(self, budget: Budget) -> tuple[int, ...]:
-        """The seeds that a budget allows."""
-        return tuple(range(min(self.n_seeds, budget.seeds or self.n_seeds)))
-
-
-def plan_table(problem: Problem, options: Options) -> Table:
-    """The rows of one data set's table."""
-    if not problem.is_present():
-        return Table(problem, tuple(_made_rows(problem, options)), False, _refusals(problem))
-    rows = (*_tuned_rows(problem, options), *_unlabelled_rows(problem, options))
-    return Table(problem, rows, True, () if problem.is_small else _refusals(problem))
+    def ask(self, cells: Sequence[Cell]) -> tuple[Sequence[Cell], float]:
+        """Cells to be computed, and the seconds for them."""
+        left = self.left
+        self._asked |= dict.fromkeys(cells)
+        return cells, left
 
 
-def _tuned_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    def row(
-        label: str,
-        method: str,
-        variant: str = "released",
-        *,
-        kind: str = "",
-        view: int | None = None,
-    ) -> Row:
-        budget = find_budget(options.form, problem, kind or method)
-        if method in methods.BASELINES:
-            settings = methods.baseline_settings(method, budget.grid)
+def _spent(line: Line) -> float:
+    return float(line.get("spent_seconds") or line.get("seconds") or 0.0)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method on a data set, or on one of its views."""
+
+    problem: Problem
+    method: str
+    view: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name as the tables print it."""
+        return methods.title(self.method, self.view)
+
+    @property
+    def default(self) -> Settings:
+        """What is fitted first: the method's defaults, or the published method as it is timed."""
+        return methods.TIMED if self.method == methods.PUBLISHED else {}
+
+    @property
+    def candidates(self) -> list[Settings]:
+        """The settings that labels choose from."""
+        return methods.candidates(self.method, self.problem.info.n_clusters)
+
+    def cell(self, settings: Settings, rows: int, seed: int = 0) -> Cell:
+        """One fit."""
+        whole = rows >= self.problem.info.n_samples
+        data = Data(self.problem.name, None if whole else rows)
+        return Cell(data, self.method, settings, seed, self.view)
+
+    def climb(self, purse: Purse, store: Store) -> Steps:
+        """The defaults on more and more rows."""
+        seconds: list[float] = []
+        for rows in self.problem.sizes:
+            growth = seconds[-1] / seconds[-2] if len(seconds) > 1 else _GROWTH
+            if seconds and seconds[-1] * max(growth, _GROWTH) > purse.left:
+                return
+            first = self.cell(self.default, rows)
+            yield purse.ask([first, *self._shared(rows)])
+            if not (done := store.done([first])):
+                return
+            seconds.append(done[0]["seconds"])
+
+    def _shared(self, rows: int) -> list[Cell]:
+        """Settings of the published method that cost next to nothing beside the one that is timed."""
+        if self.method != methods.PUBLISHED:
+            return []
+        same = [s for s in self.candidates if s["n_anchors"] == methods.TIMED["n_anchors"]]
+        return [self.cell(settings, rows) for settings in same]
+
+    def steps(self, budget: Budget, store: Store) -> Steps:
+        """All that is run for the tables."""
+        purse = Purse(budget.seconds, store)
+        yield from self.climb(purse, store)
+        yield from self.tune(purse, budget.seeds, store)
+        if (rows := self.reached(store)) is None:
+            return
+        for seed in range(budget.seeds):
+            for settings in self.shown(store):
+                cell = self.cell(settings, rows, seed)
+                is_known = store.get(cell) is not None
+                if is_known or self._expected([settings], rows, store) <= purse.left:
+                    yield purse.ask([cell])
+
+    def tune(self, purse: Purse, n_seeds: int, store: Store) -> Steps:
+        """All settings, on the most rows and with as many seeds as half of what is left allows."""
+        sizes = [rows for rows in self.problem.sizes if rows <= (self.reached(store) or 0)]
+        for rows in sizes[::-1] if len(self.candidates) > 1 else []:
+            for seed in range(n_seeds):
+                cells = [self.cell(settings, rows, seed) for settings in self.candidates]
+                is_known = len(store.lines(cells)) == len(cells)
+                expected = self._expected(self.candidates, rows, store)
+                if not is_known and expected > _SHARE * purse.left:
+                    break
+                yield purse.ask(cells)
+            if self.tuned_on(store) == rows:
+                return
+
+    def _expected(self, tried: Sequence[Settings], rows: int, store: Store) -> float:
+        """Seconds of settings, by those of the defaults on the same rows."""
+        one = float(store.done([self.cell(self.default, rows)])[0]["seconds"])
+        if self.method != methods.PUBLISHED:
+            return one * len(tried)
+        # Anchors are what costs, and are shared by all settings of one m.
+        return one * float(sum({s["n_anchors"] for s in tried}) / methods.TIMED["n_anchors"])
+
+    def reached(self, store: Store) -> int | None:
+        """The most rows on which the defaults were fitted."""
+        sizes = [n for n in self.problem.sizes if store.done([self.cell(self.default, n)])]
+        return max(sizes, default=None)
+
+    def tuned_on(self, store: Store) -> int | None:
+        """The most rows on which all settings were tried."""
+        for rows in self.problem.sizes[::-1]:
+            cells = [self.cell(settings, rows) for settings in self.candidates]
+            if len(store.lines(cells)) == len(cells) and store.done(cells):
+                return rows
+        return None
+
+    def chosen(self, store: Store, variant: str | None = None) -> Settings | None:
+        """The setting with the largest mean accuracy; fewer finished seeds do not win by luck."""
+        if (rows := self.tuned_on(store)) is None:
+            return None
+
+        def quality(settings: Settings) -> tuple[int, float]:
+            found = [line["scores"]["accuracy"] for line in store.seeds(self.cell(settings, rows))]
+            return len(found), fmean(found) if found else 0.0
+
+        return max((s for s in self.candidates if s.get("variant") == variant), key=quality)
+
+    def shown(self, store: Store) -> list[Settings]:
+        """The settings that the tables show: chosen ones, defaults, and those nearest to the paper's."""
+        if self.method == methods.PUBLISHED:
+            found = [self.chosen(store, variant) for variant in methods.VARIANTS]
         else:
-            settings = methods.published_settings(
-                problem.info.n_clusters, variant, budget.grid, standardised=kind == "standardised"
-            )
-        seeds, whole = options.seed_numbers(budget), Data(problem.name, budget.rows)
-        data, tuning_seeds, final = whole, seeds, None
-        if budget.tuning_rows is not None and budget.tuning_rows < whole.n_rows:
-            data, tuning_seeds, final = Data(problem.name, budget.tuning_rows), (0,), whole
-        cells = [
-            tuple(Cell(data, method, s, seed, view) for seed in tuning_seeds) for s in settings
-        ]
-        return Row(
-            label, method, TUNED, f"{method}, {kind}" if kind else method, tuple(cells), budget, view,
-            final=final, final_seeds=() if final is None else seeds,
-        )  # fmt: skip
+            found = [self.chosen(store), self.default, self.as_printed]
+        return [s for i, s in enumerate(found) if s is not None and s not in found[:i]]
 
-    yield row(VARIANTS[0], methods.PUBLISHED, "paper")
-    yield (released := row(RELEASED, methods.PUBLISHED))
-    if problem.is_small and MANY_SEEDS[options.form]:
-        # The paper's choice on small data, as many anchors as clusters, over many more seeds.
-        k, seeds = problem.info.n_clusters, tuple(range(MANY_SEEDS[options.form]))
-        fewest = [cells for cells in released.candidates if cells[0].settings["n_anchors"] == k]
-        yield replace(
-            released, label=MANY, job=f"{methods.PUBLISHED}, many seeds", candidates=tuple(fewest),
-            budget=find_budget(options.form, problem, "many seeds"),
-            final=released.data, final_seeds=seeds,
-        )  # fmt: skip
-    yield row(STANDARDISED, methods.PUBLISHED, kind="standardised")
-    for view in range(problem.n_views) if problem.n_views > 1 else []:
-        label = f"LMVSC({view + 1}), released, one view"
-        yield row(label, methods.PUBLISHED, kind="one view", view=view)
-    for method in methods.BASELINES:
-        for one in _views_of(problem, method):
-            yield row(methods.title(method, one), method, view=one)
+    @property
+    def as_printed(self) -> Settings | None:
+        """The settings nearest to those behind the paper's figures, where they are not ours."""
+        return methods.AS_PRINTED.get(self.method, (None, ""))[0]
+
+    def on_most_rows(self, settings: Settings, store: Store) -> list[Line]:
+        """The finished fits of a setting, on the most rows where there are any."""
+        for rows in self.problem.sizes[::-1]:
+            if found := store.seeds(self.cell(settings, rows)):
+                return found
+        return []
 
 
-def _views_of(problem: Problem, method: str) -> Sequence[int | None]:
-    if method not in methods.SINGLE_VIEW or problem.n_views == 1:
-        return [None]
-    return range(problem.n_views)
+def entries(problem: Problem) -> list[Entry]:
+    """What a data set's table has: LMVSC, k-means, and the baselines that the paper prints for it."""
+    own = [Entry(problem, name) for name in (methods.PUBLISHED, methods.DEFAULT, methods.KMEANS)]
+    printed = [row for row in paper.ROWS[problem.name] if row.method in methods.BASELINES]
+    return own + [Entry(problem, row.method, row.view) for row in printed]
 
 
-def _unlabelled_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    labels = {methods.DEFAULT: OURS, methods.KMEANS: _kmeans_title(problem)}
-    for method in (*labels, methods.KMEANS_STANDARDISED, *methods.BASELINES):
-        budget = find_budget(options.form, problem, method)
-        data, seeds = Data(problem.name, budget.rows), options.seed_numbers(budget)
-        for view in _views_of(problem, method):
-            label = labels.get(method, methods.title(method, view))
-            cells = tuple(Cell(data, method, {}, seed, view) for seed in seeds)
-            yield Row(label, method, UNLABELLED, method, (cells,), budget, view)
-
-
-def _kmeans_title(problem: Problem) -> str:
-    name = methods.title(methods.KMEANS)
-    return f"{name}, raw" if problem.n_views == 1 else f"{name}, views at equal energy"
-
-
-def _made_rows(problem: Problem, options: Options) -> Iterator[Row]:
-    def row(label: str, method: str, settings: methods.Settings, view: int | None = None) -> Row:
-        budget = made_budget(options.form, problem, method)
-        cell = Cell(Data(problem.name, budget.rows, made=True), method, settings, 0, view)
-        return Row(label, method, MADE, method, ((cell,),), budget, view)
-
-    for label, variant in zip(VARIANTS, ("paper", "released"), strict=True):
-        yield row(label, methods.PUBLISHED, {**TIMED_SETTINGS, "variant": variant})
-    yield row(OURS, methods.DEFAULT, {})
-    yield row(_kmeans_title(problem), methods.KMEANS, {})
-    for method in methods.BASELINES:
-        view = _views_of(problem, method)[0]
-        yield row(methods.title(method, view), method, {}, view)
-
-
-def _refusals(problem: Problem) -> tuple[Cell, ...]:
-    """Ask methods how much memory they need; those for one view see the first."""
-    whole = Data(problem.name)
-    return tuple(
-        Cell(whole, "refusal", {"method": method}, 0, _views_of(problem, method)[0])
-        for method in methods.QUADRATIC
-    )
-
-
-def describe_cells() -> list[tuple[Problem, Cell]]:
-    """Cells that load each data set of the paper's two descriptions, where it is on this machine."""
-    return [(PROBLEMS[name], Cell(Data(name), "describe")) for name in paper.VIEWS]
+def run_all(cells: Sequence[Cell], seconds: float, store: Store) -> Steps:
+    """Cells one after the other, as long as there are seconds."""
+    purse = Purse(seconds, store)
+    for cell in cells:
+        if store.get(cell) is not None or purse.left > 0:
+            yield purse.ask([cell])

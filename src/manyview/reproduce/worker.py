@@ -119,8 +119,7 @@ def _serve(pipe: Connection) -> None:
             return
         answered = set()
         try:
-            if cells[0].method != "refusal":
-                loaded.views(cells[0].data)
+            loaded.views(cells[0].data)
             pipe.send((None, None))
             for number, line in enumerate(compute(cells, loaded)):
                 number = line.pop("number", number)

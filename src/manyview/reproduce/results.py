@@ -1,0 +1,146 @@
+"""Result lines -> rows of the tables: means and spreads over seeds, and the paper's figures beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import numpy as np
+
+from manyview.reproduce import methods, paper
+from manyview.reproduce.cells import Line, Store
+from manyview.reproduce.plan import Entry, Options, entries
+from manyview.reproduce.problems import PROBLEMS, Problem
+
+TUNED, UNLABELLED, NEAREST = "tuned with labels", "without labels", "as the paper ran it"
+"""How a row's settings were found."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Fits of one setting that differ in the seed alone."""
+
+    entry: Entry
+    label: str
+    protocol: str
+    lines: Sequence[Line]
+    printed: paper.PaperRow | None
+    n_tried: int = 1
+    tuned_on: int | None = None
+
+    def values(self, score: str) -> list[float]:
+        """A score of each seed."""
+        return [float(line["scores"][score]) for line in self.lines]
+
+    def mean(self, score: str = "accuracy") -> float:
+        """Mean of a score."""
+        return fmean(self.values(score))
+
+    def spread(self, score: str = "accuracy") -> float:
+        """Its sample standard deviation over seeds; 0 of one seed."""
+        values = self.values(score)
+        return stdev(values) if len(values) > 1 else 0.0
+
+    def figure(self, score: str = "accuracy") -> str:
+        """Mean and spread as text."""
+        spread = f" ± {self.spread(score):.3f}" if len(self.lines) > 1 else ""
+        return f"{self.mean(score):.3f}{spread}"
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were fitted."""
+        return int(self.lines[0]["n_rows"])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all rows of the data set."""
+        return self.n_rows == self.entry.problem.info.n_samples
+
+    @property
+    def seconds(self) -> float:
+        """Mean seconds of a fit."""
+        return fmean(float(line["seconds"]) for line in self.lines)
+
+    @property
+    def settings(self) -> str:
+        """The settings as text."""
+        shown = {n: v for n, v in self.lines[0]["settings"].items() if n != "variant"}
+        return methods.describe(shown)
+
+
+class Results:
+    """All rows of a run, by data set."""
+
+    def __init__(self, options: Options, store: Store, problems: Sequence[str]) -> None:
+        self.options, self.store = options, store
+        self.problems = [PROBLEMS[name] for name in problems if PROBLEMS[name].is_present()]
+        self.rows = {
+            p.name: [r for e in entries(p) for r in _rows(e, store)] for p in self.problems
+        }
+
+    def find(self, problem: Problem, protocol: str, *names: str) -> list[Row]:
+        """The rows of some methods on a data set, found in one way."""
+        rows = self.rows.get(problem.name, [])
+        return [row for row in rows if row.protocol == protocol and row.entry.method in names]
+
+    def published(self, problem: Problem) -> Row | None:
+        """The better of the two published variants, by mean accuracy."""
+        found = self.find(problem, TUNED, methods.PUBLISHED)
+        return max(found, key=Row.mean, default=None)
+
+    def best_baseline(self, problem: Problem, *names: str) -> Row | None:
+        """The baseline with the best mean accuracy; one on more rows goes before."""
+        found = self.find(problem, TUNED, *(names or methods.BASELINES))
+        return max(found, key=lambda row: (row.n_rows, row.mean()), default=None)
+
+
+def _rows(entry: Entry, store: Store) -> list[Row]:
+    """The rows of one method on a data set: tuned, on its defaults, and as the paper ran it."""
+    rows = []
+    for variant in methods.VARIANTS if entry.method == methods.PUBLISHED else [None]:
+        chosen = entry.chosen(store, variant)
+        if chosen is not None and (lines := entry.on_most_rows(chosen, store)):
+            label = entry.label if variant is None else f"LMVSC, {variant}"
+            n_tried = sum(s.get("variant") == variant for s in entry.candidates)
+            on = entry.tuned_on(store)
+            row = Row(entry, label, TUNED, lines, _printed(entry), n_tried, on)
+            rows.append(max([row, *_defaults(entry, store, row)], key=_quality))
+    rows += _defaults(entry, store)
+    if entry.as_printed is not None and (lines := entry.on_most_rows(entry.as_printed, store)):
+        rows.append(Row(entry, entry.label, NEAREST, lines, _printed(entry)))
+    return rows
+
+
+def _quality(row: Row) -> tuple[int, float]:
+    return row.n_rows, row.mean()
+
+
+def _defaults(entry: Entry, store: Store, tuned: Row | None = None) -> list[Row]:
+    """The row of the defaults; as a candidate of a tuned one it takes over how it was chosen."""
+    if entry.method == methods.PUBLISHED or not (lines := entry.on_most_rows({}, store)):
+        return []
+    if tuned is None:
+        return [Row(entry, entry.label, UNLABELLED, lines, _printed(entry))]
+    return [Row(entry, entry.label, TUNED, lines, tuned.printed, tuned.n_tried, tuned.tuned_on)]
+
+
+def _printed(entry: Entry) -> paper.PaperRow | None:
+    name = "LMVSC" if entry.method in (methods.PUBLISHED, methods.DEFAULT) else entry.method
+    return paper.find_row(entry.problem.name, name, entry.view)
+
+
+def fit_slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """The power p of the best fit of y by c x^p, by least squares on logarithms.
+
+    Examples
+    --------
+    >>> round(fit_slope([1, 10, 100], [2, 200, 20_000]), 6)
+    2.0
+    """
+    return float(np.polyfit(np.log(x), np.log(np.maximum(y, 1e-9)), 1)[0])
+
+
+def without_anchors(line: Line) -> float:
+    """Seconds as the authors time them: all but the anchors' k-means."""
+    return float(line["seconds"]) - float(line["stage_seconds"]["anchors"])
