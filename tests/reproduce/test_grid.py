@@ -36,7 +36,7 @@ def test_real_labels_are_those_of_single_fits(data):
         assert np.mean(fit.labels == model.labels_) > 0.999  # products are rounded elsewhere
 
 
-def test_anchors_and_products_are_made_once_for_all_alphas_and_variants(monkeypatch):
+def test_anchors_and_products_are_made_once_for_all_alphas(monkeypatch):
     counts = {"anchors": 0, "products": 0, "tiles": 0}
 
     def count(module, name, key):
@@ -48,21 +48,21 @@ def test_anchors_and_products_are_made_once_for_all_alphas_and_variants(monkeypa
 
         monkeypatch.setattr(module, name, counting)
 
-    count(graphs, "best_start", "anchors")
+    count(graphs, "litekmeans", "anchors")
     count(grid, "_multiply", "products")
     count(grid._Solved, "__call__", "tiles")
     fits = list(fit_grid(make("dense"), 4, 12, ALPHAS))
     assert len(fits) == 4
-    # Two views, one tile each: products once a view, problems solved once an alpha.
-    assert counts == {"anchors": 2, "products": 2, "tiles": 2}
+    # Two variants of two views, one tile each: products once a view, problems solved once an alpha.
+    assert counts == {"anchors": 4, "products": 4, "tiles": 4}
 
 
 def test_seconds_count_shared_work_in_full_but_spent_seconds_only_once():
-    fits = list(fit_grid(make("dense"), 4, 12, ALPHAS))
+    fits = list(fit_grid(make("dense"), 4, 12, ALPHAS, variants=["paper"]))
     shared = {(f.stage_seconds["anchors"], f.stage_seconds["products"]) for f in fits}
     assert len(shared) == 1
     total = sum(sum(f.stage_seconds.values()) for f in fits)
     assert sum(f.spent_seconds for f in fits) < total
-    last = fits[-1]  # of its alpha the second variant: nothing but what comes after the graph
-    after = sum(last.stage_seconds[s] for s in ("spectrum", "embedding", "labels"))
+    last = fits[-1]  # the second alpha: nothing but the graph and what comes after it
+    after = sum(last.stage_seconds[s] for s in ("graph", "spectrum", "embedding", "labels"))
     assert last.spent_seconds == pytest.approx(after)

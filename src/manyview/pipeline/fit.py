@@ -27,7 +27,8 @@ from manyview.stages.embedding import Basis, embed_rows, quartic_sums
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
 from manyview.stages.kmeans import Assignment, assign, lloyd
-from manyview.stages.labels import label_rows, start_centers
+from manyview.stages.labels import label_rows, start_centers, warn_of_alike
+from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import choose_rows, count_sample_rows, count_start_rows
@@ -209,14 +210,7 @@ def cluster_graph(
         embedding = graph.map_rows(embed, stage="embedding")
     with watch.stage("labels"):
         embedded = engine.open([embedding], run)
-        numbers = choose_rows(embedded.n_rows, count_start_rows(settings.known_clusters), rng)
-        sample = embedded.sample_rows(numbers).arrays[0]
-        start = find_centers(sample, settings, seed=int(rng.integers(2**30)), n_jobs=run.n_jobs)
-
-        def sweep(centers: Array) -> Assignment:
-            return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
-
-        centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
+        centers, inertia, n_iter = _place_centers(embedded, settings, rng, run.n_jobs)
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     return Clustering(
         embedding=embedding,
@@ -224,9 +218,34 @@ def cluster_graph(
         bases=bases,
         rank=rank,
         centers=centers,
-        inertia=last.inertia,
+        inertia=inertia,
         n_iter=n_iter,
     )
+
+
+def _place_centers(
+    embedded: Rows, settings: Settings, rng: np.random.Generator, n_jobs: int
+) -> tuple[Array, float, int]:
+    """Centres (k, c) of embedding rows, the rows' inertia, and the number of sweeps over them."""
+    k = settings.known_clusters
+    numbers = choose_rows(embedded.n_rows, count_start_rows(k), rng)
+    sample = embedded.sample_rows(numbers).arrays[0]
+    if settings.is_litekmeans:
+        warn_of_alike(sample, k)
+        starts = (sample[chosen] for chosen in draw_starts(len(sample), k, rng))
+
+        def over(function: Any) -> Any:
+            return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
+
+        best = litekmeans(over, starts)
+        return best.compared, best.inertia, best.n_iter
+
+    def sweep(centers: Array) -> Assignment:
+        return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
+
+    start = find_centers(sample, settings, seed=int(rng.integers(2**30)), n_jobs=n_jobs)
+    centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
+    return centers, last.inertia, n_iter
 
 
 def find_centers(sample: Array, settings: Settings, *, seed: int, n_jobs: int) -> Array:
@@ -266,6 +285,10 @@ def _embed(
     tile: GraphTile, first_row: int, *, transforms: Sequence[Array], row_norm: bool
 ) -> Array:
     return embed_rows(tile, transforms, row_norm=row_norm)
+
+
+def _on_rows(tile: list[Array], first_row: int, *, function: Any) -> Any:
+    return function(ScaledRows(tile[0]), first_row)
 
 
 def _assign(tile: list[Array], first_row: int, *, centers: Array) -> Assignment:

@@ -32,6 +32,7 @@ from manyview.stages.fusion import (
 )
 from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
+from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
 from manyview.stages.sampling import choose_rows, spread_evenly
 from manyview.stages.scaling import Scaler
@@ -99,7 +100,8 @@ def choose_graphs(
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
     for repeat, rng in enumerate(rngs):
-        late_rngs = [_rng_of(rng, scaler.name) for scaler in scalers]
+        names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
+        late_rngs = [_rng_of(rng, name) for name in names]
         (early_rng,) = rng.spawn(1)
         late: list[list[AnchorGraph]] = []
         if early_share < 1.0 or (weighs and repeat == 0):
@@ -192,6 +194,11 @@ def _find_anchors(
     if not isinstance(method, str):
         given = [method[v] for v in range(len(method))]
         return columns(given, 0).dense()
+    if settings.is_litekmeans:
+        drawn = draw_starts(len(described), n_anchors, rng)
+        each = (columns(sample.sample_rows(described[few]).arrays, 0).dense() for few in drawn)
+        over = partial(rows.derive(columns).map_reduce, stage="anchors")
+        return litekmeans(over, each).centers
     # Without scaling, values may be too large or small for single precision.
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     if method == "kmeans-all":
@@ -268,7 +275,7 @@ def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:
 
 
 def _rng_of(rng: np.random.Generator, name: str) -> np.random.Generator:
-    """A view's own randomness: the same wherever it stands among other views."""
+    """A view's own randomness: the same wherever it stands among other views, and for an equal name."""
     words = np.frombuffer(hashlib.blake2b(name.encode(), digest_size=16).digest(), "<u4")
     seed: Any = rng.bit_generator.seed_seq
     key = (*seed.spawn_key, *words.tolist())

@@ -36,9 +36,10 @@ class Settings:
     on a handful of rows are left out and the others are weighted by their strength; and with
     ``are_anchors_auto`` there are more anchors where samples lack views.
 
-    The last three are what only the published variants change: whether anchors' columns are scaled by
-    the inverse square root of their sums, whether embedding rows are scaled to unit length, and whether
-    ``alpha`` is relative to a view's energy.
+    The last five are what only the published variants change: whether anchors' columns are scaled by
+    the inverse square root of their sums, whether embedding rows are scaled to unit length, whether
+    ``alpha`` is relative to a view's energy, whether anchors and labels are found by
+    :mod:`~manyview.stages.litekmeans`, and whether it starts from the same samples in every view.
     """
 
     n_clusters: int | None
@@ -58,6 +59,8 @@ class Settings:
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
+    is_litekmeans: bool = False
+    starts_are_shared: bool = False
 
     @property
     def known_clusters(self) -> int:
@@ -81,9 +84,10 @@ def published_parameters(
 ) -> dict[str, Any]:
     """The parameters that make LMVSC the published method, of which ``variant`` is its own.
 
-    Raw features, absolute alpha, k-means on all rows for the anchors, no locality, equal weights, k
-    vectors, and embedding rows as they are. "paper" is its text; "released" is the authors' script,
-    which leaves out the degree scaling Sigma^-1/2.
+    Raw features, absolute alpha, the authors' k-means on all rows for the anchors and for the labels,
+    no locality, equal weights, k vectors, and embedding rows as they are. "paper" is its text;
+    "released" is their script, which leaves out the degree scaling Sigma^-1/2 and seeds the k-means of
+    every view alike.
     """
     check_option("variant", variant, ("paper", "released"))
     return {
@@ -152,6 +156,8 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         degree_norm=variant != "released",
         row_norm=variant is None,
         is_alpha_relative=variant is None,
+        is_litekmeans=variant is not None,
+        starts_are_shared=variant == "released",
     )
 
 

@@ -1,9 +1,9 @@
 """The published method over a grid of settings, sharing all work that settings have in common.
 
-Anchors are found once for each view, number of anchors and seed, and products of rows and anchors are
-made once for each of them; only the simplex problems are solved again for every alpha, and the two
-published variants share even their solutions. Labels are those of ``LMVSC.as_published`` with the
-same seed.
+Anchors are found once for each variant, view, number of anchors and seed, and products of rows and
+anchors are made once for each of them; only the simplex problems are solved again for every alpha. The
+variants share nothing, because their k-means starts from other rows. Labels are those of
+``LMVSC.as_published`` with the same seed.
 """
 
 from __future__ import annotations
@@ -62,20 +62,32 @@ def fit_grid(
 ) -> Iterator[GridFit]:
     """Fit the published method with one number of anchors and every alpha and variant.
 
-    "paper" is with and "released" without the degree scaling; ``seed`` is as ``random_state`` of the
-    estimator, and ``n_jobs`` None is all cores.
+    ``seed`` is as ``random_state`` of the estimator, and ``n_jobs`` None is all cores.
 
     Examples
     --------
     >>> from manyview import datasets
     >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
     >>> [(fit.alpha, fit.variant) for fit in fit_grid(views, 3, 6, [0.1, 1.0])]
-    [(0.1, 'paper'), (0.1, 'released'), (1.0, 'paper'), (1.0, 'released')]
+    [(0.1, 'paper'), (1.0, 'paper'), (0.1, 'released'), (1.0, 'released')]
     """
-    settings = resolve(published_parameters(n_clusters, n_anchors, alphas, "paper"), views)
+    for variant in variants:
+        params = published_parameters(n_clusters, n_anchors, alphas, variant)
+        yield from _fit_variant(views, params, alphas, seed=seed, n_jobs=count_jobs(n_jobs))
+
+
+def _fit_variant(
+    views: Views,
+    params: dict[str, Any],
+    alphas: Sequence[float],
+    *,
+    seed: int,
+    n_jobs: int,
+) -> Iterator[GridFit]:
+    settings = resolve(params, views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     *rngs, _ = _spawn(first)
-    run = Run(count_jobs(n_jobs), SilentProgress())
+    run = Run(n_jobs, SilentProgress())
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():
@@ -103,18 +115,16 @@ def fit_grid(
             solved = time.perf_counter() - started
             cpu_solved = cpu_shared + time.process_time() - cpu_started
             spent += solved
-            for variant in variants:
-                watch, cpu_started = Stopwatch(), time.process_time()
-                found = pipeline.cluster_graph(
-                    graph, moments, chosen,
-                    replace(settings, alpha=(alpha,), degree_norm=variant == "paper"),
-                    engine=engine, run=run, rng=_spawn(first)[-1], watch=watch,
-                )  # fmt: skip
-                spent += sum(watch.seconds.values())
-                seconds = {**shared, "graph": solved, **watch.seconds}
-                cpu = cpu_solved + time.process_time() - cpu_started
-                yield GridFit(alpha, variant, found.labels, seconds, spent, cpu)
-                spent = 0.0
+            watch, cpu_started = Stopwatch(), time.process_time()
+            found = pipeline.cluster_graph(
+                graph, moments, chosen, replace(settings, alpha=(alpha,)),
+                engine=engine, run=run, rng=_spawn(first)[-1], watch=watch,
+            )  # fmt: skip
+            spent += sum(watch.seconds.values())
+            seconds = {**shared, "graph": solved, **watch.seconds}
+            cpu = cpu_solved + time.process_time() - cpu_started
+            yield GridFit(alpha, params["variant"], found.labels, seconds, spent, cpu)
+            spent = 0.0
 
 
 def _spawn(seed: int) -> list[np.random.Generator]:

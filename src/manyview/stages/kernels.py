@@ -1,5 +1,7 @@
 """Compiled loops over tiles of graph rows and embedding rows, and nothing else."""
 
+import math
+
 from manyview.simplex.jit import inner, jit
 
 
@@ -47,6 +49,46 @@ def nearest(products, half_norms, labels, scores):
                 label = j
         labels[row] = label
         scores[row] = best
+
+
+@jit
+def nearest_with_lead(products, half_norms, square_norms, doubts, labels, leads):
+    """Write each row's nearest centre, and how much farther than it all others are at least.
+
+    products (n, k), half_norms (k), square_norms (n), doubts (n): in; a score products[row, j] -
+    half_norms[j] may be off by the row's doubt. labels (n), leads (n): out; the lead is 0 where doubt is
+    too large to tell.
+    """
+    n, k = products.shape
+    for row in range(n):
+        best, second, label = -math.inf, -math.inf, 0
+        for j in range(k):
+            score = products[row, j] - half_norms[j]
+            if score > second:
+                if score > best:
+                    second = best
+                    best = score
+                    label = j
+                else:
+                    second = score
+        doubt = 4.0 * doubts[row]
+        near = max(square_norms[row] - 2.0 * best, 0.0) + doubt
+        far = max(square_norms[row] - 2.0 * second - doubt, 0.0)
+        labels[row] = label
+        # Shorter by far more than a hundred subtractions in single precision are off by.
+        leads[row] = 0.999 * max(math.sqrt(far) - math.sqrt(near), 0.0)
+
+
+@jit
+def multiply_rows(rows, centers, products):
+    """Write rows (n, d) times centers (k, d) into products (n, k)."""
+    n, d = rows.shape
+    for row in range(n):
+        for j in range(centers.shape[0]):
+            total = 0.0
+            for c in range(d):
+                total += rows[row, c] * centers[j, c]
+            products[row, j] = total
 
 
 @jit

@@ -71,7 +71,7 @@ def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating])
     counts = np.bincount(labels, minlength=len(centers))
     far = int(np.argmax(distances))
     row = rows[far : far + 1].dense()[0].astype(np.float64)
-    sums, inertia = _sums_by_label(rows, labels, counts), float(distances.sum(dtype=np.float64))
+    sums, inertia = sums_by_label(rows, labels, counts), float(distances.sum(dtype=np.float64))
     return Assignment(sums, counts, inertia, float(distances[far]), row)
 
 
@@ -89,14 +89,14 @@ def _assign_incomplete(rows: IncompleteRows, centers: npt.NDArray[np.floating]) 
     sums = np.empty(centers.shape)
     for view, factor, columns, there in rows.parts():
         own = np.bincount(labels[there], minlength=k)
-        sums[:, columns] = factor * _sums_by_label(view, labels[there], own)
+        sums[:, columns] = factor * sums_by_label(view, labels[there], own)
         sums[:, columns] += (counts - own)[:, None] * centers[:, columns]
     far = int(np.argmax(distances))
     row = rows.one(far).dense(centers[labels[far]][None])[0]
     return Assignment(sums, counts, float(distances.sum()), float(distances[far]), row)
 
 
-def _sums_by_label(
+def sums_by_label(
     rows: ScaledRows, labels: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]
 ) -> Array:
     """Sum of each label's rows, shape (k, d)."""

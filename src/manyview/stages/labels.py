@@ -32,13 +32,7 @@ def start_centers(
 
     ``each`` maps a function over the starts, in their order; a thread pool's map will do.
     """
-    n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
-    if n_distinct < n_clusters:
-        warn_user(
-            f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
-            f"{n_clusters}: some clusters stay empty.",
-            ConvergenceWarning,
-        )
+    warn_of_alike(sample, n_clusters)
 
     def solve(seed: int) -> KMeans:
         kmeans = KMeans(n_clusters, n_init=1, max_iter=max_iter, tol=tol, random_state=seed)
@@ -49,6 +43,17 @@ def start_centers(
         warnings.simplefilter("ignore", ConvergenceWarning)
         solutions = list(each(solve, [seed + start for start in range(n_init)]))
     return np.asarray(min(solutions, key=lambda solution: solution.inertia_).cluster_centers_)
+
+
+def warn_of_alike(sample: Array, n_clusters: int) -> None:
+    """Warn where embedding rows (n, c) are so much alike that clusters will stay empty."""
+    n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
+    if n_distinct < n_clusters:
+        warn_user(
+            f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
+            f"{n_clusters}: some clusters stay empty.",
+            ConvergenceWarning,
+        )
 
 
 def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:
