@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from manyview.datasets import info
 from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.page import build_page
 from manyview.reproduce.plan import Options
@@ -16,7 +17,7 @@ from manyview.reproduce.problems import Problem, load_whole
 from manyview.reproduce.run import jobs, targets
 
 PRESENT = ("handwritten", "mnist", "covtype", "msrcv1")
-SECONDS = {"LMVSC as published": 2e-3, "MLRSSC": 2e-2}
+SECONDS = {"LMVSC, released": 2e-3, "MLRSSC": 2e-2}
 
 
 @pytest.fixture
@@ -27,11 +28,13 @@ def some_data(monkeypatch):
 
 @pytest.fixture
 def small_msrc(tmp_path, monkeypatch):
-    """A folder of data with a small MSRC-v1, sorted by class: 210 rows, two views."""
-    target = np.repeat(np.arange(7), 30)
-    rng = np.random.default_rng(0)
-    views = [np.eye(7)[target] + 0.1 * rng.random((210, 7)), rng.random((210, 3))]
-    np.savez(tmp_path / "msrcv1.npz", view_0=views[0], view_1=views[1], labels=target)
+    """A folder of data with something like MSRC-v1: five views of rows sorted by class."""
+    target, rng = np.repeat(np.arange(7), 30), np.random.default_rng(0)
+    middles = [rng.random((7, width)) for width in info("msrcv1").n_features]
+    views = [M[target] + 0.1 * rng.random((210, M.shape[1])) for M in middles]
+    np.savez(
+        tmp_path / "msrcv1.npz", labels=target, **{f"view_{i}": X for i, X in enumerate(views)}
+    )
     monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
     load_whole.cache_clear()
     yield
@@ -52,6 +55,7 @@ def make_up(cell: Cell) -> dict:
         "status": "done",
         "scores": {name: rng.uniform(0.2, 0.95) for name in names},
         "seconds": seconds,
+        "spent_seconds": seconds / (10 if cell.method == "LMVSC, released" else 1),
         "stage_seconds": stages,
         "peak_bytes": 10**8,
         "n_rows": cell.data.n_rows,

@@ -1,6 +1,7 @@
 """Cells have lasting names; a store goes on where it stopped."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ def test_the_id_depends_on_content_and_not_on_order():
         replace(CELL, method="AMGL"),
         replace(CELL, settings={"a": 1}),
         replace(CELL, data=Data("handwritten", 100)),
-        replace(CELL, data=Data("handwritten", made=True)),
+        replace(CELL, data=Data("handwritten", shuffled=0)),
     ]
     assert len({CELL.id, *(cell.id for cell in others)}) == 7
 
@@ -35,7 +36,7 @@ def test_a_line_says_what_was_run_and_by_which_code(results_file):
 def test_finished_cells_are_not_missing_in_the_next_run(results_file):
     Store(results_file).add(CELL, {"status": "done"})
     other = replace(CELL, seed=1)
-    assert Store(results_file).missing([CELL, other, other], limit=None) == [other]
+    assert Store(results_file).missing([CELL, other, other], 5.0) == [other]
 
 
 def test_a_line_that_was_cut_off_is_computed_again_and_harms_no_other(results_file):
@@ -46,7 +47,7 @@ def test_a_line_that_was_cut_off_is_computed_again_and_harms_no_other(results_fi
     assert len(store) == 1
     other = replace(CELL, seed=1)
     store.add(other, {"status": "done"})
-    assert Store(results_file).missing([CELL, other], limit=None) == []
+    assert Store(results_file).missing([CELL, other]) == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_a_line_that_was_cut_off_is_computed_again_and_harms_no_other(results_fi
     [
         ("stopped", 5.0, 5.0, False),
         ("stopped", 5.0, 6.0, True),
-        ("stopped", 5.0, None, True),
+        ("stopped", 5.0, math.inf, True),
         ("refused", 5.0, 5.0, True),
         ("failed", 5.0, 5.0, True),
     ],
@@ -64,10 +65,13 @@ def test_a_stopped_cell_needs_more_time_and_other_unfinished_ones_do_not(
 ):
     store = Store(None)
     store.add(CELL, {"status": status, "reason": ""}, limit=had)
-    assert bool(store.missing([CELL], limit=limit)) is is_missing
+    assert bool(store.missing([CELL], limit)) is is_missing
 
 
-def test_memory_that_a_method_said_it_needs_is_not_asked_for_again():
-    store, cell = Store(None), replace(CELL, method="refusal")
-    store.add(cell, {"status": "refused", "bytes_needed": 9, "bytes_free": 1})
-    assert store.missing([cell], limit=None) == []
+def test_finished_seeds_of_a_setting_are_found_in_order(results_file):
+    store = Store(results_file)
+    for seed, status in ((2, "done"), (0, "done"), (1, "stopped")):
+        store.add(replace(CELL, seed=seed), {"status": status})
+    store.add(replace(CELL, view=1), {"status": "done"})
+    for one in (store, Store(results_file)):
+        assert [line["seed"] for line in one.seeds(CELL)] == [0, 2]

@@ -80,7 +80,10 @@ def test_evidence_has_one_line_for_all_seeds_of_a_setting(page):
 def test_a_page_of_one_target_measures_that_alone(some_data, fill):
     options = Options("quick")
     page = build_page(["row-order"], options, fill(["row-order"], options))
-    assert [s.name for s in page.sections] == ["purity", "row_order"]  # purity is of the paper alone
+    assert [s.name for s in page.sections] == [
+        "purity",
+        "row_order",
+    ]  # purity is of the paper alone
     assert not page.tables and page.n_unfinished == 0
 
 

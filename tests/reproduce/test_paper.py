@@ -4,16 +4,15 @@ from statistics import fmean
 
 import pytest
 
-from manyview import datasets
 from manyview.reproduce import paper
-from manyview.reproduce.findings import CLAIMS, RULES
+from manyview.reproduce.claims import CLAIMS
 from manyview.reproduce.problems import PROBLEMS
 
 MULTI_VIEW = ("caltech7", "caltech20", "handwritten", "reuters", "nus")
 
 
 def test_every_data_set_has_its_rows():
-    assert set(paper.ROWS) == set(PROBLEMS)
+    assert set(paper.ROWS) == set(PROBLEMS) - {"msrcv1"}
     assert [len(paper.ROWS[name]) for name in MULTI_VIEW] == [16, 16, 16, 8, 7]
     assert sum(map(len, paper.ROWS.values())) == 16 * 3 + 8 + 7 + 3 * 4 + 2 * 2
 
@@ -32,25 +31,15 @@ def test_average_gain_is_the_seven_per_cent_of_the_text():
     assert 0.07 <= fmean(gains) < 0.08
 
 
-def test_every_claim_is_measured():
-    assert list(CLAIMS) == [measure.__name__ for measure in RULES]
-    assert all(claim["title"] and claim["claim"] for claim in CLAIMS.values())
-
-
 def test_sscomp_takes_16_to_21_times_as_long_on_mnist():
     ratios = []
     for name in (name for name in paper.ROWS if name.startswith("mnist")):
         *others, own = (row.seconds for row in paper.ROWS[name])
         ratios += [seconds / own for seconds in others]
-    claim = CLAIMS["speed"]["claim"]
-    assert f"{min(ratios):.1f} to {max(ratios):.1f} times by the printed seconds" in claim
+    (claim, _) = [claim for claim in CLAIMS if claim.section == "speed"]
+    assert claim.paper == f"{min(ratios):.0f} to {max(ratios):.0f} times"
+    assert claim.bar <= min(ratios)
     assert (round(min(ratios), 1), round(max(ratios), 1)) == (16.1, 20.9)
-
-
-@pytest.mark.parametrize("name", paper.VIEWS)
-def test_every_view_of_a_published_data_set_has_the_papers_name(name):
-    known = datasets.info(PROBLEMS[name].registry)
-    assert known.is_published and len(paper.VIEWS[name]) == len(known.n_features)
 
 
 def test_a_row_is_found_by_method_and_view():

@@ -1,128 +1,124 @@
-"""What is run: the paper's methods and grid, two protocols apart, within budgets that are printed."""
+"""The rule for budgets: more rows, then settings, then seeds, within the seconds."""
 
 import pytest
 
 from manyview.reproduce import methods, paper
-from manyview.reproduce.budget import RUN_SECONDS, Budget, find_budget
 from manyview.reproduce.cells import Store
-from manyview.reproduce.plan import MADE, TUNED, UNLABELLED, Options, plan_table
+from manyview.reproduce.plan import Budget, Entry, Options, entries
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.run import FIGURES, TABLES, targets
-
-pytestmark = pytest.mark.usefixtures("some_data")
 
 
-@pytest.mark.parametrize("name", ["handwritten", "mnist-gaussian", "covertype"])
-@pytest.mark.parametrize("form", ["quick", "full", "unlimited"])
-def test_every_method_the_paper_lists_has_a_row_in_both_protocols(name, form):
-    table = plan_table(PROBLEMS[name], Options(form))
-    for printed in paper.ROWS[name]:
-        if printed.method not in ("LMVSC", "KMeans"):
-            rows = [r for r in table.rows if (r.method, r.view) == (printed.method, printed.view)]
-            assert {row.protocol for row in rows} == {TUNED, UNLABELLED}
-    labels = {row.label: row.protocol for row in table.rows}
-    assert labels["LMVSC, paper variant"] == labels["LMVSC, released variant"] == TUNED
-    assert labels["LMVSC, our defaults"] == UNLABELLED
+def run(entry, budget, seconds, store=None):
+    """Run an entry; ``seconds`` says what a cell takes. The cells, in their order."""
+    store, seen = store or Store(None), []
+    for cells, left in entry.steps(budget, store):
+        for cell in store.missing(cells, left):
+            took = seconds(cell)
+            line = {"status": "done", "seconds": took, "scores": {"accuracy": 0.5}}
+            if took > left:
+                line = {"status": "stopped", "spent_seconds": left, "reason": ""}
+            store.add(cell, line, limit=left)
+            seen.append(cell)
+    return store, seen
 
 
-@pytest.mark.parametrize("form", ["quick", "full", "unlimited"])
-def test_nothing_without_labels_has_settings_to_choose_from(form):
-    for problem in PROBLEMS.values():
-        for row in plan_table(problem, Options(form)).rows:
-            if row.protocol != TUNED:
-                assert len(row.candidates) == 1 and row.final is None
-            if row.protocol == UNLABELLED:
-                assert all(cell.settings == {} for cell in row.tuning_cells)
+def linear(cell):
+    return cell.data.n_rows / 1000
 
 
-def test_the_published_grid_is_the_papers():
-    rows = plan_table(PROBLEMS["handwritten"], Options("full")).rows
-    row = next(row for row in rows if row.label == "LMVSC, paper variant")
-    tried = {
-        (cells[0].settings["n_anchors"], cells[0].settings["alpha"]) for cells in row.candidates
-    }
-    assert tried == {(m, a) for m in (10, 50, 100) for a in (0.001, 0.01, 0.1, 1.0, 10.0)}
-    assert {cell.seed for cell in row.candidates[0]} == set(range(10))
+MNIST = PROBLEMS["mnist-gaussian"]
 
 
-def test_absent_data_is_made_and_never_tuned():
-    table = plan_table(PROBLEMS["reuters"], Options("quick"))
-    assert not table.is_present
-    assert {row.protocol for row in table.rows} == {MADE}
-    assert all(cell.data.made for row in table.rows for cell in row.tuning_cells)
+def test_rows_grow_four_times_up_to_all():
+    assert MNIST.sizes == [1093, 4375, 17500, 70000]
+    assert PROBLEMS["handwritten"].sizes == [500, 2000]
 
 
-def test_without_a_budget_nothing_is_cut():
-    for problem in PROBLEMS.values():
-        for row in plan_table(problem, Options("unlimited")).rows:
-            assert row.data.rows is None and row.budget.seconds is None
-            assert {cell.data for cell in row.tuning_cells} == {row.data}
+def test_a_quick_method_sees_all_rows_settings_and_seeds():
+    entry = Entry(PROBLEMS["handwritten"], "AMGL")
+    store, cells = run(entry, Budget(1000, 3), linear)
+    assert entry.reached(store) == entry.tuned_on(store) == 2000
+    n_settings = len(entry.candidates)
+    assert len(cells) == 1 + 3 * n_settings
+    assert {cell.seed for cell in cells} == {0, 1, 2}
 
 
-def test_what_is_cut_is_printed():
-    budget = Budget(rows=5000, tuning_rows=1000, grid="small", seeds=1, seconds=300)
-    text = budget.describe(70_000).replace("\u202f", " ")
-    assert text == "5 000 of 70 000 rows; settings chosen on 1 000; small grid; at most 300 s"
-    assert Budget().describe(70_000) == ""
-    untuned = budget.describe(70_000, is_tuned=False).replace("\u202f", " ")
-    assert untuned == "5 000 of 70 000 rows; at most 300 s"
+def test_a_slow_method_stops_where_the_next_size_would_not_fit():
+    entry = Entry(MNIST, "SSCOMP", 0)
+    store, cells = run(entry, Budget(50, 5), lambda cell: (cell.data.n_rows / 1000) ** 2)
+    # 1.2 and 19 s; the next would take 16 times as long.
+    assert entry.reached(store) == 4375
+    assert not [cell for cell in cells if cell.data.n_rows > 4375]
+    assert not [line for line in store.all_lines() if line["status"] == "stopped"]
 
 
-def test_runs_end_within_the_times_they_promise():
-    assert RUN_SECONDS["quick"] <= 570 and RUN_SECONDS["full"] <= 3 * 3600 - 300
+def test_settings_are_tried_where_they_cost_at_most_half_of_what_is_left():
+    entry = Entry(MNIST, "SSCOMP", 0)
+    store, _ = run(entry, Budget(200, 2), linear)
+    assert entry.reached(store) == 70000
+    assert entry.tuned_on(store) == 4375  # nine settings: 39 s of 107; of 17 500 rows 158 s
 
 
-def test_settings_are_chosen_on_few_rows_and_measured_on_more():
-    store = Store(None)
-    row = plan_table(PROBLEMS["mnist-gaussian"], Options("full")).rows[0]
-    assert row.tuning_cells[0].data.n_rows == 3000
-    for number, cells in enumerate(row.candidates):
-        accuracy = 0.9 if number == 7 else 0.1
-        store.add(cells[0], {"status": "done", "scores": {"accuracy": accuracy}})
-    results = row.result_cells(store)
-    assert {cell.data.n_rows for cell in results} == {10_000}
-    assert [cell.seed for cell in results] == [0, 1, 2]
-    assert results[0].settings == row.candidates[7][0].settings
+def test_nothing_is_started_that_does_not_fit():
+    for seconds in (5, 30, 100, 300):
+        store, _ = run(Entry(MNIST, "SSCOMP", 0), Budget(seconds, 20), linear)
+        assert sum(line["seconds"] for line in store.all_lines()) <= seconds
 
 
-def test_a_setting_that_few_seeds_finished_does_not_win():
-    store = Store(None)
-    row = plan_table(PROBLEMS["handwritten"], Options("quick")).rows[0]
-    store.add(row.candidates[0][0], {"status": "done", "scores": {"accuracy": 0.99}})
-    for cell in row.candidates[1]:
-        store.add(cell, {"status": "done", "scores": {"accuracy": 0.5}})
-    assert row.result_cells(store) == row.candidates[1]
+def test_the_published_method_shares_anchors_on_its_way():
+    entry = Entry(PROBLEMS["handwritten"], methods.RELEASED)
+    store, cells = run(entry, Budget(10_000, 2), linear)
+    first = [cell for cell in cells if cell.data.rows == 500]
+    assert {cell.settings["n_anchors"] for cell in first} == {50} and len(first) == 5
+    assert entry.tuned_on(store) == 2000
+    assert len(entry.shown(store)) == 1
 
 
-def test_seeds_are_as_many_as_asked_for_but_slow_methods_have_fewer():
-    table = plan_table(PROBLEMS["handwritten"], Options("full", seeds=4))
-    seeds = {
-        row.label: len(row.result_cells(Store(None))) for row in table.rows if row.protocol == TUNED
-    }
-    assert seeds["LMVSC, paper variant"] == 4
-    assert (seeds["E3SC(1)"], seeds["MLRSSC"]) == (2, 1)
+def test_a_run_that_goes_on_computes_nothing_twice_and_gets_no_further():
+    entry = Entry(MNIST, "AMGL")
+    store, cells = run(entry, Budget(60, 3), linear)
+    again, more = run(entry, Budget(60, 3), linear, store)
+    assert cells and not more
+    _, more = run(entry, Budget(600, 3), linear, again)
+    assert more  # with more seconds it does
 
 
-def test_targets_are_named_or_all():
-    assert targets([]) == targets(["all"]) == [*TABLES, *FIGURES]
-    assert targets(["digits", "nus"]) == ["nus", "digits"]
-    with pytest.raises(ValueError, match="no table or figure 'nuss'"):
-        targets(["nuss"])
+def test_a_stopped_size_ends_the_climb():
+    entry = Entry(MNIST, "E3SC", 0)
+    store, cells = run(entry, Budget(10, 3), lambda cell: 1 if cell.data.n_rows < 2000 else 99)
+    assert [cell.data.n_rows for cell in cells] == [1093, 4375]
+    assert entry.reached(store) == 1093
 
 
-def test_settings_are_named_as_the_paper_names_them():
-    settings = {"variant": "paper", "n_anchors": 50, "alpha": 0.1, "standardised": False}
-    assert methods.describe(settings) == "m = 50, alpha = 0.1"
-    assert methods.describe({}) == "defaults"
+def test_the_best_setting_is_chosen_and_fewer_seeds_do_not_win():
+    entry = Entry(PROBLEMS["handwritten"], "AMGL")
+    store, _ = run(entry, Budget(1000, 2), linear)
+    for line in store.all_lines():
+        line["scores"] = {"accuracy": 0.9 if line["settings"].get("n_neighbors") == 10 else 0.5}
+    assert entry.chosen(store) == {"n_neighbors": 10, "scaling": None}
+    lucky = entry.cell({"n_neighbors": 5, "scaling": None}, 2000, 0)
+    store.get(lucky)["scores"] = {"accuracy": 1.0}
+    store.get(entry.cell(lucky.settings, 2000, 1))["status"] = "failed"
+    assert entry.chosen(store) == {"n_neighbors": 10, "scaling": None}
 
 
-def test_every_baseline_has_its_defaults_first():
-    for method in methods.BASELINES:
-        assert all(
-            methods.baseline_settings(method, size)[0] == {} for size in ("none", "small", "full")
-        )
+def test_entries_are_those_of_the_papers_tables():
+    found = entries(PROBLEMS["handwritten"])
+    printed = [row for row in paper.ROWS["handwritten"] if row.method != "LMVSC"]
+    assert len(found) == 4 + len(printed)
+    assert [entry.method for entry in entries(PROBLEMS["covertype"])] == [
+        *methods.PUBLISHED, methods.DEFAULT, methods.KMEANS,
+    ]  # fmt: skip
 
 
-def test_samples_have_rows_for_every_class():
-    rcv1 = PROBLEMS["rcv1"]
-    assert find_budget("quick", rcv1, "E3SC").rows >= 4 * rcv1.info.n_clusters
+def test_options_override_seeds_and_the_unlimited_form_has_no_limit():
+    assert Options("quick").budget("AMGL") == (4, 2)
+    assert Options("full", seeds=1).budget(methods.RELEASED).seeds == 1
+    assert Options("unlimited").budget("AMGL").seconds == float("inf")
+
+
+@pytest.mark.parametrize("form", ["quick", "full"])
+def test_every_form_has_a_budget_for_whatever_is_run(form):
+    for method in (*methods.PUBLISHED, methods.DEFAULT, *methods.BASELINES, "figure"):
+        budget = Options(form).budget(method)
+        assert budget.seconds > 0 and budget.seeds > 0

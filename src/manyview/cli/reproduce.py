@@ -91,9 +91,8 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
 
     def show() -> None:
         if page.n_unfinished:
-            say(
-                f"{count(page.n_unfinished, 'job')} of the page have work left; the same command goes on."
-            )
+            left = count(page.n_unfinished, "job")
+            say(f"{left} of the page have work left; the same command goes on.")
         for claim, _, here, verdict in page.claims.rows:
             click.echo(f"{verdict:<24} {claim} ({here})")
         click.echo(f"{n_computed} cells computed in {seconds:.0f} s, {n_before} were there.")
@@ -107,7 +106,10 @@ def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force
         "n_computed": n_computed,
         "n_lines": len(store),
         "seconds": round(seconds, 1),
-        "claims": [dict(zip(map(str.lower, page.claims.head), row)) for row in page.claims.rows],
+        "claims": [
+            dict(zip(("claim", "paper", "here", "verdict"), row, strict=True))
+            for row in page.claims.rows
+        ],
     }
     print_result(summary, show)
 

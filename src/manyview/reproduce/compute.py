@@ -45,7 +45,7 @@ def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
     if first.view is not None:
         name = views.names[first.view]
         views = Views({name: views.arrays[first.view]}, target=views.target)
-    if first.method == methods.PUBLISHED:
+    if first.method in methods.PUBLISHED:
         yield from _fit_published(cells, views)
     elif first.method == "t-SNE":
         yield {"status": "done", **place_rows(views, first)}
@@ -54,13 +54,12 @@ def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
 
 
 def batches(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Put together the cells that share work: published fits that differ in alpha and variant only."""
+    """Put together the cells that share work: published fits that differ in alpha alone."""
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         key: Any = cell.id
-        if cell.method == methods.PUBLISHED:
-            s = cell.settings
-            key = (cell.data, cell.view, cell.seed, s["n_anchors"])
+        if cell.method in methods.PUBLISHED:
+            key = (cell.data, cell.method, cell.seed, cell.settings["n_anchors"])
         groups.setdefault(key, []).append(cell)
     return list(groups.values())
 
@@ -82,19 +81,15 @@ def warm_up() -> None:
 
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     """Fit cells that share anchors; they come in the order of the grid, so look each one up."""
-    settings = cells[0].settings
-    wanted = {(cell.settings["alpha"], cell.settings["variant"]): i for i, cell in enumerate(cells)}
-    alphas = sorted({alpha for alpha, _ in wanted})
-    variants = sorted({variant for _, variant in wanted})
-    k, m, seed = cells[0].data.n_clusters, settings["n_anchors"], cells[0].seed
+    first, numbers = cells[0], {cell.settings["alpha"]: i for i, cell in enumerate(cells)}
+    k, m = first.data.n_clusters, first.settings["n_anchors"]
+    variants = [methods.PUBLISHED[first.method]]
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for fit in fit_grid(views, k, m, alphas, variants=variants, seed=seed):
-            if (fit.alpha, fit.variant) not in wanted:
-                continue
+        for fit in fit_grid(views, k, m, sorted(numbers), variants=variants, seed=first.seed):
             yield {
                 "status": "done",
-                "number": wanted[fit.alpha, fit.variant],
+                "number": numbers[fit.alpha],
                 **_scored(views, fit.labels, sum(fit.stage_seconds.values())),
                 "stage_seconds": fit.stage_seconds,
                 "spent_seconds": fit.spent_seconds,

@@ -10,7 +10,10 @@ from manyview.reproduce import paper
 
 Settings = dict[str, Any]
 
-PUBLISHED = "LMVSC as published"
+RELEASED, AS_TEXT = "LMVSC, released", "LMVSC, paper"
+PUBLISHED = {RELEASED: "released", AS_TEXT: "paper"}
+"""The published method as the authors' script has it, and as the paper's text has it: its variants."""
+
 DEFAULT = "LMVSC"
 KMEANS = "KMeans"
 BASELINES = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
@@ -21,8 +24,7 @@ SINGLE_VIEW = ("E3SC", "SSCOMP")
 
 TITLES = {KMEANS: "k-means", "MSCIAS": "MSC_IAS (our reconstruction)"}
 
-VARIANTS = ("paper", "released")
-TIMED: Settings = {"variant": "released", "n_anchors": 50, "alpha": 0.01}
+TIMED: Settings = {"n_anchors": 50, "alpha": 0.01}
 """Of the published method, where only its time counts."""
 
 AS_PRINTED: dict[str, tuple[Settings, str]] = {
@@ -57,11 +59,11 @@ GRIDS: dict[str, list[Settings]] = {
 
 
 def candidates(method: str, n_clusters: int) -> list[Settings]:
-    """All settings that labels choose from; of the published method the paper's grid, both variants."""
-    if method != PUBLISHED:
+    """All settings that labels choose from; of the published method the paper's grid."""
+    if method not in PUBLISHED:
         return [{}, *GRIDS.get(method, [])]
     numbers = paper.anchor_numbers(n_clusters)
-    return _grid(variant=VARIANTS, n_anchors=numbers, alpha=paper.ALPHAS)
+    return _grid(n_anchors=numbers, alpha=paper.ALPHAS)
 
 
 def title(method: str, view: int | None = None) -> str:

@@ -5,6 +5,7 @@ The page is the same as HTML, by one template, and as Markdown, which is what is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -239,9 +240,9 @@ def _look(column: str, cell: str) -> str:
     if column.startswith("Verdict"):
         kind = "holds" if cell.startswith(HOLDS) and not cell.startswith(PARTLY) else "other"
         return "verdict fails" if cell.startswith("does not") else f"verdict {kind}"
-    if "aper" in column:
+    if column.lower().endswith(("paper", "paper's ratio")):
         return "n paper"
-    return "n" if cell[:1].isdigit() or cell[:1] in "+-–" else ""
+    return "n" if re.fullmatch(r"[-+–.\d± /]+(of \d+)?", cell) else ""
 
 
 def render_markdown(page: Page) -> str:

@@ -1,9 +1,9 @@
 """What is run, and how far each method goes: one rule for all of them.
 
 A method has so many seconds for a data set (``budgets.csv``). It is fitted with its defaults on more and
-more rows, each time four times as many, as long as the next size would fit; then its grid of
-settings is tried on the most rows where that costs at most half of what is left, seed by seed; then
-what was chosen is fitted on the most rows with as many seeds as fit.
+more rows, each time four times as many; then its grid of settings is tried, on the most rows it can
+be, seed by seed; each as long as the next step would cost at most half of what is left. With
+what is left then, the chosen setting is fitted on the most rows with as many seeds as fit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}
 """No new work is started after so many seconds of a run: what is left is done by the next one."""
 
 _GROWTH = 4.0  # of rows from one size to the next; seconds grow by no less
-_SHARE = 0.5  # of what is left may be spent on trying settings
+_SHARE = 0.5  # of what is left may be spent on the next size, or on trying settings
 
 Steps = Iterator[tuple[Sequence[Cell], float]]
 """Cells to be computed next, and the seconds that are left for them."""
@@ -96,7 +96,7 @@ class Entry:
     @property
     def default(self) -> Settings:
         """What is fitted first: the method's defaults, or the published method as it is timed."""
-        return methods.TIMED if self.method == methods.PUBLISHED else {}
+        return methods.TIMED if self.method in methods.PUBLISHED else {}
 
     @property
     def candidates(self) -> list[Settings]:
@@ -114,7 +114,7 @@ class Entry:
         seconds: list[float] = []
         for rows in self.problem.sizes:
             growth = seconds[-1] / seconds[-2] if len(seconds) > 1 else _GROWTH
-            if seconds and seconds[-1] * max(growth, _GROWTH) > purse.left:
+            if seconds and seconds[-1] * max(growth, _GROWTH) > _SHARE * purse.left:
                 return
             first = self.cell(self.default, rows)
             yield purse.ask([first, *self._shared(rows)])
@@ -124,7 +124,7 @@ class Entry:
 
     def _shared(self, rows: int) -> list[Cell]:
         """Settings of the published method that cost next to nothing beside the one that is timed."""
-        if self.method != methods.PUBLISHED:
+        if self.method not in methods.PUBLISHED:
             return []
         same = [s for s in self.candidates if s["n_anchors"] == methods.TIMED["n_anchors"]]
         return [self.cell(settings, rows) for settings in same]
@@ -150,8 +150,9 @@ class Entry:
             for seed in range(n_seeds):
                 cells = [self.cell(settings, rows, seed) for settings in self.candidates]
                 is_known = len(store.lines(cells)) == len(cells)
-                expected = self._expected(self.candidates, rows, store)
-                if not is_known and expected > _SHARE * purse.left:
+                shared = set(self._shared(rows))  # fitted on the way up
+                dear = [cell.settings for cell in cells if cell not in shared]
+                if not is_known and self._expected(dear, rows, store) > _SHARE * purse.left:
                     break
                 yield purse.ask(cells)
             if self.tuned_on(store) == rows:
@@ -160,7 +161,7 @@ class Entry:
     def _expected(self, tried: Sequence[Settings], rows: int, store: Store) -> float:
         """Seconds of settings, by those of the defaults on the same rows."""
         one = float(store.done([self.cell(self.default, rows)])[0]["seconds"])
-        if self.method != methods.PUBLISHED:
+        if self.method not in methods.PUBLISHED:
             return one * len(tried)
         # Anchors are what costs, and are shared by all settings of one m.
         return one * float(sum({s["n_anchors"] for s in tried}) / methods.TIMED["n_anchors"])
@@ -178,7 +179,7 @@ class Entry:
                 return rows
         return None
 
-    def chosen(self, store: Store, variant: str | None = None) -> Settings | None:
+    def chosen(self, store: Store) -> Settings | None:
         """The setting with the largest mean accuracy; fewer finished seeds do not win by luck."""
         if (rows := self.tuned_on(store)) is None:
             return None
@@ -187,14 +188,13 @@ class Entry:
             found = [line["scores"]["accuracy"] for line in store.seeds(self.cell(settings, rows))]
             return len(found), fmean(found) if found else 0.0
 
-        return max((s for s in self.candidates if s.get("variant") == variant), key=quality)
+        return max(self.candidates, key=quality)
 
     def shown(self, store: Store) -> list[Settings]:
         """The settings that the tables show: chosen ones, defaults, and those nearest to the paper's."""
-        if self.method == methods.PUBLISHED:
-            found = [self.chosen(store, variant) for variant in methods.VARIANTS]
-        else:
-            found = [self.chosen(store), self.default, self.as_printed]
+        found = [self.chosen(store)]
+        if self.method not in methods.PUBLISHED:
+            found += [self.default, self.as_printed]
         return [s for i, s in enumerate(found) if s is not None and s not in found[:i]]
 
     @property
@@ -212,7 +212,8 @@ class Entry:
 
 def entries(problem: Problem) -> list[Entry]:
     """What a data set's table has: LMVSC, k-means, and the baselines that the paper prints for it."""
-    own = [Entry(problem, name) for name in (methods.PUBLISHED, methods.DEFAULT, methods.KMEANS)]
+    names = (*methods.PUBLISHED, methods.DEFAULT, methods.KMEANS)
+    own = [Entry(problem, name) for name in names]
     printed = [row for row in paper.ROWS[problem.name] if row.method in methods.BASELINES]
     return own + [Entry(problem, row.method, row.view) for row in printed]
 

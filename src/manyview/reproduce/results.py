@@ -65,8 +65,7 @@ class Row:
     @property
     def settings(self) -> str:
         """The settings as text."""
-        shown = {n: v for n, v in self.lines[0]["settings"].items() if n != "variant"}
-        return methods.describe(shown)
+        return methods.describe(self.lines[0]["settings"])
 
 
 class Results:
@@ -86,7 +85,7 @@ class Results:
 
     def published(self, problem: Problem) -> Row | None:
         """The better of the two published variants, by mean accuracy."""
-        found = self.find(problem, TUNED, methods.PUBLISHED)
+        found = self.find(problem, TUNED, *methods.PUBLISHED)
         return max(found, key=Row.mean, default=None)
 
     def best_baseline(self, problem: Problem, *names: str) -> Row | None:
@@ -97,15 +96,11 @@ class Results:
 
 def _rows(entry: Entry, store: Store) -> list[Row]:
     """The rows of one method on a data set: tuned, on its defaults, and as the paper ran it."""
-    rows = []
-    for variant in methods.VARIANTS if entry.method == methods.PUBLISHED else [None]:
-        chosen = entry.chosen(store, variant)
-        if chosen is not None and (lines := entry.on_most_rows(chosen, store)):
-            label = entry.label if variant is None else f"LMVSC, {variant}"
-            n_tried = sum(s.get("variant") == variant for s in entry.candidates)
-            on = entry.tuned_on(store)
-            row = Row(entry, label, TUNED, lines, _printed(entry), n_tried, on)
-            rows.append(max([row, *_defaults(entry, store, row)], key=_quality))
+    rows, chosen = [], entry.chosen(store)
+    if chosen is not None and (lines := entry.on_most_rows(chosen, store)):
+        n_tried, on = len(entry.candidates), entry.tuned_on(store)
+        row = Row(entry, entry.label, TUNED, lines, _printed(entry), n_tried, on)
+        rows.append(max([row, *_defaults(entry, store, row)], key=_quality))
     rows += _defaults(entry, store)
     if entry.as_printed is not None and (lines := entry.on_most_rows(entry.as_printed, store)):
         rows.append(Row(entry, entry.label, NEAREST, lines, _printed(entry)))
@@ -118,7 +113,7 @@ def _quality(row: Row) -> tuple[int, float]:
 
 def _defaults(entry: Entry, store: Store, tuned: Row | None = None) -> list[Row]:
     """The row of the defaults; as a candidate of a tuned one it takes over how it was chosen."""
-    if entry.method == methods.PUBLISHED or not (lines := entry.on_most_rows({}, store)):
+    if entry.method in methods.PUBLISHED or not (lines := entry.on_most_rows({}, store)):
         return []
     if tuned is None:
         return [Row(entry, entry.label, UNLABELLED, lines, _printed(entry))]
@@ -126,7 +121,7 @@ def _defaults(entry: Entry, store: Store, tuned: Row | None = None) -> list[Row]
 
 
 def _printed(entry: Entry) -> paper.PaperRow | None:
-    name = "LMVSC" if entry.method in (methods.PUBLISHED, methods.DEFAULT) else entry.method
+    name = "LMVSC" if entry.method in (*methods.PUBLISHED, methods.DEFAULT) else entry.method
     return paper.find_row(entry.problem.name, name, entry.view)
 
 
