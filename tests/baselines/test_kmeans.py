@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn import cluster
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines import KMeans
-from manyview.baselines.kmeans import _sum_of_distances
+from manyview.baselines import KMeans, kmeans
 from manyview.metrics import accuracy
+from manyview.stages.litekmeans import draw_starts
 
 
 @pytest.fixture
@@ -85,17 +85,43 @@ def test_one_view_of_several_can_be_chosen(blobs):
     np.testing.assert_array_equal(chosen.labels_, alone.labels_)
 
 
-def test_distance_criterion_keeps_the_run_with_the_smallest_sum_of_distances():
-    X = np.random.default_rng(1).normal(size=(200, 2))
-    model = KMeans(12, init="random", criterion="distance", n_init=8, random_state=0).fit(X)
-    rng = np.random.default_rng(0)
-    runs = [
-        cluster.KMeans(12, init="random", n_init=1, random_state=int(rng.integers(2**31))).fit(X)
-        for _ in range(8)
-    ]
-    sums = [np.linalg.norm(X - run.cluster_centers_[run.labels_], axis=1).sum() for run in runs]
-    np.testing.assert_array_equal(model.labels_, runs[int(np.argmin(sums))].labels_)
-    np.testing.assert_allclose([_sum_of_distances(X, run) for run in runs], sums)
+class TestLitekmeans:
+    def test_does_what_the_authors_of_published_figures_do(self, authors_kmeans):
+        X = np.random.default_rng(1).normal(size=(200, 2))
+        starts = draw_starts(200, 12, np.random.default_rng(0), n_runs=8)
+        _, centers, labels, n_iter = authors_kmeans(X, starts)
+        model = KMeans(12, variant="litekmeans", n_init=8, random_state=0).fit(X)
+        np.testing.assert_allclose(model.cluster_centers_, centers, atol=1e-12)
+        np.testing.assert_array_equal(model.labels_, labels)
+        assert model.inertia_ == pytest.approx(((X - centers[labels]) ** 2).sum())
+        assert model.n_iter_ == n_iter
+
+    def test_views_side_by_side_and_sparse(self, blobs):
+        X, _ = blobs
+        X = np.where(X > 2, X, 0).round().astype(int)
+        views = [1000 * X[:, :3], sparse.csr_array(X[:, 3:])]
+        model = KMeans(4, variant="litekmeans", random_state=0).fit(views)
+        dense = KMeans(4, variant="litekmeans", random_state=0).fit([views[0], X[:, 3:]])
+        np.testing.assert_allclose(model.cluster_centers_, dense.cluster_centers_, atol=1e-9)
+        means = [
+            np.hstack([1000 * X[:, :3], X[:, 3:]])[model.labels_ == j].mean(0) for j in range(4)
+        ]
+        np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-9)
+
+    def test_any_number_of_threads_gives_the_same(self, monkeypatch):
+        X = np.random.default_rng(0).normal(size=(9000, 3))
+        models = []
+        for n_jobs in (1, 2):
+            monkeypatch.setattr(kmeans, "count_jobs", lambda n_jobs=n_jobs: n_jobs)
+            models.append(KMeans(5, variant="litekmeans", max_iter=300, random_state=0).fit(X))
+        np.testing.assert_array_equal(*(model.cluster_centers_ for model in models))
+
+    def test_a_hundred_rounds_are_most_unless_said(self):
+        X = np.random.default_rng(0).normal(size=(500, 2))
+        with pytest.warns(
+            ConvergenceWarning, match=r"max_iter=2 before it settled\. Raise max_iter\.$"
+        ):
+            KMeans(10, variant="litekmeans", max_iter=2, random_state=0).fit(X)
 
 
 def test_too_few_iterations_warn_and_say_what_to_change():
@@ -109,4 +135,4 @@ def test_verbose_logs_at_level_info(blobs, caplog):
         KMeans(4, random_state=0).fit(blobs[0])
         assert not caplog.records
         KMeans(4, random_state=0, verbose=1).fit(blobs[0])
-    assert "k-means run 1 of 1" in caplog.text
+    assert "k-means, scikit-learn: inertia" in caplog.text

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn import cluster
 from sklearn.utils import gen_batches
+from threadpoolctl import threadpool_limits
 
 from manyview.baselines.base import Baseline, single_view
 from manyview.baselines.steps.scaling import column_variances
 from manyview.checks import check_count, check_number, check_option
+from manyview.machine import count_jobs
+from manyview.stages.kmeans import nearest_centers
+from manyview.stages.litekmeans import MOST_ROUNDS, draw_starts, litekmeans
+from manyview.stages.rows import ScaledRows
+from manyview.stages.scaling import fit_scaler
 from manyview.views.container import Block, Views, with_short_indices
+
+_TILE_ROWS = 4096
 
 
 class KMeans(Baseline):
     r"""k-means on one view, or on all views side by side.
 
-    Minimises :math:`\sum_i \|x_i - c_{l_i}\|^2` over k centres and labels by scikit-learn's
-    ``KMeans``. Several views are first divided by the root of their energy (mean squared distance
-    of rows from the mean row), so that each has the same say whatever its units and width; a view
-    whose rows are all the same has none. Views are not centred, which k-means does not notice.
+    Minimises :math:`\sum_i \|x_i - c_{l_i}\|^2` over k centres and labels, by scikit-learn's
+    ``KMeans`` or as published figures of this field were made. Several views are first divided by the
+    root of their energy (mean squared distance of rows from the mean row), so that each has the same say
+    whatever its units and width; a view whose rows are all the same has none. Views are not centred,
+    which k-means does not notice.
 
     Parameters
     ----------
@@ -30,18 +43,19 @@ class KMeans(Baseline):
         Number of clusters.
     view : str, int or None, default None
         Use this view alone, by name or position; None uses all of them.
+    variant : {"scikit-learn", "litekmeans"}, default "scikit-learn"
+        Whose k-means it is. "litekmeans" is the MATLAB routine behind many published figures: runs
+        start from random rows and go on until no label changes, empty clusters take the rows farthest
+        from their centre, and the run with the smallest sum of plain distances is kept, not of squares.
     init : {"k-means++", "random"}, default "k-means++"
-        How a run starts. The subspace clustering literature starts from random rows.
+        How a run of scikit-learn's starts.
     n_init : int, default 10
         Runs from different starts, of which the best is kept.
-    criterion : {"inertia", "distance"}, default "inertia"
-        What makes a run the best: the smallest sum of squared distances to the own centre, or of
-        plain distances, as the MATLAB routine ``litekmeans`` behind many published figures has it.
-    max_iter : int, default 300
-        Most iterations of a run.
+    max_iter : int, optional
+        Most iterations of a run: 300 by default, 100 of "litekmeans".
     tol : float, default 1e-4
-        A run stops when its centres move by less than this share of the data's mean variance (or
-        no label changes).
+        A run of scikit-learn's stops when its centres move by less than this share of the data's mean
+        variance (or no label changes).
     random_state : None, int, RandomState or Generator
         Where runs start; an int gives the same labels every time.
     verbose : int, default 0
@@ -58,7 +72,7 @@ class KMeans(Baseline):
     view_scales_ : ndarray of shape (v,)
         What each view used was divided by: ones for a single view.
     n_iter_ : int
-        Iterations of the best run.
+        Iterations of the run that was kept.
 
     Examples
     --------
@@ -78,29 +92,30 @@ class KMeans(Baseline):
         n_clusters: int = 8,
         *,
         view: str | int | None = None,
+        variant: str = "scikit-learn",
         init: str = "k-means++",
         n_init: int = 10,
-        criterion: str = "inertia",
-        max_iter: int = 300,
+        max_iter: int | None = None,
         tol: float = 1e-4,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.view = view
+        self.variant = variant
         self.init = init
         self.n_init = n_init
-        self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
+        check_option("variant", self.variant, tuple(_VARIANTS))
         check_option("init", self.init, ("k-means++", "random"))
-        check_option("criterion", self.criterion, ("inertia", "distance"))
         check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
         check_number("tol", self.tol, least=0)
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
@@ -110,39 +125,71 @@ class KMeans(Baseline):
             np.ones(1) if len(arrays) == 1 else np.array([_root_energy(array) for array in arrays])
         )
         joined = arrays[0] if len(arrays) == 1 else _join(arrays, self.view_scales_)
-        best = self._best_run(joined, rng)
-        if best.n_iter_ >= self.max_iter:
+        solve, max_iter = _VARIANTS[self.variant]
+        max_iter = self.max_iter or max_iter
+        found = solve(self, joined, max_iter, rng)
+        self._log(
+            "k-means, %s: inertia %g, %d iterations", self.variant, found.inertia, found.n_iter
+        )
+        if not found.is_settled:
             self._warn_unsettled(
-                f"k-means stopped at max_iter={self.max_iter} before its centres settled to "
-                f"tol={self.tol:g}. Raise max_iter or tol."
+                f"k-means stopped at max_iter={max_iter} before it settled. Raise max_iter"
+                + ("." if self.variant == "litekmeans" else f" or tol={self.tol:g}.")
             )
         widths = [array.shape[1] for array in arrays]
-        self.labels_ = best.labels_.astype(np.int32)
-        self.cluster_centers_ = best.cluster_centers_ * np.repeat(self.view_scales_, widths)
-        self.inertia_ = float(best.inertia_)
-        self.n_iter_ = int(best.n_iter_)
+        self.labels_ = found.labels
+        self.cluster_centers_ = found.centers * np.repeat(self.view_scales_, widths)
+        self.inertia_, self.n_iter_ = found.inertia, found.n_iter
 
-    def _best_run(self, X: Block, rng: np.random.Generator) -> Any:
-        # Our other criterion needs to see every run; scikit-learn keeps only its own best.
-        n_rounds, n_init = (1, self.n_init) if self.criterion == "inertia" else (self.n_init, 1)
-        best, best_value = None, np.inf
-        for i in range(n_rounds):
-            model = cluster.KMeans(
-                self.n_clusters,
-                init=self.init,
-                n_init=n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                random_state=int(rng.integers(2**31)),
-            ).fit(X)
-            value = model.inertia_ if n_rounds == 1 else _sum_of_distances(X, model)
-            self._log(
-                "k-means run %d of %d: %s %g, %d iterations",
-                i + 1, n_rounds, self.criterion, value, model.n_iter_,
-            )  # fmt: skip
-            if best is None or value < best_value:
-                best, best_value = model, value
-        return best
+
+class _Found(NamedTuple):
+    """What one variant of k-means makes of the rows."""
+
+    labels: npt.NDArray[np.int32]
+    centers: npt.NDArray[np.float64]
+    inertia: float
+    n_iter: int
+    is_settled: bool
+
+
+def _solve_sklearn(settings: KMeans, X: Block, max_iter: int, rng: np.random.Generator) -> _Found:
+    model = cluster.KMeans(
+        settings.n_clusters,
+        init=settings.init,
+        n_init=settings.n_init,
+        max_iter=max_iter,
+        tol=settings.tol,
+        random_state=int(rng.integers(2**31)),
+    ).fit(X)
+    labels, n_iter = model.labels_.astype(np.int32), int(model.n_iter_)
+    return _Found(labels, model.cluster_centers_, float(model.inertia_), n_iter, n_iter < max_iter)
+
+
+def _solve_litekmeans(
+    settings: KMeans, X: Block, max_iter: int, rng: np.random.Generator
+) -> _Found:
+    scaler = fit_scaler(X, name="k-means", kind=None)  # centred, which keeps products accurate
+    tiles = list(gen_batches(X.shape[0], _TILE_ROWS))
+    starts = draw_starts(X.shape[0], settings.n_clusters, rng, n_runs=settings.n_init)
+    with ThreadPoolExecutor(count_jobs()) as pool, threadpool_limits(1, "blas"):
+
+        def on_tiles(function: Callable[[ScaledRows, int], Any]) -> Iterator[Any]:
+            return pool.map(lambda tile: function(scaler.apply(X[tile]), tile.start), tiles)
+
+        best = litekmeans(
+            lambda function: reduce(add, on_tiles(function)),
+            (scaler.apply(X[rows]).dense() for rows in starts),
+            max_iter=max_iter,
+        )
+        labels = on_tiles(lambda rows, _: nearest_centers(rows, best.compared)[0])
+        found = np.concatenate(list(labels))
+    return _Found(found, scaler.invert(best.centers), best.inertia, best.n_iter, best.is_settled)
+
+
+_VARIANTS: dict[str, tuple[Callable[..., _Found], int]] = {
+    "scikit-learn": (_solve_sklearn, 300),
+    "litekmeans": (_solve_litekmeans, MOST_ROUNDS),
+}
 
 
 def _root_energy(X: Block) -> float:
@@ -158,12 +205,3 @@ def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
     if any(sparse.issparse(part) for part in parts):
         return sparse.csr_array(sparse.hstack(parts, format="csr"))
     return np.concatenate(parts, axis=1)
-
-
-def _sum_of_distances(X: Block, model: Any) -> float:
-    """Sum of the plain distances of rows to their centres, a block of rows at a time."""
-    total = 0.0
-    for rows in gen_batches(X.shape[0], 4096):
-        distances = model.transform(X[rows])
-        total += float(np.take_along_axis(distances, model.labels_[rows, None], axis=1).sum())
-    return total

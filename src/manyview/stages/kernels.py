@@ -75,8 +75,8 @@ def nearest_with_lead(products, half_norms, square_norms, doubts, labels, leads)
         near = max(square_norms[row] - 2.0 * best, 0.0) + doubt
         far = max(square_norms[row] - 2.0 * second - doubt, 0.0)
         labels[row] = label
-        # Shorter by far more than a hundred subtractions in single precision are off by.
-        leads[row] = 0.999 * max(math.sqrt(far) - math.sqrt(near), 0.0)
+        # Shorter by far more than what rounding adds while moves of centres are taken off.
+        leads[row] = 0.999999 * max(math.sqrt(far) - math.sqrt(near), 0.0)
 
 
 @jit

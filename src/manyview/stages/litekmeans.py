@@ -25,7 +25,6 @@ from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import choose_rows
 
 Labels = npt.NDArray[np.int32]
-Leads = npt.NDArray[np.float32]
 Over = Callable[[Callable[[ScaledRows, int], Any]], Any]
 """A function of a tile and the number of its first row in, the sum of what it returns for all out."""
 
@@ -34,7 +33,7 @@ N_RUNS, MOST_ROUNDS = 10, 100
 
 _RUN_BYTES = 64 << 20  # centres of the runs that go together
 _NOTE_BYTES = 256 << 20
-_EXACT_ROWS = 64  # compared at a time
+_EXACT_BYTES = 1 << 20  # rows compared at a time
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class TileNotes:
 
     def __init__(self, n_runs: int) -> None:
         self._n_runs, self._n_bytes = n_runs, 0
-        self._tiles: dict[int, tuple[int, Labels, Leads]] = {}
+        self._tiles: dict[int, tuple[int, Labels, Array]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TileNotes, (self._n_runs,)
@@ -140,15 +139,15 @@ class TileNotes:
         found = self._tiles.get(tile)
         return None if found is None or found[0] != number else found[1]
 
-    def begin(self, tile: int, number: int, n_rows: int) -> tuple[Labels, Leads]:
+    def begin(self, tile: int, number: int, n_rows: int) -> tuple[Labels, Array]:
         """Labels and leads (r, n) of the round before this one, to write over; else no lead at all."""
         if self.labels(tile, number - 1) is not None:
             _, labels, leads = self._tiles[tile]
             return labels.copy(), leads.copy()
         shape = self._n_runs, n_rows
-        return np.zeros(shape, np.int32), np.full(shape, -1.0, np.float32)
+        return np.zeros(shape, np.int32), np.full(shape, -1.0)
 
-    def end(self, tile: int, number: int, labels: Labels, leads: Leads) -> None:
+    def end(self, tile: int, number: int, labels: Labels, leads: Array) -> None:
         """Keep what a round found; nobody may write over it now."""
         if tile not in self._tiles:
             self._n_bytes += labels.nbytes + leads.nbytes
@@ -164,7 +163,7 @@ class Round:
     runs: npt.NDArray[np.int64]
     centers: Array  # (r, k, d)
     half_norms: Array  # (r, k), half the squared length of each centre
-    losses: npt.NDArray[np.float32]  # (r, k), what a row may lose of its lead, by its label
+    losses: Array  # (r, k), what a row may lose of its lead, by its label
     notes: TileNotes
 
     @classmethod
@@ -183,7 +182,7 @@ class Round:
         others = np.repeat(moved.max(axis=1)[:, None], moved.shape[1], axis=1)
         np.put_along_axis(moved, most, -np.inf, 1)
         np.put_along_axis(others, most, np.maximum(moved.max(axis=1), 0.0)[:, None], 1)
-        losses = (shifts[runs] + others).astype(np.float32)
+        losses = shifts[runs] + others
         return cls(number, runs, own, 0.5 * np.einsum("rkd,rkd->rk", own, own), losses, notes)
 
     def labels(self, rows: ScaledRows, first_row: int) -> Labels:
@@ -213,15 +212,16 @@ class _Comparison:
 
     def __call__(
         self, near: npt.NDArray[np.int64], centers: Array, half_norms: Array
-    ) -> tuple[Labels, Leads]:
+    ) -> tuple[Labels, Array]:
         """Labels and leads of the rows with the numbers ``near``."""
-        labels, leads = np.empty(len(near), np.int32), np.empty(len(near), np.float32)
+        labels, leads = np.empty(len(near), np.int32), np.empty(len(near))
         length = float(np.sqrt(2.0 * half_norms.max()))
         products = self._products(near, centers, length)
         self._decide(near, products, half_norms, length, labels, leads)
         unsure = np.flatnonzero(leads <= 0)
-        for first in range(0, len(unsure), _EXACT_ROWS):
-            some = unsure[first : first + _EXACT_ROWS]
+        step = max(1, _EXACT_BYTES // centers[0].nbytes)
+        for first in range(0, len(unsure), step):
+            some = unsure[first : first + step]
             of_some, leads_of_some = labels[some], leads[some]
             exact = _exact_products(self._rows[near[some]].dense(), centers)
             self._decide(near[some], exact, half_norms, length, of_some, leads_of_some)
@@ -245,7 +245,7 @@ class _Comparison:
         half_norms: Array,
         length: float,
         labels: Labels,
-        leads: Leads,
+        leads: Array,
     ) -> None:
         from manyview.stages import kernels
 
