@@ -65,7 +65,7 @@ bench: $(VENV)/.test  ## all benchmarks in their quick form
 bench-full: $(VENV)/.test  ## all benchmarks, whole
 	@$(BIN)/python -m benchmarks.run
 
-reproduce: $(VENV)/.demo  ## the paper's experiments, every table and figure (FORM=--quick: ten minutes)
+reproduce: $(VENV)/.demo  ## the paper's experiments and claims (FORM=--quick: ten minutes)
 	@$(BIN)/manyview reproduce all $(FORM) -o reproduce-output
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html

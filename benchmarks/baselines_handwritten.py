@@ -75,12 +75,12 @@ def tune(name: str, view: int | None, grid: list[dict[str, Any]]) -> dict[str, A
 
 def run(report: Report, names: Sequence[str] | None = None) -> None:
     """Add a line for every method, or for every view of a method for one view."""
-    grids = methods.SMALL if report.quick else methods.FULL
     for name in available() if names is None else names:
         for view in range(6) if name in methods.SINGLE_VIEW else [None]:
             row = name if view is None else f"{name}({view + 1})"
             # In a process of its own, so that its peak memory is its own.
-            found = in_child(tune, name, view, grids.get(name, [{}]))
+            grid = [{}, *methods.GRIDS.get(name, [])]
+            found = in_child(tune, name, view, grid[:2] if report.quick else grid)
             paper = printed(name, view)
             report.add(
                 row,
@@ -89,7 +89,6 @@ def run(report: Report, names: Sequence[str] | None = None) -> None:
                 paper=paper,
                 **found,
                 seed=SEED,
-                **({"note": methods.NOTES[name]} if name in methods.NOTES else {}),
             )
     print("\n" + table(report.lines))
 
@@ -106,8 +105,7 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
         ours = [scores["accuracy"], scores["nmi"], scores["inverse_purity"], line["seconds"]]
         settings = " ".join(f"{name}={value}" for name, value in line["settings"].items())
         theirs = _numbers(paper) if paper else " " * len(_numbers(ours))
-        note = f"  [{line['note']}]" if "note" in line else ""
-        rows.append(f"{line['case']:<12} {_numbers(ours)}   {theirs}   {settings}{note}")
+        rows.append(f"{line['case']:<12} {_numbers(ours)}   {theirs}   {settings}")
     return "\n".join(rows)
 
 

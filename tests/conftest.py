@@ -80,6 +80,24 @@ def data():
     return load
 
 
+@pytest.fixture
+def small_msrc(tmp_path, monkeypatch):
+    """A folder of data with something like MSRC-v1: five views of rows sorted by class."""
+    from manyview.datasets import info
+    from manyview.reproduce.problems import load_whole
+
+    target, rng = np.repeat(np.arange(7), 30), np.random.default_rng(0)
+    middles = [rng.random((7, width)) for width in info("msrcv1").n_features]
+    views = [M[target] + 0.1 * rng.random((210, M.shape[1])) for M in middles]
+    np.savez(
+        tmp_path / "msrcv1.npz", labels=target, **{f"view_{i}": X for i, X in enumerate(views)}
+    )
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
+    load_whole.cache_clear()
+    yield
+    load_whole.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def blobs():
     """A function: rows of k clear groups, seen in views of the given widths."""

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from manyview.cli.group import manyview as command_line
 from manyview.reproduce import figures
+from manyview.reproduce.plan import Options
 
 
 def invoke(*arguments):
@@ -34,7 +35,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(tmp_path, arguments, words):
 
 def test_a_folder_of_other_files_is_left_alone(tmp_path):
     (tmp_path / "results.jsonl").write_text("mine\n")
-    result = invoke("time-terms", "--quick", "-o", tmp_path)
+    result = invoke("row-order", "--quick", "-o", tmp_path)
     assert result.exit_code == 2 and "--force" in result.stderr
     assert (tmp_path / "results.jsonl").read_text() == "mine\n"
 
@@ -42,32 +43,36 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("earlier", "arguments", "words"),
     [
-        (("quick", None), (), "holds a quick run with --seeds 2, and this is a full run"),
-        (("quick", 2), ("--quick", "--seeds", "3"), "this is a quick run with --seeds 3"),
+        (("quick", None), (), "a run of the quick form, and this is one of the full form"),
+        (("quick", 2), ("--quick", "--seeds", "3"), "of the quick form with --seeds 3"),
     ],
 )
 def test_another_form_does_not_go_into_the_same_folder(tmp_path, earlier, arguments, words):
     form, seeds = earlier
-    record = {"targets": ["digits"], "form": form, "seeds": seeds}
+    record = {"targets": ["row-order"], "form": form, "seeds": seeds}
     before = json.dumps({"made_by": "manyview reproduce", **record})
     (tmp_path / "run.json").write_text(before)
-    result = invoke("digits", *arguments, "-o", tmp_path)
+    result = invoke("row-order", *arguments, "-o", tmp_path)
     assert result.exit_code == 2 and words in result.stderr and "-o" in result.stderr
     assert (tmp_path / "run.json").read_text() == before
 
 
 @pytest.mark.slow
-def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "_TERMS", {"m": (5, 8), "k": (3, 4)})
-    monkeypatch.setattr(figures, "_TERM_ROWS", {"quick": 200})
-    first = invoke("time-terms", "--quick", "--json", "-o", tmp_path)
+def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(
+    tmp_path, monkeypatch, small_msrc
+):
+    two = [one for one in figures.ordered(Options("quick")) if one.title in ("k-means", "AMGL")]
+    monkeypatch.setattr(figures, "ordered", lambda options: two)
+    folder = tmp_path / "out"
+    first = invoke("row-order", "--quick", "--json", "-o", folder)
     assert first.exit_code == 0, first.stderr
     facts = json.loads(first.stdout)
-    assert (facts["n_computed"], facts["is_complete"]) == (4, True)
-    assert "time against k (2 of 2)" in first.stderr or "time against k" in first.stderr
-    page = (tmp_path / "reproduce.html").read_text()
-    assert 'id="time-terms"' in page and 'id="tsne"' not in page
-    lines = [json.loads(text) for text in (tmp_path / "results.jsonl").read_text().splitlines()]
-    assert len(lines) == 4 and {line["status"] for line in lines} == {"done"}
-    again = json.loads(invoke("time-terms", "--quick", "--json", "-o", tmp_path).stdout)
-    assert (again["n_computed"], again["n_lines"]) == (0, 4)
+    assert (facts["n_computed"], facts["is_complete"]) == (8, True)
+    assert {claim["verdict"] for claim in facts["claims"]} == {"not judged", "not measured"}
+    assert "row order: AMGL" in first.stderr
+    page = (folder / "reproduce.html").read_text()
+    assert 'id="row_order"' in page and 'id="tsne"' not in page
+    lines = [json.loads(text) for text in (folder / "results.jsonl").read_text().splitlines()]
+    assert len(lines) == 8 and {line["status"] for line in lines} == {"done"}
+    again = json.loads(invoke("row-order", "--quick", "--json", "-o", folder).stdout)
+    assert (again["n_computed"], again["n_lines"]) == (0, 8)

@@ -13,7 +13,7 @@ from manyview.reproduce.tensor import cluster_by_tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SLOW = ("E3SC", "MLRSSC")
+SLOW = ("E3SC", "MLRSSC", "MSCIAS")
 K, SEEDS = 4, range(3)
 
 

@@ -6,14 +6,12 @@ import copy
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from manyview.datasets import info
 from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.page import build_page
 from manyview.reproduce.plan import Options
-from manyview.reproduce.problems import Problem, load_whole
+from manyview.reproduce.problems import Problem
 from manyview.reproduce.run import jobs, targets
 
 PRESENT = ("handwritten", "mnist", "covtype", "msrcv1")
@@ -24,21 +22,6 @@ SECONDS = {"LMVSC, released": 2e-3, "MLRSSC": 2e-2}
 def some_data(monkeypatch):
     """Let four of the data sets seem to be on the machine, and the others not."""
     monkeypatch.setattr(Problem, "is_present", lambda problem: problem.registry in PRESENT)
-
-
-@pytest.fixture
-def small_msrc(tmp_path, monkeypatch):
-    """A folder of data with something like MSRC-v1: five views of rows sorted by class."""
-    target, rng = np.repeat(np.arange(7), 30), np.random.default_rng(0)
-    middles = [rng.random((7, width)) for width in info("msrcv1").n_features]
-    views = [M[target] + 0.1 * rng.random((210, M.shape[1])) for M in middles]
-    np.savez(
-        tmp_path / "msrcv1.npz", labels=target, **{f"view_{i}": X for i, X in enumerate(views)}
-    )
-    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
-    load_whole.cache_clear()
-    yield
-    load_whole.cache_clear()
 
 
 def make_up(cell: Cell) -> dict:

@@ -45,11 +45,3 @@ def test_memory_that_is_wanting_is_a_refusal(small_msrc, monkeypatch):
     monkeypatch.setattr("manyview.baselines.AMGL.fit_predict", refuse)
     (line,) = compute([Cell(DATA, "AMGL")], Loaded())
     assert line == {"status": "refused", "reason": "needs 9 GB"}
-
-
-@pytest.mark.parametrize("of", ["raw", "default", "released"])
-def test_places_are_of_the_rows_that_were_asked_for(small_msrc, of):
-    settings = {"of": of, "points": 35, "n_anchors": 8, "alpha": 0.01}
-    (line,) = compute([Cell(DATA, "t-SNE", settings, 0, 0 if of == "raw" else None)], Loaded())
-    assert 35 <= len(line["points"]) == len(line["classes"]) < 60  # some of every class
-    assert all(0 <= place <= 1000 for point in line["points"] for place in point)
