@@ -71,7 +71,7 @@ def test_a_run_writes_its_pages_and_the_next_one_computes_nothing(
     assert {claim["verdict"] for claim in facts["claims"]} == {"not judged", "not measured"}
     assert "row order: AMGL" in first.stderr
     page = (folder / "reproduce.html").read_text()
-    assert 'id="row_order"' in page and 'id="tsne"' not in page
+    assert 'id="row_order"' in page and 'id="handwritten"' not in page
     lines = [json.loads(text) for text in (folder / "results.jsonl").read_text().splitlines()]
     assert len(lines) == 8 and {line["status"] for line in lines} == {"done"}
     again = json.loads(invoke("row-order", "--quick", "--json", "-o", folder).stdout)

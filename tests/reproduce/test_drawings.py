@@ -4,18 +4,15 @@ import re
 
 import pytest
 
-from manyview.reproduce.drawings import Curve, Dots, Plot, draw, draw_panel
+from manyview.reproduce.drawings import Curve, Dots, Plot, draw
 
 CURVES = [Curve("<ours>", [500, 2000], [0.1, 0.4]), Curve("theirs", [500], [3.0])]
 DOTS = [Dots("Data: LMVSC", [0.8, 0.85], 0.9), Dots("without a mark", [0.5])]
-LINE = {"points": [[0, 0], [1000, 500], [7, 8]], "classes": [1, 0, 1]}
 
 
-@pytest.fixture(params=["curves", "panel", "dots"])
+@pytest.fixture(params=[CURVES, DOTS], ids=["curves", "dots"])
 def drawn(request):
-    if request.param == "panel":
-        return draw_panel(LINE, "raw", "Data")
-    return draw(Plot("Title", "Words."), CURVES if request.param == "curves" else DOTS)
+    return draw(Plot("Title", "Words."), request.param)
 
 
 def test_it_has_no_style_clip_or_name_of_its_own(drawn):
@@ -38,13 +35,6 @@ def test_curves_are_named_in_the_order_they_end_in_and_marked_differently():
         re.search(rf'class="curve k{i}".*?href="#(\w+)"', drawn, re.DOTALL)[1] for i in range(2)
     }
     assert len(marks) == 2
-
-
-def test_a_panel_has_a_dot_for_every_row_in_its_class():
-    drawn = draw_panel(LINE, "raw", "Data")
-    dots = {k: re.search(rf'class="points k{k}"><path d="([^"]*)"', drawn)[1] for k in (0, 1)}
-    assert [dots[k].count("M") for k in (0, 1)] == [1, 2]
-    assert dots[0].split() == ["M", "1020", "520", "L", "1020", "520"]  # up is up: 1040 - 520
 
 
 def test_seeds_stand_beside_the_mark():

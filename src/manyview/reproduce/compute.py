@@ -16,7 +16,6 @@ from manyview.machine import PeakMemory
 from manyview.reproduce import methods
 from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
-from manyview.reproduce.pictures import place_rows
 from manyview.reproduce.problems import Data, load
 from manyview.reproduce.tensor import cluster_by_tensor
 from manyview.simplex import METHODS, solve_simplex_qp
@@ -47,8 +46,6 @@ def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
         views = Views({name: views.arrays[first.view]}, target=views.target)
     if first.method in methods.PUBLISHED:
         yield from _fit_published(cells, views)
-    elif first.method == "t-SNE":
-        yield {"status": "done", **place_rows(views, first)}
     else:
         yield _fit(first, views)
 

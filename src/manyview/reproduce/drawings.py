@@ -1,4 +1,4 @@
-"""Figures as SVG: places of rows, seeds beside a mark, and curves.
+"""Figures as SVG: seeds beside a mark, and curves.
 
 matplotlib draws them; colours and letters come from the page by classes, on light and dark paper.
 """
@@ -14,11 +14,6 @@ import matplotlib
 import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path as Outline
-
-from manyview.reproduce.cells import Line
-from manyview.reproduce.pictures import GRID
 
 _MARKERS = "os^DvPX<>p*h"  # so that no curve is told by its colour alone
 _STYLE = {"svg.fonttype": "none", "path.simplify": False, "font.size": 12, "lines.linewidth": 2}
@@ -98,29 +93,13 @@ def _draw_curves(axes: Any, curves: Sequence[Curve], plot: Plot) -> None:
         entry.set_gid(line.get_gid())
 
 
-def draw_panel(line: Line, title: str, data: str) -> Markup:
-    """Draw the places of rows, coloured by class."""
-    points, classes = np.asarray(line["points"]), np.asarray(line["classes"])
-    with matplotlib.rc_context(_STYLE):
-        figure, axes = _paper(GRID + 40, GRID + 40)
-        axes.set(position=(0, 0, 1, 1), xlim=(-20, GRID + 20), ylim=(-20, GRID + 20))
-        axes.set_axis_off()
-        size = min(max(320 / np.sqrt(len(points)), 8), 22)
-        for label in np.unique(classes):  # dots are lines without length, with round ends
-            ends = np.repeat(points[classes == label], 2, axis=0)
-            dots = Outline(ends, np.tile([Outline.MOVETO, Outline.LINETO], len(ends) // 2))
-            axes.add_patch(PathPatch(dots, linewidth=round(size), gid=f"points k{label}"))
-        text = f"{len(points)} rows of {data}, coloured by class."
-        return _finish(figure, title, text, kind="panel")
-
-
 def _paper(width: float, height: float) -> tuple[Figure, Any]:
     """A figure and its axes; a unit is a point, and there is no frame."""
     figure = Figure((width / 72, height / 72), dpi=72, frameon=False, layout="constrained")
     return figure, figure.add_subplot(frame_on=False)
 
 
-def _finish(figure: Figure, title: str, text: str, *, kind: str = "wide") -> Markup:
+def _finish(figure: Figure, title: str, text: str) -> Markup:
     """The figure as part of a page: names of its groups become classes, styles of its own go."""
     for artist in figure.findobj(include_self=False):
         artist.set_clip_on(False)
@@ -133,7 +112,7 @@ def _finish(figure: Figure, title: str, text: str, *, kind: str = "wide") -> Mar
     drawn = re.sub(r' id="(text|line2d|mark|seed|[a-z]+ k\d+)(_\d+)?"', r' class="\1"', drawn)
     drawn = re.sub(r' id="(?!m[0-9a-f]{10}")[^"]*"|\s*\n\s*(?=<)', "", drawn)
     return Markup(
-        f'<svg class="figure {kind}" viewBox="{box}" role="img" aria-label="{escape(title)}. '
+        f'<svg class="figure wide" viewBox="{box}" role="img" aria-label="{escape(title)}. '
         f'{escape(text)}"><title>{escape(title)}</title><desc>{escape(text)}</desc>{drawn}</svg>'
     )
 

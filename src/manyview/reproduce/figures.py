@@ -1,4 +1,4 @@
-"""The experiments beside the tables: pictures, sensitivity, growth and the order of rows."""
+"""The experiments beside the tables: sensitivity, growth and the order of rows."""
 
 from __future__ import annotations
 
@@ -17,38 +17,9 @@ SENSITIVE = ("handwritten", "mnist-gaussian")
 GROWING = "mnist-gaussian"
 ORDERED, CONTROL = "msrcv1", "TBGL without its tensor step"
 
-_PICTURED = ("handwritten", "caltech7", "mnist-gaussian")
-_PICTURE_ROWS, _N_POINTS = {"quick": 500}, {"quick": 250}
 _OUR_ANCHORS, _OUR_ROWS = (10, 50, 100, 200, 300), 4375
 
 Jobs = Iterator[tuple[str, Steps]]
-
-
-class Panel(NamedTuple):
-    """One picture of a group."""
-
-    problem: Problem
-    title: str
-    cell: Cell
-
-
-def panels(options: Options) -> list[Panel]:
-    """t-SNE of each raw view, of the published embedding, and of ours."""
-    found = []
-    for problem in _present(*_PICTURED):
-        is_small = len(problem.sizes) < 3
-        data = Data(problem.name, None if is_small else _PICTURE_ROWS.get(options.form, 3000))
-        m = data.n_clusters if is_small else 50
-        shown: list[tuple[str, methods.Settings, int | None]]
-        shown = [(f"raw: {name}", {"of": "raw"}, v) for v, name in enumerate(problem.view_names)]
-        released = {"of": "released", "n_anchors": m, "alpha": 0.01}
-        shown += [(f"LMVSC released, m = {m}", released, None), ("LMVSC", {"of": "default"}, None)]
-        points = _N_POINTS.get(options.form, 800)
-        found += [
-            Panel(problem, title, Cell(data, "t-SNE", {**settings, "points": points}, 0, view))
-            for title, settings, view in shown
-        ]
-    return found
 
 
 def our_grid(problem: Problem, options: Options) -> list[Cell]:
@@ -104,11 +75,6 @@ def _present(*names: str) -> list[Problem]:
     return [PROBLEMS[name] for name in names if PROBLEMS[name].is_present()]
 
 
-def _panel_jobs(options: Options, store: Store) -> Jobs:
-    cells = [panel.cell for panel in panels(options)]
-    yield "t-SNE", run_all(cells, options.budget("figure").seconds, store)
-
-
 def _sensitivity_jobs(options: Options, store: Store) -> Jobs:
     for problem in _present(*SENSITIVE):
         for entry in [Entry(problem, name) for name in methods.PUBLISHED]:
@@ -142,6 +108,5 @@ JOBS: dict[str, Callable[[Options, Store], Jobs]] = {
     "time-rows": _growth_jobs,
     "sensitivity": _sensitivity_jobs,
     "row-order": _order_jobs,
-    "tsne": _panel_jobs,
 }
 """What a figure needs, by its name."""

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
-from manyview.reproduce import drawings, figures, methods, paper
+from manyview.reproduce import methods, paper
 from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case
+from manyview.reproduce.drawings import draw
 from manyview.reproduce.measures import MEASURES
 from manyview.reproduce.plan import Options
 from manyview.reproduce.problems import PROBLEMS, Problem
@@ -46,7 +47,7 @@ class Section:
     title: str
     text: str = ""
     table: Table | None = None
-    pictures: Sequence[tuple[Markup, str]] = ()
+    picture: Markup | None = None
     lines: Sequence[Line] = ()
     evidence: Table | None = field(init=False)
 
@@ -89,12 +90,10 @@ def build_page(names: Sequence[str], options: Options, store: Store) -> Page:
         ]
         rows = [[*case.cells, *(c.judge(case) for c in own)] for case in measured.cases]
         drawn = [one for case in measured.cases for one in case.drawn]
-        pictures = [(drawings.draw(measured.plot, drawn), "")] if drawn else []
+        picture = draw(measured.plot, drawn) if drawn else None
+        title, text = titles[name]["title"], titles[name]["text"]
         lines = _distinct(measured.cases)
-        text = titles[name]["text"]
-        sections.append(
-            Section(name, titles[name]["title"], text, Table(head, rows), pictures, lines)
-        )
+        sections.append(Section(name, title, text, Table(head, rows), picture, lines))
     tables = [_describe_table(PROBLEMS[name], results) for name in problems]
     return Page(
         options.form,
@@ -103,7 +102,7 @@ def build_page(names: Sequence[str], options: Options, store: Store) -> Page:
         count_unfinished(names, options, store),
         Table(["Claim", "Paper", "Here", "Verdict"], claims),
         sections,
-        [*tables, *_picture_sections(names, options, store)],
+        tables,
         _describe_runs(store.all_lines()),
     )
 
@@ -128,7 +127,7 @@ def _describe_table(problem: Problem, results: Results) -> Section:
             "Purity", "ARI", "Seconds", "Paper", "Rows", "Seeds", "Settings"]  # fmt: skip
     rows = [_describe_row(row) for row in shown]
     lines = [line for row in shown for line in row.lines]
-    return Section(problem.name, problem.title, text, Table(head, rows), (), lines)
+    return Section(problem.name, problem.title, text, Table(head, rows), None, lines)
 
 
 def _describe_row(row: Row) -> list[str]:
@@ -146,18 +145,6 @@ def _describe_row(row: Row) -> list[str]:
 
 def _printed(value: float | None) -> str:
     return "-" if value is None else f"{value:g}"
-
-
-def _picture_sections(names: Sequence[str], options: Options, store: Store) -> list[Section]:
-    pictures: list[tuple[Markup, str]] = []
-    lines: list[Line] = []
-    for panel in figures.panels(options) if "tsne" in names else []:
-        for line in store.done([panel.cell]):
-            drawn = drawings.draw_panel(line, panel.title, panel.problem.title)
-            pictures.append((drawn, f"{panel.problem.title}, {panel.title}"))
-            lines.append(line)
-    title, text = "t-SNE", "Raw views, and embeddings of all views; colours are true classes."
-    return [Section("tsne", title, text, None, pictures, lines)] if pictures else []
 
 
 def _evidence(lines: Sequence[Line]) -> Table | None:
