@@ -222,14 +222,14 @@ def render_page(page: Page) -> str:
     )
 
 
-def _look(column: str, cell: str) -> str:
-    """The class of a cell: a verdict, a number, the paper's, or words."""
+def _look(column: str, cell: str, is_prose: bool) -> str:
+    """The class of a cell: a verdict, the paper's, a number, or words."""
     if column.startswith("Verdict"):
         kind = "holds" if cell.startswith(HOLDS) and not cell.startswith(PARTLY) else "other"
         return "verdict fails" if cell.startswith("does not") else f"verdict {kind}"
     if column.lower().endswith(("paper", "paper's ratio")):
-        return "n paper"
-    return "n" if re.fullmatch(r"[-+–.\d± /]+(of \d+)?", cell) else ""
+        return "paper" if is_prose else "n paper"
+    return "n" if not is_prose and re.fullmatch(r"[-+–.\d± /]+(of \d+)?", cell) else ""
 
 
 def render_markdown(page: Page) -> str:
