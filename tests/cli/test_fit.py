@@ -156,7 +156,7 @@ def test_a_failed_fit_writes_nothing(files, run):
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")
     assert result.exit_code == 2
     assert "View 'holes' contains NaN" in result.stderr
-    assert list((files / "out").iterdir()) == []
+    assert not (files / "out").exists()
 
 
 def test_one_table_is_split_into_views(files, run):
@@ -275,3 +275,18 @@ def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, mo
     assert "missing: report.html." in result.stderr
     assert run("report", "out").exit_code == 0
     assert (files / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize("folder", ["out", "a/b/out"])
+def test_a_refused_fit_leaves_no_folder_behind(files, run, folder):
+    (files / "bad.csv").write_text("id,name\ns01,x\n")
+    before = sorted(files.rglob("*"))
+    result = run("fit", "bad.csv", "-k", K, "--id-column", "id", "-o", folder)
+    assert result.exit_code == 2
+    assert sorted(files.rglob("*")) == before
+
+
+def test_a_refused_fit_leaves_a_folder_that_was_there(files, run):
+    (files / "out").mkdir()
+    assert run("fit", "absent.csv", "-k", K, "-o", "out").exit_code == 2
+    assert (files / "out").is_dir()
