@@ -82,6 +82,22 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
     assert read_view(str(tmp_path / "t.csv"), id_column="id").ids.tolist() == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (["3", "-1", "20"], [3, -1, 20]),
+        (["3", "x", "20"], ["3", "x", "20"]),
+        (["3", "07", "20"], ["3", "07", "20"]),
+        (["3", "1_0", "+2"], ["3", "1_0", "+2"]),
+        (["3.0", "4.0"], ["3.0", "4.0"]),
+        (["1", "12345678901234567891"], ["1", "12345678901234567891"]),
+    ],
+)
+def test_ids_are_integers_where_they_can_be_written_again_as_they_were(tmp_path, written, expected):
+    text = "id,a\n" + "".join(f"{i},1\n" for i in written)
+    assert read_view(put(tmp_path, text), id_column="id").ids.tolist() == expected
+
+
 def test_ids_stay_as_they_are_written(tmp_path):
     text = "id,a\n007,1\n12345678901234567891,2\n1e3,3\n"
     found = read_view(put(tmp_path, text), id_column="id")

@@ -184,7 +184,7 @@ class TestFromTables:
     def test_missing_ids_are_refused(self, missing):
         X = np.zeros((2, 1))
         ids = np.array(["p", missing], dtype=object)
-        with pytest.raises(ValueError, match=r"Table 'a' has 1 row without an id.* row 1"):
+        with pytest.raises(ValueError, match=r"'a' has 1 row without an id: row 1\."):
             Views.from_tables({"a": (ids, X), "b": (["p", "q"], X)})
 
     def test_a_table_of_strangers_is_warned_about(self):

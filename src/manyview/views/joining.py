@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers import Vocabulary
 from manyview.sources import Part, as_ids
-from manyview.views.ids import Ids, as_given, find_places, refuse_repeated
+from manyview.views.ids import Ids, as_given, find_places, refuse_missing, refuse_repeated
 from manyview.views.selection import Places, select_rows
 from manyview.wording import count, first_few
 
@@ -41,6 +41,9 @@ def join_parts(
     whatever their ids.
     """
     given = [parts[0].ids for parts in tables]
+    for own, name in zip(given, names, strict=True):
+        if own is not None:
+            refuse_missing(own, name)
     known = [ids for ids in given if ids is not None]
     if how == "order" or not known:
         _check_counts(tables, names, words)
