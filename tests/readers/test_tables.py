@@ -257,6 +257,14 @@ class TestArrow:
         assert read_view(path, label_column="kind").labels.tolist() == ["cat", "dog", "cat"]
         assert read_labels(f"{path}::kind").labels.tolist() == ["cat", "dog", "cat"]
 
+    def test_a_range_that_does_not_start_at_0_names_labels(self, write):
+        import pandas as pd
+        import pyarrow as pa
+
+        frame = pd.DataFrame({"label": [1, 0]}, index=pd.RangeIndex(5, 7))
+        assert read_labels(write(pa.Table.from_pandas(frame))).ids.tolist() == ["5", "6"]
+        assert read_labels(write(pa.Table.from_pandas(frame.reset_index(drop=True)))).ids is None
+
     def test_text_is_refused(self, write):
         import pyarrow as pa
 
@@ -278,7 +286,7 @@ class TestLabels:
     def test_several_columns_need_a_key(self, tmp_path):
         path = put(tmp_path, "id,kind,colour\nx,1,2\n")
         with pytest.raises(
-            ReadError, match=r"labels in 'kind', 'colour'; choose with t\.csv::NAME"
+            ReadError, match=r"labels in 'kind', 'colour'; choose with .+t\.csv::NAME"
         ):
             read_labels(path)
         assert read_labels(f"{path}::colour").labels.tolist() == [2]

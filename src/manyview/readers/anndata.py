@@ -56,8 +56,8 @@ def _read_many(file: Any, request: Request) -> Contents:
         if not np.array_equal(_index(group["obs"]), ids):
             raise ReadError(
                 f"{request.path}: modality {name!r} does not hold the same cells in the same order as "
-                f"{chosen[0]!r}. Give the modalities as views of their own, {request.path.name}::"
-                f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names: the "
+                f"{chosen[0]!r}. Give the modalities as views of their own, {request.path}::"
+                f"{chosen[0]} and {request.path}::{name}, and they are joined by their names: the "
                 f"common ones with {request.vocabulary.inner}, all with {request.vocabulary.outer}."
             )
         part, note = _read_matrix(group, inner or "X", ids, request, name)

@@ -123,7 +123,7 @@ def _view_names(
     if len({entries[name].shape[0] for name in names}) > 1:
         raise ReadError(
             f"{request.path} holds arrays with different numbers of rows: {_list(entries, names)}. "
-            f"Choose with {request.path.name}::KEY, for example {request.path.name}::{names[0]}."
+            f"Choose with {request.path}::KEY, for example {request.path}::{names[0]}."
         )
     return names
 

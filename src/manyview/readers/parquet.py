@@ -55,10 +55,11 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _schema(path: Path) -> Any:
-    with arrow_errors(path, "Parquet"):
+    first = parquet_files(path)[0]
+    with arrow_errors(first, "Parquet"):
         from pyarrow import parquet
 
-        return parquet.read_schema(parquet_files(path)[0])
+        return parquet.read_schema(first)
 
 
 def _can_stay(kind: Any) -> bool:

@@ -177,7 +177,7 @@ class Views:
         ----------
         tables : mapping of str to (ids, array), data frame, AnnData or path
             A pair holds the ids of the rows, and the rows; a pandas data frame, and a file that pandas
-            wrote, has its index as ids, AnnData the names of its observations, others what ``ids`` names.
+            wrote, has its index as ids, AnnData its names of cells, any other what ``ids`` names.
         how : {"exact", "inner", "outer"}, default="exact"
             All tables must have the same ids, in any order; or those that all have are kept; or those
             that any has: then samples lack views, which takes no memory. A table that then shares no

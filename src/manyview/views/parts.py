@@ -59,7 +59,12 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
             raise ValueError(f"Got no views: the mapping is empty. {ONE_VIEW_HELP}")
         check_unique([str(name) for name in data])
         return {str(name): part for name, part in data.items()}
-    if isinstance(data, str | bytes) or not isinstance(data, Sequence):
+    if isinstance(data, str):
+        raise TypeError(
+            f"Cannot use str as views. If {data!r} is a file, pass pathlib.Path({data!r}), or the text "
+            "inside a list or a dict."
+        )
+    if isinstance(data, bytes) or not isinstance(data, Sequence):
         raise TypeError(f"Cannot use {type(data).__name__} as views. {ONE_VIEW_HELP}")
     if len(data) == 0:
         raise ValueError(f"Got no views: the list is empty. {ONE_VIEW_HELP}")
@@ -181,9 +186,11 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
     ids = part.ids if ids is None else np.asarray(ids)
     if ids is None:
         column = "" if ids_column is None else f", nor a column {ids_column!r}"
+        is_file = isinstance(table, str | os.PathLike)
+        what = f"the file {os.fspath(table)!r}" if is_file else type(table).__name__
         raise TypeError(
-            f"Table {name!r} is {type(table).__name__}, which has no ids{column}. Pass a pair (ids, "
-            "array), a pandas data frame or AnnData; or say which column holds them."
+            f"Table {name!r} is {what}, which has no ids{column}. Say which column holds them, "
+            "ids='NAME'; or pass a pair (ids, array), a pandas data frame or AnnData."
         )
     if len(ids) != part.rows.shape[0]:
         raise ValueError(f"Table {name!r} has {part.rows.shape[0]} rows but {len(ids)} ids.")
