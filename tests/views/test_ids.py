@@ -21,6 +21,8 @@ from manyview.views.ids import as_given, find_places, refuse_missing, refuse_rep
         (np.array([b"p", b"q"]), ["p", "q"]),
         (np.array([b"p", "q", 3], dtype=object), ["p", "q", "3"]),
         (np.uint8([[1], [2]]), ["1", "2"]),
+        (np.array(["2020-01-01", "2020-01-02T05"], "M8[ns]"), ["2020-01-01", "2020-01-02T05:00"]),
+        (np.array(["2020-01-01"], "M8[D]"), ["2020-01-01"]),
     ],
 )
 def test_ids_are_compared_as_text(values, expected):

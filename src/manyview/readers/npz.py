@@ -44,8 +44,8 @@ def _refusal(path: Path, error: Exception) -> ReadError:
             f"{path} holds Python objects. They are not read, because they could run code."
         )
     return ReadError(
-        f"{path} is cut short, damaged or no npz file ({error}). Copy it again, or save the arrays again "
-        "with numpy.savez (a sparse one with scipy.sparse.save_npz)."
+        f"{path} is cut short, damaged or no npz file ({error}). Copy it again, or save the arrays "
+        "again with numpy.savez (a sparse one with scipy.sparse.save_npz)."
     )
 
 

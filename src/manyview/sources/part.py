@@ -38,6 +38,8 @@ class Part:
 def as_ids(values: Any) -> npt.NDArray[np.str_]:
     """Identifiers as text, by which they are compared: 7, 7.0 and "7" are the same row.
 
+    So is a day, whether it is a date, a time in whatever unit, or text as ISO writes it.
+
     Examples
     --------
     >>> as_ids([7.0, 8.5]).tolist(), as_ids([b"a", b"b"]).tolist()
@@ -46,6 +48,8 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
     array = np.asarray(values).ravel()
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
+    if array.dtype.kind == "M":
+        return np.datetime_as_string(array, unit="auto")
     if array.dtype.kind in "Of":
         array = np.array([_as_text(value) for value in array.tolist()], dtype=np.str_)
     return array.astype(np.str_)
