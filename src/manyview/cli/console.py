@@ -151,8 +151,8 @@ _REMEDIES = {
     "folder": "Make room there, or set TMPDIR to another folder.",
     "missing values": "Fill in such values first, or leave out their rows or columns.",
     "other fit": "Use the same, choose another folder with -o, or remove that one to start again.",
-    "path": "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE', "
-    "or put it into a folder and name that folder in $MANYVIEW_DATA.",
+    "path": "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE "
+    "-o FOLDER', or put it into a folder and name that folder in $MANYVIEW_DATA.",
 }
 """What to do here about errors of which the library gives a remedy in Python."""
 
