@@ -47,7 +47,7 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
         if cost:
             facts["cost"] = measure_cost(views, n_clusters)
             facts["plan"]["n_anchors"] = facts["cost"].pop("n_anchors")
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         ctx = click.get_current_context()
         is_given = ctx.get_parameter_source("n_clusters") is not ParameterSource.DEFAULT
         if is_given and isinstance(error, ParameterError):
