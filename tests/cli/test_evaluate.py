@@ -73,7 +73,7 @@ def test_common_rows_only_if_asked(here, run):
         (("true.csv", "found.npy"), "only true.csv has ids"),
         (("true.csv", "nothere.csv"), "There is no file nothere.csv"),
         (("true.csv::odd", "found.csv"), "no 'odd' with one value a row"),
-        (("true.csv", "found.csv", "--id-column", "idd"), "neither file has a column 'idd'"),
+        (("true.csv", "found.csv", "--id-column", "idd"), "--id-column must name"),
     ],
 )
 def test_what_does_not_fit_is_one_line(here, run, arguments, message):

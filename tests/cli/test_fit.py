@@ -132,7 +132,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
         (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
         (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
-        (("fit", "plain.npy", "-k", "1000", "-o", "x"), "n_samples=90 should be >= n_clusters"),
+        (("fit", "plain.npy", "-k", "1000", "-o", "x"), "-k must not exceed the number of samples"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "must be a number of at least 0"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "no"), "'no' is not a number"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
@@ -155,7 +155,8 @@ def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")
     assert result.exit_code == 2
-    assert "View 'holes' contains NaN" in result.stderr
+    assert "View 'holes' contains NaN" in result.stderr and "Fill in such values" in result.stderr
+    assert "Imputer" not in result.stderr
     assert not (files / "out").exists()
 
 

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers import read_labels, read_view
 
 
@@ -162,7 +162,7 @@ def test_columns_make_views_by_name_and_pattern(tmp_path):
         ("pixels", ("px_0", "px_1", "px[2]")),
         ("shape", ("w",)),
     ]
-    with pytest.raises(ReadError, match="no column 'pz_\\*'"):
+    with pytest.raises(ParameterError, match=r"columns must be among .* got 'pz_\*'"):
         read_view(path, columns={"pixels": ["pz_*"]})
 
 

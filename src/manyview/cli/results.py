@@ -61,9 +61,11 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failure(f"cannot make the folder {folder}: {error.strerror}.") from error
+        raise Failure(
+            f"cannot make the folder {folder}: {error.strerror}. Choose another with -o."
+        ) from error
     if not os.access(folder, os.W_OK):
-        raise Failure(f"cannot write to the folder {folder}.")
+        raise Failure(f"cannot write to the folder {folder}. Choose another with -o.")
 
 
 def _remove_empty(folders: list[Path]) -> None:

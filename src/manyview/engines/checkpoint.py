@@ -107,14 +107,16 @@ class Checkpoint(Log):
             return
         try:
             found = json.loads(path.read_text())
-            differences = _differences(found, json.loads(json.dumps(description)))
+            differences, settings = _differences(found, json.loads(json.dumps(description)))
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise _damaged(path, error) from error
         if differences:
             raise CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} was made with other "
-                f"{'; '.join(differences)}. Use the same, give another folder, or remove this one to "
-                "start again."
+                f"{'; '.join(differences)}.",
+                remedy="Use the same, give another folder, or remove this one to start again.",
+                parameter="other fit",
+                named=settings,
             )
         self._remove_halves(".*.part")
 
@@ -318,17 +320,17 @@ def _damaged(path: Path, error: Exception) -> CheckpointError:
     )
 
 
-def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What two descriptions differ in, in words."""
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What two descriptions differ in, in words, and the names of settings that are other ones."""
     if found.get("format") != wanted["format"]:
-        return ["version of the checkpoint's format"]
-    words = []
+        return ["version of the checkpoint's format"], []
+    words, other = [], []
     for part in ("versions", "data", "settings"):
         names = sorted({*found[part], *wanted[part]})
         other = [name for name in names if found[part].get(name) != wanted[part].get(name)]
         if other:
-            words.append(f"{part} ({', '.join(other)})")
-    return words
+            words.append(part if part == "settings" else f"{part} ({', '.join(other)})")
+    return words, other
 
 
 def _lock(folder: Path) -> BinaryIO:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.sources import Part, stored_ids
 from manyview.wording import count, first_few, lacks_columns
@@ -36,6 +36,8 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
     if dropped:
         left_out |= set(match_columns(names, dropped, request))
     kept = [name for name in names if name not in left_out]
+    if dropped and not kept:
+        raise ParameterError("drop", f"must leave some column of {request.path} as a feature.")
     if not kept:
         raise ReadError(
             f"{request.path} has no column left that could be a feature: its columns are "
@@ -68,6 +70,9 @@ def match_columns(names: Sequence[str], patterns: Sequence[str], request: Reques
     for pattern in patterns:
         # A name is taken as it is even if it holds a star or a bracket.
         matches = [pattern] if pattern in names else [n for n in names if fnmatchcase(n, pattern)]
+        if not matches and request.key is None:
+            problem = f"must be among those of {request.path}, {first_few(names)}; got {pattern!r}."
+            raise ParameterError("columns", problem)
         if not matches:
             raise ReadError(
                 f"{request.path} has no column {pattern!r}; its columns are {first_few(names)}."

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
@@ -96,9 +96,10 @@ def read_file(request: Request) -> Contents:
     found = find_format(request.path)
     if request.columns and not found.is_table:
         tables = ", ".join(f.name for f in FORMATS if f.is_table)
-        raise ReadError(
-            f"Columns split a table into views ({tables}), but {request.path} is a {found.name} file. "
-            "Give each view as a file or an array of its own, or save this one as a table."
+        raise ParameterError(
+            "columns",
+            f"can split a table only ({tables}), but {request.path} is a {found.name} file. Give each "
+            "view as a file or an array of its own, or save this one as a table.",
         )
     module = _module(found)
     if hasattr(module, "arrays"):
