@@ -233,3 +233,8 @@ def save_table(path, columns):
 
     write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
     write(pa.table(columns), path)
+
+
+def test_a_refused_prediction_leaves_no_folder_behind(fitted, run):
+    assert run("predict", "out", "absent.csv", "-o", "new/labels.csv").exit_code == 2
+    assert not (fitted.parent / "new").exists()

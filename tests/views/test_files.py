@@ -90,7 +90,7 @@ def test_ids_that_are_there_twice_are_refused(here, tmp_path):
 
 def test_nothing_in_common(here, tmp_path):
     (tmp_path / "u.csv").write_text("id,a\nu1,1\nu2,2\n")
-    with pytest.raises(ReadError, match=r"No id is in all files: a\.csv has 's0'"):
+    with pytest.raises(ReadError, match=r"No id is in all of them: a\.csv has 's0'"):
         read_views(["a.csv", "u.csv"], id_column="id", join="inner")
 
 

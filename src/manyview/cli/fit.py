@@ -207,7 +207,7 @@ class _Job:
         from manyview import LMVSC
         from manyview.cli.display import Watched
         from manyview.engines import Disk
-        from manyview.errors import CheckpointError
+        from manyview.errors import CheckpointError, MemoryLimitError
 
         engine: Any = self.engine
         if not data.views.is_in_memory or engine == "disk":
@@ -223,10 +223,16 @@ class _Job:
             engine=Watched(engine, bars),
             **self.parameters,
         )
+        is_new = not self.checkpoint.exists()
         try:
             model.fit(data.views)
         except CheckpointError:
             self.uses_checkpoint = False
+            raise
+        except (TypeError, ValueError) as error:
+            # Rows that are refused have to be changed, and then no fit can go on from here.
+            if is_new and not isinstance(error, MemoryLimitError):
+                shutil.rmtree(self.checkpoint, ignore_errors=True)
             raise
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model

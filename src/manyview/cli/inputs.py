@@ -267,7 +267,7 @@ def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> l
 
     labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
     if len(ids) == len(files) and join != "order":
-        match = match_ids(ids, names, join, _words())
+        match = match_ids(ids, names, join, replace(_words(), outer=""))  # no choice of evaluate
         for text in (match.note, *match.doubts):
             say(text)
         pairs = zip(labels, match.places, strict=True)

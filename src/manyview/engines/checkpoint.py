@@ -14,6 +14,7 @@ import platform
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -72,7 +73,7 @@ class Checkpoint(Log):
     _call: StoredCall
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
-        self.folder, self.small = folder, small
+        self.folder, self.small, self._is_new = folder, small, not folder.exists()
         with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
@@ -171,7 +172,17 @@ class Checkpoint(Log):
             if is_complete:
                 raise  # else the error that ended the fit is the one to show
         finally:
+            self._remove_if_bare()
             self._lock.close()
+
+    def _remove_if_bare(self) -> None:
+        """Remove a description of a fit that was refused before anything was worked out."""
+        with suppress(OSError):
+            names = {file.name for file in self.folder.iterdir()}
+            for name in names if names <= {"fit.json", "lock"} else ():
+                (self.folder / name).unlink()
+            if self._is_new:
+                self.folder.rmdir()  # fails if it holds anything
 
 
 class StoredCall(Call):

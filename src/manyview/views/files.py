@@ -194,7 +194,7 @@ def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
     ids, columns, first = contents.ids, None, asked[0]
     # The ids of a file of which only some views lie on their side are those of the samples.
     if ids is not None and len(asked) == len(contents.parts) and len(ids) == first.rows.shape[0]:
-        columns = tuple(ids.tolist())
+        columns = tuple(as_ids(ids).tolist())
         ids = None if first.columns is None else as_ids(first.columns)
     parts = tuple(
         replace(part, rows=transposed(part.rows), columns=columns, ids=ids)
