@@ -1,4 +1,4 @@
-"""Published figures beside ours: the paper's method as released, and the default on three sets.
+"""Published figures beside ours: the authors' script, and the default on three sets.
 
 The paper's "purity" is inverse purity, and its NMI divides by the larger entropy.
 """
@@ -20,10 +20,12 @@ Make = Callable[[int], LMVSC]
 
 COVTYPE = {
     "accuracy": (0.3862, Target(at_least=0.356, at_most=0.416)),
-    "nmi": (0.1273, Target(at_least=0.11, at_most=0.15)),
-    "inverse_purity": (0.4889, Target(at_least=0.45, at_most=0.53)),
+    "nmi": (0.1273, Target(at_least=0.107, at_most=0.147)),
+    "inverse_purity": (0.4889, Target(at_least=0.449, at_most=0.529)),
 }
-HANDWRITTEN = {"accuracy": (0.9165, Target(at_least=0.84, at_most=0.92))}
+HANDWRITTEN = {"accuracy": (0.9165, Target(at_least=0.85, at_most=0.91))}
+NEAR, NEAR_SHARE = 0.03, 0.25
+"""At least this share of the seeds is this near the paper's accuracy on Handwritten."""
 DEFAULTS = {"hdigit": (10, 0.93), "scene15": (15, 0.44), "leaves100": (100, 0.93)}
 
 Wanted = Mapping[str, tuple[float | None, Target]]
@@ -32,8 +34,8 @@ Wanted = Mapping[str, tuple[float | None, Target]]
 
 def run(report: Report) -> None:
     published: list[tuple[str, str, Make, Wanted, int]] = [
-        ("covtype", "released, m=50, alpha=0.1", _released(7, 50, 0.1), COVTYPE, 3),
-        ("handwritten", "released, m=10, alpha=0.01", _released(10, 10, 0.01), HANDWRITTEN, 10),
+        ("handwritten", "released, m=10, alpha=0.01", _released(10, 10, 0.01), HANDWRITTEN, 20),
+        ("covtype", "released, m=50, alpha=0.1", _released(7, 50, 0.1), COVTYPE, 5),
     ]
     for name, (k, bar) in DEFAULTS.items():
         wanted: Wanted = {"nmi": (None, Target(at_least=bar))}
@@ -46,7 +48,14 @@ def run(report: Report) -> None:
                 score: (paper, replace(target, indicative=few < n_seeds))
                 for score, (paper, target) in wanted.items()
             }
-            score_seeds(report, f"{name} ({settings})", views, make, bars, n_seeds=few)
+            case = f"{name} ({settings})"
+            scores = score_seeds(report, case, views, make, bars, n_seeds=few)
+            if name == "handwritten":
+                paper = HANDWRITTEN["accuracy"][0]
+                near = np.abs(scores["accuracy"] - paper) <= NEAR
+                target = Target(at_least=NEAR_SHARE, indicative=few < n_seeds)
+                share = f"{case}: seeds within {NEAR:g} of {paper:g}"
+                report.add(share, float(near.mean()), target, seed=list(range(few)))
 
 
 def _released(n_clusters: int, n_anchors: int, alpha: float) -> Make:
@@ -61,8 +70,8 @@ def _default(n_clusters: int) -> Make:
 
 def score_seeds(
     report: Report, case: str, views: Views, make: Make, wanted: Wanted, *, n_seeds: int
-) -> None:
-    """Add the mean of each wanted score over seeds, with spread, least and largest."""
+) -> dict[str, np.ndarray]:
+    """Add the mean of each wanted score over seeds, with spread, least and largest; the scores."""
     each, seconds = [], []
     for seed in range(n_seeds):
         with warnings.catch_warnings():
@@ -70,8 +79,9 @@ def score_seeds(
             model = make(seed).fit(views)
         each.append(metrics.scores(views.target, model.labels_))
         seconds.append(sum(model.stage_seconds_.values()))
+    found = {score: np.array([scores[score] for scores in each]) for score in wanted}
     for score, (paper, target) in wanted.items():
-        values = np.array([scores[score] for scores in each])
+        values = found[score]
         spread = float(values.std(ddof=1)) if n_seeds > 1 else 0.0
         facts = f"sd {spread:.3f}, {values.min():.3f} to {values.max():.3f}"
         printed = "" if paper is None else f", paper {paper:.4f}"
@@ -80,3 +90,4 @@ def score_seeds(
             f"{case}: {score}", float(values.mean()), target, seed=list(range(n_seeds)),
             seconds=seconds, scores=each, paper=paper, note=f"{verdict}; {facts}{printed}",
         )  # fmt: skip
+    return found

@@ -26,6 +26,7 @@ ALONE = (
     "dask_cluster",
     "cost_model",
     "peers",
+    "published_speed",
 )
 """More of them, run only by name: they take long, much disk, or install packages of their own."""
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 
 def score_seeds(make, views, score, seeds):
-    return [score(views.target, make(seed).fit(views).labels_) for seed in seeds]
+    return np.array([score(views.target, make(seed).fit(views).labels_) for seed in seeds])
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,58 @@ def test_the_defaults_reach_what_is_claimed_without_labels(data, name, n_cluster
     assert np.mean(nmi) >= least
 
 
-def test_the_released_script_is_reproduced_on_handwritten(data):
-    scores = score_seeds(
-        lambda seed: LMVSC.as_published(10, 10, 0.01, variant="released", random_state=seed),
-        data("handwritten"),
-        metrics.accuracy,
-        range(16, 28),  # of the first forty seeds, these have the two lucky ones
-    )
-    assert min(scores) < 0.9165 <= max(scores)  # the paper's figure: a lucky seed
-    # Forty seeds of other random streams gave .829, with a standard deviation of .05.
-    assert abs(np.mean(scores) - 0.829) <= 3 * 0.05 * (1 / len(scores) + 1 / 40) ** 0.5
+class TestTheAuthorsScriptOnHandwritten:
+    """m = 10 and alpha = .01, where the paper prints an accuracy of .9165.
+
+    The authors' own code, run with twenty seeds, has .888 in the mean (.796 to .926), and .924 with the
+    seed of their script.
+    """
+
+    @pytest.fixture(scope="class")
+    def ours(self, data):
+        return score_seeds(
+            lambda seed: LMVSC.as_published(10, 10, 0.01, variant="released", random_state=seed),
+            data("handwritten"),
+            metrics.accuracy,
+            range(20),
+        )
+
+    def test_is_reproduced_in_the_mean(self, ours):
+        assert 0.85 <= ours.mean() <= 0.91
+
+    def test_the_printed_figure_is_an_ordinary_result(self, ours):
+        assert np.mean(np.abs(ours - 0.9165) <= 0.03) >= 0.25
+
+    def test_is_as_good_as_their_steps_written_from_the_description(
+        self, data, ours, authors_kmeans
+    ):
+        views = data("handwritten")
+        theirs = np.array(
+            [
+                metrics.accuracy(views.target, authors_labels(views.arrays, seed, authors_kmeans))
+                for seed in range(12)
+            ]
+        )
+        error = np.sqrt(sum(scores.var(ddof=1) / len(scores) for scores in (ours, theirs)))
+        assert abs(ours.mean() - theirs.mean()) <= 2 * error
+
+
+def authors_labels(arrays, seed, kmeans, *, n_clusters=10, n_anchors=10, alpha=0.01):
+    """Labels by the authors' script, step by step: nothing of ours is in it."""
+    solve_qp = pytest.importorskip("quadprog").solve_qp
+    n, m = len(arrays[0]), n_anchors
+
+    def starts(k):  # the script sets the same seed before every k-means
+        rng = np.random.default_rng(seed)
+        return [rng.choice(n, k, replace=False) for _ in range(10)]
+
+    constraints, bounds = np.c_[np.ones(m), np.eye(m)], np.r_[1.0, np.zeros(m)]
+    graphs = []
+    for X in map(np.float64, arrays):
+        X = X - X.mean(axis=0)  # changes nothing where weights sum to one, and is better rounded
+        unit = (X**2).sum() / n
+        A = kmeans(X, starts(m))[1]
+        H, P = (A @ A.T + alpha * np.eye(m)) / unit, X @ A.T / unit
+        graphs.append([solve_qp(H, p, constraints, bounds, 1)[0] for p in P])
+    Z = np.hstack(graphs) / np.sqrt(len(graphs))
+    return kmeans(np.linalg.svd(Z, full_matrices=False)[0][:, :n_clusters], starts(n_clusters))[2]

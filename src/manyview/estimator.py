@@ -112,8 +112,8 @@ view, default="auto"
         on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
         number keeps that many of the leading ones as they are.
     anchor_method : {"kmeans", "kmeans-all", "random"} or sequence of arrays, default="kmeans"
-        Anchors by k-means on a bounded sample (256 rows an anchor), by k-means on all rows as
-        published, random rows, or given: one array (m, d) per view.
+        Anchors by k-means on a bounded sample (256 rows an anchor), by k-means on all rows, random
+        rows, or given: one array (m, d) per view.
     n_init : int, default=10
         Starts of the final k-means; the best inertia is kept.
     max_iter : int, default=100
@@ -245,7 +245,12 @@ view, default="auto"
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> PublishedLMVSC:
-        """Exactly the published method: raw features, absolute alpha, k-means on all rows.
+        """The published method: raw features, absolute alpha, and the k-means of the authors' script.
+
+        That k-means starts ten times from random rows, goes on until no label changes or for a hundred
+        rounds, gives empty clusters the rows farthest from their centre, and keeps the run with the
+        least sum of plain, not squared, distances. It finds the anchors of each view, from all rows, and
+        the labels, from the embedding.
 
         Parameters
         ----------
@@ -254,7 +259,8 @@ view, default="auto"
             by the true labels.
         variant : {"paper", "released"}
             What the paper's text does, or what the authors' script does: it leaves out the degree
-            scaling Sigma^-1/2.
+            scaling Sigma^-1/2, and seeds the k-means of every view alike, so that all of them start from
+            the same samples.
         random_state, n_jobs
             As in the constructor.
 
@@ -621,7 +627,7 @@ view, default="auto"
 
 
 class PublishedLMVSC(LMVSC):
-    """The method exactly as published; for its parameters, see :meth:`LMVSC.as_published`."""
+    """The method as published; for its parameters, see :meth:`LMVSC.as_published`."""
 
     # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None

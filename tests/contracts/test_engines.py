@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from manyview import LMVSC, Views
 from manyview.engines import Dask, Disk, Memory, choose_engine
@@ -138,6 +139,19 @@ class TestEstimator:
         some = Views(placed, present={"view_1": present[:, 1]})
         model = make_model(engine=kind, **options)
         assert np.array_equal(np.asarray(model.fit(some).labels_), expected_of_some.labels_)
+
+    def test_the_published_method_gives_the_labels_of_one_thread(self, engine, views):
+        kind, options, place = engine
+        some = [view[: TILE_ROWS + 99] for view in views]
+        expected = LMVSC.as_published(4, 6, 1.0, random_state=0, n_jobs=1)
+        expected.fit([np.asarray(some[0], np.float64), some[1]])
+        model = clone(expected).set_params(**options)
+        model.engine = kind
+        model.fit(place(some))
+        assert np.array_equal(np.asarray(model.labels_), expected.labels_)
+        assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
+        for anchors, others in zip(model.anchors_, expected.anchors_, strict=True):
+            assert np.array_equal(anchors, others)
 
     def test_a_failure_inside_comes_out_with_its_place(self, engine, views, fitted):
         _, _, place = engine

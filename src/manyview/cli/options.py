@@ -124,7 +124,7 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     "anchor_method": (
         click.Choice(["kmeans", "kmeans-all", "random"]),
         "KIND",
-        "kmeans (on a sample), kmeans-all (as published) or random.",
+        "kmeans (on a sample), kmeans-all (on all rows) or random.",
     ),
     "n_init": (click.IntRange(min=1), "N", "Starts of the final k-means."),
     "max_iter": (click.IntRange(min=1), "N", "Most iterations of the final k-means."),

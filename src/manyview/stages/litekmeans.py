@@ -25,6 +25,7 @@ from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import choose_rows
 
 Labels = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
 Over = Callable[[Callable[[ScaledRows, int], Any]], Any]
 """A function of a tile and the number of its first row in, the sum of what it returns for all out."""
 
@@ -88,10 +89,9 @@ def _run(over: Over, starts: Array, max_iter: int) -> list[Solution]:
         current = Round.of(number, moving, compared, shifts, notes)
         found = over(partial(sum_rows, current=current))
         for i, run in enumerate(moving):
-            _fill_empty(over, found, current, i)
-            counts = found.counts[i][:, None]
-            means = found.sums[i] / np.maximum(counts, 1)
-            centers[run] = np.where(counts > 0, means, compared[run])
+            sums, counts = _fill_empty(over, found.sums[i], found.counts[i], current, i)
+            means = sums / np.maximum(counts, 1)[:, None]
+            centers[run] = np.where(counts[:, None] > 0, means, compared[run])
         number += 1
         n_iter[moving] = number
         moving = moving[(centers != compared)[moving].any(axis=(1, 2))]
@@ -109,15 +109,19 @@ def _run(over: Over, starts: Array, max_iter: int) -> list[Solution]:
     ]
 
 
-def _fill_empty(over: Over, found: RunSums, current: Round, i: int) -> None:
-    """Move the rows that are farthest from their centre into the empty clusters of a run."""
-    empty = np.flatnonzero(found.counts[i] == 0)
+def _fill_empty(
+    over: Over, sums: Array, counts: Counts, current: Round, i: int
+) -> tuple[Array, Counts]:
+    """Sums and counts of a run after its empty clusters took the rows farthest from their centre."""
+    empty = np.flatnonzero(counts == 0)
     if empty.size:
+        sums, counts = sums.copy(), counts.copy()
         far = over(partial(farthest_rows, current=current, i=i, n_wanted=len(empty)))
         for cluster, row, label in zip(empty, far.rows, far.labels, strict=False):
             for to, sign in ((cluster, 1), (label, -1)):
-                found.sums[i, to] += sign * row
-                found.counts[i, to] += sign
+                sums[to] += sign * row
+                counts[to] += sign
+    return sums, counts
 
 
 class TileNotes:
@@ -274,7 +278,7 @@ class RunSums:
     """Sums over rows by run and label; adds up over tiles."""
 
     sums: Array  # (r, k, d)
-    counts: npt.NDArray[np.int64]  # (r, k)
+    counts: Counts  # (r, k)
 
     def __add__(self, other: RunSums) -> RunSums:
         return RunSums(self.sums + other.sums, self.counts + other.counts)
