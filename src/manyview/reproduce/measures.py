@@ -51,10 +51,10 @@ def measure_figures(results: Results) -> Measured:
         row = results.published(problem)
         if row is None or row.printed is None:
             continue
-        printed = {s: p or 0.0 for s, p in zip(_SCORES, row.printed[2:5], strict=True)}
+        printed = {"accuracy": row.printed.accuracy or 0.0, "nmi": row.printed.nmi or 0.0}
         n_near = sum(value >= printed["accuracy"] - 0.03 for value in row.values("accuracy"))
-        beside = [t for s in ("accuracy", "nmi") for t in (f"{printed[s]:.4f}", row.figure(s))]
-        gap = min(row.mean(score) - printed[score] for score in ("accuracy", "nmi"))
+        beside = [text for s in printed for text in (f"{printed[s]:.4f}", row.figure(s))]
+        gap = min(row.mean(score) - printed[score] for score in printed)
         cells = [problem.title, f"{row.label}, {row.settings}", *beside,
                  f"{n_near} of {len(row.lines)}", f"{row.n_rows}"]  # fmt: skip
         why_not = "" if row.is_whole else PART
@@ -88,27 +88,24 @@ def measure_single_views(results: Results) -> Measured:
     cases = []
     for problem in results.problems:
         best = results.best_baseline(problem, *methods.SINGLE_VIEW)
-        own = best and _published_on(results, problem, best.n_rows)
-        if best is None or own is None:
+        whole = results.published(problem)
+        own = best and whole and _on_rows(whole, best.n_rows, results)
+        if best is None or whole is None or own is None:
             continue
         gaps = {score: own.mean(score) - best.mean(score) for score in _SCORES}
         worst = min(gaps, key=lambda score: gaps[score])
-        spread = max(own.spread(worst), best.spread(worst))
+        spread = max(whole.spread(worst), best.spread(worst))  # that of fewer rows may be unknown
         beside = [f"{own.figure(score)} / {best.figure(score)}" for score in _SCORES]
-        why_not = "" if min(len(own.lines), len(best.lines)) > 1 else ONE_SEED
-        cells, drawn = (
-            [problem.title, best.label, *beside, f"{best.n_rows}"],
-            [_dots(own), _dots(best)],
-        )
+        cells = [problem.title, best.label, *beside, f"{best.n_rows}"]
+        why_not, drawn = "" if len(whole.lines) > 1 else ONE_SEED, [_dots(own), _dots(best)]
         cases.append(Case(cells, {"best": gaps[worst]}, spread, why_not, _lines(own, best), drawn))
     head = ["Data", "Best single view", *(f"{s}, LMVSC / it" for s in _SCORES.values()), "Rows"]
     return Measured(head, cases, Plot("All views and the best single view", _BESIDE_PAPER))
 
 
-def _published_on(results: Results, problem: Problem, n_rows: int) -> Row | None:
-    """The published method's best setting on so many rows."""
-    row = results.published(problem)
-    if row is None or row.n_rows == n_rows:
+def _on_rows(row: Row, n_rows: int, results: Results) -> Row | None:
+    """A published variant's best setting on so many rows."""
+    if row.n_rows == n_rows:
         return row
     tried = [results.store.seeds(row.entry.cell(s, n_rows)) for s in row.entry.candidates]
     found = [Row(row.entry, row.label, TUNED, lines, row.printed) for lines in tried if lines]
@@ -118,32 +115,23 @@ def _published_on(results: Results, problem: Problem, n_rows: int) -> Row | None
 def measure_speed(results: Results) -> Measured:
     """Seconds of SSCOMP as multiples of LMVSC's on the same rows, with and without the anchors."""
     cases: list[Case] = []
-    for problem in results.problems:
-        printed_own = paper.find_row(problem.name, "LMVSC")
-        for view in range(len(problem.view_names)) if problem.name in figures.NOISY else []:
-            entry, printed = (
-                Entry(problem, "SSCOMP", view),
-                paper.find_row(problem.name, "SSCOMP", view),
-            )
-            pairs = _timed_pairs(results, entry)
-            if printed is None or printed_own is None or not pairs:
-                continue
-            theirs, ours = pairs[-1]
-            rest = without_anchors(ours)
-            ratios = {
-                "whole": theirs["seconds"] / ours["seconds"],
-                "timed": theirs["seconds"] / rest,
-            }
-            cells = [problem.title, entry.label, f"{theirs['n_rows']}", f"{theirs['seconds']:.1f}",
-                     f"{ours['seconds']:.1f}", f"{rest:.2f}", f"{ratios['whole']:.2f}",
-                     f"{ratios['timed']:.1f}",
-                     f"{printed.seconds / printed_own.seconds:.1f}"]  # fmt: skip
-            curves = [
-                _curve(entry.label, [a for a, _ in pairs]),
-                _curve("LMVSC", [b for _, b in pairs]),
-                _curve("LMVSC, anchors not timed", [b for _, b in pairs], without_anchors),
-            ]
-            cases.append(Case(cells, ratios, 0.0, "", pairs[-1], [] if cases else curves))
+    noisy = [problem for problem in results.problems if problem.name in figures.NOISY]
+    for entry in [Entry(problem, "SSCOMP", view) for problem in noisy for view in range(3)]:
+        if not (pairs := _timed_pairs(results, entry)):
+            continue
+        theirs, ours = pairs[-1]
+        seconds = [theirs["seconds"], ours["seconds"], without_anchors(ours)]
+        ratios = {"whole": seconds[0] / seconds[1], "timed": seconds[0] / seconds[2]}
+        printed = {row.label: row.seconds for row in paper.ROWS[entry.problem.name]}
+        cells = [entry.problem.title, entry.label, f"{theirs['n_rows']}",
+                 *(f"{one:.2f}" for one in (*seconds, *ratios.values())),
+                 f"{printed[entry.label] / printed['LMVSC']:.1f}"]  # fmt: skip
+        curves = [
+            _curve(entry.label, [a for a, _ in pairs]),
+            _curve("LMVSC", [b for _, b in pairs]),
+            _curve("LMVSC, anchors not timed", [b for _, b in pairs], without_anchors),
+        ]
+        cases.append(Case(cells, ratios, 0.0, "", pairs[-1], [] if cases else curves))
     head = ["Data", "Method", "Rows", "Its seconds", "LMVSC, m = 50", "Anchors not timed", "Ratio",
             "Anchors not timed", "Paper's ratio"]  # fmt: skip
     return Measured(head, cases, Plot("Seconds of SSCOMP and LMVSC", *_SECONDS))
