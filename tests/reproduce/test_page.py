@@ -87,6 +87,18 @@ def test_a_page_of_one_target_measures_that_alone(some_data, fill):
     assert not page.tables and page.n_unfinished == 0
 
 
+def test_a_method_without_a_result_says_why(some_data, fill):
+    def stop(cell, line):
+        return (
+            {"status": "stopped", "reason": "stopped after 4 s"} if cell.method == "AMGL" else line
+        )
+
+    options = Options("quick")
+    page = build_page(["handwritten"], options, fill(["handwritten"], options, change=stop))
+    rows = {row[0]: row for row in page.tables[0].table.rows}
+    assert rows["AMGL"][1] == "stopped after 4 s" and len(set(map(len, rows.values()))) == 1
+
+
 def test_names_are_escaped(made_up):
     options, store = made_up
     for line in store.all_lines():

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 from markupsafe import Markup
 
@@ -20,14 +21,14 @@ from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case
 from manyview.reproduce.drawings import draw
 from manyview.reproduce.measures import MEASURES
-from manyview.reproduce.plan import Options
+from manyview.reproduce.plan import Options, entries
 from manyview.reproduce.problems import PROBLEMS, Problem
 from manyview.reproduce.results import NEAREST, Results, Row
 from manyview.reproduce.run import TABLES, count_unfinished
 from manyview.wording import count
 
 PAGE, TEXT = "reproduce.html", "reproduce.md"
-_MOST_COLOURS = 12  # of the classes of a panel, or the curves of a figure
+_MOST_COLOURS = 12  # of the curves of a figure
 _CODE = ("commit", "dirty", "cpu", "cores", "system", "versions")
 
 
@@ -49,10 +50,11 @@ class Section:
     table: Table | None = None
     picture: Markup | None = None
     lines: Sequence[Line] = ()
-    evidence: Table | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "evidence", _evidence(self.lines))
+    @property
+    def evidence(self) -> Table | None:
+        """The fits, those that differ in the seed alone as one line."""
+        return _evidence(self.lines)
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,9 @@ def _describe_table(problem: Problem, results: Results) -> Section:
     head = ["Method", "Protocol", "Accuracy", "Paper", "NMI", "Paper", "Inverse purity", "Paper",
             "Purity", "ARI", "Seconds", "Paper", "Rows", "Seeds", "Settings"]  # fmt: skip
     rows = [_describe_row(row) for row in shown]
+    known = {row.entry for row in shown}
+    missing = [entry for entry in entries(problem) if entry not in known]
+    rows += [[e.label, e.why_not(results.store), *[""] * (len(head) - 2)] for e in missing]
     lines = [line for row in shown for line in row.lines]
     return Section(problem.name, problem.title, text, Table(head, rows), None, lines)
 
@@ -148,41 +153,25 @@ def _printed(value: float | None) -> str:
 
 
 def _evidence(lines: Sequence[Line]) -> Table | None:
-    """Fits that differ in the seed alone as one line, for the fold of a section."""
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
         data = line["data"]
-        rows = (
-            data.get("rows", "all") if "shuffled" not in data else f"shuffled by {data['shuffled']}"
-        )
-        key = (methods.title(line["method"], line["view"]), PROBLEMS[data["problem"]].title, str(rows),
-               methods.describe(line["settings"]), line["status"],
+        order = f", shuffled by {data['shuffled']}" if "shuffled" in data else ""
+        key = (methods.title(line["method"], line["view"]), PROBLEMS[data["problem"]].title,
+               f"{data.get('rows', 'all')}{order}", methods.describe(line["settings"]),
                (line.get("commit") or "")[:10])  # fmt: skip
         groups.setdefault(key, []).append(line)
     rows = [
         [*key[:4], ", ".join(str(line["seed"]) for line in same), _mean(same, "accuracy"),
-         _mean(same, "nmi"), _mean(same, "seconds"), *key[4:]]
+         _mean(same, "nmi"), _mean(same, "seconds"), key[4]]
         for key, same in groups.items()
     ]  # fmt: skip
-    head = [
-        "Method",
-        "Data",
-        "Rows",
-        "Settings",
-        "Seeds",
-        "Accuracy",
-        "NMI",
-        "Seconds",
-        "Status",
-        "Commit",
-    ]
+    head = ["Method", "Data", "Rows", "Settings", "Seeds", "Accuracy", "NMI", "Seconds", "Commit"]
     return Table(head, rows) if rows else None
 
 
 def _mean(lines: Sequence[Line], name: str) -> str:
-    found = [line.get("scores", line).get(name, line.get(name)) for line in lines]
-    numbers = [float(value) for value in found if value is not None]
-    return f"{sum(numbers) / len(numbers):.3f}" if numbers else ""
+    return f"{fmean((line | line['scores'])[name] for line in lines):.3f}"
 
 
 def _describe_runs(lines: Sequence[Line]) -> Table:
@@ -216,10 +205,9 @@ def render_page(page: Page) -> str:
     source = environment.loader.get_source  # type: ignore[union-attr]
     parts = [source(environment, name)[0] for name in ("style.css", "reproduce.css")]
     style = "".join(parts) + palette_rules(_MOST_COLOURS)
-    policy = ["default-src 'none'", f"style-src 'sha256-{digest(style)}'", "img-src data:"]
-    return environment.get_template("reproduce.html").render(
-        page=page, style=Markup(style), policy="; ".join([*policy, "base-uri 'none'"]), look=_look
-    )
+    policy = f"default-src 'none'; style-src 'sha256-{digest(style)}'; base-uri 'none'"
+    template = environment.get_template("reproduce.html")
+    return template.render(page=page, style=Markup(style), policy=policy, look=_look)
 
 
 def _look(column: str, cell: str, is_prose: bool) -> str:

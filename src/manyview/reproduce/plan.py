@@ -171,6 +171,12 @@ class Entry:
         sizes = [n for n in self.problem.sizes if store.done([self.cell(self.default, n)])]
         return max(sizes, default=None)
 
+    def why_not(self, store: Store) -> str:
+        """Why there is no result, where there is none."""
+        lines = store.lines([self.cell(self.default, rows) for rows in self.problem.sizes])
+        reasons = [str(line["reason"]) for line in lines if line["status"] != "done"]
+        return reasons[-1] if reasons else "not run yet"
+
     def tuned_on(self, store: Store) -> int | None:
         """The most rows on which all settings were tried."""
         for rows in self.problem.sizes[::-1]:
