@@ -125,3 +125,10 @@ def test_the_quick_form_judges_nothing(some_data, fill):
     page = build_page(targets(["all"]), options, fill(["all"], options))
     assert {row[3] for row in page.claims.rows} <= {"not judged", "not measured"}
     assert "judges nothing" in render_page(page)
+    assert not [name for s in page.sections for name in s.table.head if "Verdict" in name]
+
+
+def test_claims_about_different_cases_share_a_column(page):
+    heads = {section.name: section.table.head for section in page.sections}
+    assert heads["row_order"][-1] == "Verdict"
+    assert heads["speed"][-2:] == ["Verdict, timed", "Verdict, whole"]

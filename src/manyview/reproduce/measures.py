@@ -285,12 +285,13 @@ def measure_row_order(results: Results) -> Measured:
             continue
         entry = Entry(PROBLEMS[figures.ORDERED], one.title)
         filed, mixed = (Row(entry, one.title, TUNED, same, None) for same in lines)
-        gap, spread = filed.mean() - mixed.mean(), max(filed.spread(), mixed.spread())
+        gap, spread = filed.mean() - mixed.mean(), filed.spread() + mixed.spread()
         both = [f"{row.figure()} / {row.figure('nmi')}" for row in (filed, mixed)]
         dots = Dots(one.title, mixed.values("accuracy"), filed.mean())
         cells = [one.title, *both, f"{gap:+.3f}"]
         key = {"TBGL": "tensor", figures.CONTROL: ""}.get(one.title, "same")
-        cases.append(Case(cells, {key: gap}, spread, "", _lines(filed, mixed), [dots]))
+        why_not = "" if min(map(len, lines)) > 1 else ONE_SEED
+        cases.append(Case(cells, {key: gap}, spread, why_not, _lines(filed, mixed), [dots]))
     head = ["Method", "Order of the file, accuracy / NMI", "Shuffled", "Difference"]
     text = "One dot a shuffle; the upright line is the accuracy in the order of the file."
     return Measured(head, cases, Plot("Accuracy on shuffled rows, MSRC-v1", text))

@@ -18,7 +18,7 @@ from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
 from manyview.reproduce import methods, paper
 from manyview.reproduce.cells import Line, Store
-from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case
+from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case, Claim, Measured
 from manyview.reproduce.drawings import draw
 from manyview.reproduce.measures import MEASURES
 from manyview.reproduce.plan import Options, entries
@@ -76,26 +76,20 @@ def build_page(names: Sequence[str], options: Options, store: Store) -> Page:
     problems = [problem for name in names for problem in TABLES.get(name, ())]
     results = Results(options, store, problems)
     titles = {line["name"]: line for line in paper.read_table("sections.csv")}
-    claims, sections = [], []
+    claims, sections, is_quick = [], [], options.form == "quick"
     for name, measure in MEASURES.items():
         own, measured = [c for c in CLAIMS if c.section == name], measure(results)
-        is_quick = options.form == "quick"
+        cases = measured.cases
         claims += [
-            [c.title, c.paper, c.here(measured.cases), c.verdict(measured.cases, is_quick=is_quick)]
-            for c in own
+            [c.title, c.paper, c.here(cases), c.verdict(cases, is_quick=is_quick)] for c in own
         ]
-        if not measured.cases:
+        if not cases:
             continue
-        head = [
-            *measured.head,
-            *(["Verdict"] if len(own) == 1 else (f"Verdict, {c.key}" for c in own)),
-        ]
-        rows = [[*case.cells, *(c.judge(case) for c in own)] for case in measured.cases]
-        drawn = [one for case in measured.cases for one in case.drawn]
+        drawn = [one for case in cases for one in case.drawn]
         picture = draw(measured.plot, drawn) if drawn else None
-        title, text = titles[name]["title"], titles[name]["text"]
-        lines = _distinct(measured.cases)
-        sections.append(Section(name, title, text, Table(head, rows), picture, lines))
+        table = _add_verdicts(measured, [] if is_quick else own)
+        title, text, lines = titles[name]["title"], titles[name]["text"], _distinct(cases)
+        sections.append(Section(name, title, text, table, picture, lines))
     tables = [_describe_table(PROBLEMS[name], results) for name in problems]
     return Page(
         options.form,
@@ -107,6 +101,16 @@ def build_page(names: Sequence[str], options: Options, store: Store) -> Page:
         tables,
         _describe_runs(store.all_lines()),
     )
+
+
+def _add_verdicts(measured: Measured, claims: Sequence[Claim]) -> Table:
+    """The table of a section; claims that say nothing of each other's cases share a column."""
+    judged = [[claim.judge(case) for claim in claims] for case in measured.cases]
+    names = [f"Verdict, {claim.key}" for claim in claims]
+    if claims and all(sum(map(bool, verdicts)) < 2 for verdicts in judged):
+        judged, names = [["".join(verdicts)] for verdicts in judged], ["Verdict"]
+    pairs = zip(measured.cases, judged, strict=True)
+    return Table([*measured.head, *names], [[*case.cells, *verdicts] for case, verdicts in pairs])
 
 
 def _distinct(cases: Iterable[Case]) -> list[Line]:
