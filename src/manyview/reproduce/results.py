@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 import numpy as np
@@ -95,28 +95,22 @@ class Results:
 
 def _rows(entry: Entry, store: Store) -> list[Row]:
     """The rows of one method on a data set: tuned, on its defaults, and as the paper ran it."""
-    rows, chosen = [], entry.chosen(store)
-    if chosen is not None and (lines := entry.on_most_rows(chosen, store)):
+
+    def make(settings: methods.Settings | None, protocol: str) -> list[Row]:
+        lines = [] if settings is None else entry.on_most_rows(settings, store)
+        return [Row(entry, entry.label, protocol, lines, _printed(entry))] if lines else []
+
+    tuned = make(entry.chosen(store), TUNED)
+    default = [] if entry.method in methods.PUBLISHED else make({}, UNLABELLED)
+    if tuned:  # defaults that are better, or on more rows, are what would be chosen
+        best = max(tuned + default, key=_quality)
         n_tried, on = len(entry.candidates), entry.tuned_on(store)
-        row = Row(entry, entry.label, TUNED, lines, _printed(entry), n_tried, on)
-        rows.append(max([row, *_defaults(entry, store, row)], key=_quality))
-    rows += _defaults(entry, store)
-    if entry.as_printed is not None and (lines := entry.on_most_rows(entry.as_printed, store)):
-        rows.append(Row(entry, entry.label, NEAREST, lines, _printed(entry)))
-    return rows
+        tuned = [replace(best, protocol=TUNED, n_tried=n_tried, tuned_on=on)]
+    return tuned + default + make(entry.as_printed, NEAREST)
 
 
 def _quality(row: Row) -> tuple[int, float]:
     return row.n_rows, row.mean()
-
-
-def _defaults(entry: Entry, store: Store, tuned: Row | None = None) -> list[Row]:
-    """The row of the defaults; as a candidate of a tuned one it takes over how it was chosen."""
-    if entry.method in methods.PUBLISHED or not (lines := entry.on_most_rows({}, store)):
-        return []
-    if tuned is None:
-        return [Row(entry, entry.label, UNLABELLED, lines, _printed(entry))]
-    return [Row(entry, entry.label, TUNED, lines, tuned.printed, tuned.n_tried, tuned.tuned_on)]
 
 
 def _printed(entry: Entry) -> paper.PaperRow | None:
