@@ -106,7 +106,7 @@ def _order_jobs(options: Options, store: Store) -> Jobs:
 
 JOBS: dict[str, Callable[[Options, Store], Jobs]] = {
     "time-rows": _growth_jobs,
-    "sensitivity": _sensitivity_jobs,
     "row-order": _order_jobs,
+    "sensitivity": _sensitivity_jobs,
 }
 """What a figure needs, by its name."""
