@@ -54,6 +54,20 @@ def test_whole_numbers_are_the_same_whatever_their_type():
     assert as_given(as_ids([1, 2]), [objects, np.array([1, 2])]).tolist() == [1, 2]
 
 
+def test_ids_of_mixed_types_are_kept_where_all_tables_have_the_same():
+    mixed = np.array([1, 2, "last"], dtype=object)
+    assert as_given(as_ids(mixed), [mixed, mixed.copy()]).tolist() == [1, 2, "last"]
+    assert as_given(as_ids(mixed), [mixed, np.array(["last"])]).tolist() == ["1", "2", "last"]
+
+
+@pytest.mark.parametrize("kind", ["i8", "f8", object])
+def test_large_whole_numbers_of_several_types_stay_exact(kind):
+    large = np.array([2**63 + 1, 2**63 + 2], dtype="u8")
+    ids = as_given(as_ids([2**63 + 2, -7]), [large, np.array([-7], dtype=kind)])
+    assert ids.tolist() == [2**63 + 2, -7]
+    assert not any(isinstance(number, float) for number in ids.tolist())
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, ""])
 def test_a_missing_id_is_named_by_its_row(missing):
     with pytest.raises(ValueError, match=r"T has 1 row without an id: row 1\. Leave"):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources import as_ids, as_whole
+from manyview.sources import as_ids
 from manyview.views.selection import ABSENT
 from manyview.wording import count, first_few
 
@@ -51,24 +51,32 @@ def refuse_repeated(ids: Ids, name: str) -> None:
 
 
 def as_given(joined: Ids, given: Sequence[Any]) -> npt.NDArray[Any]:
-    """Joined ids in the type that they have in all tables, else as text; whole numbers are integers."""
-    arrays = [_numbers_if_all(np.asarray(ids).ravel()) for ids in given]
-    if len({array.dtype.kind for array in arrays}) > 1:  # 7.0 is 7
-        arrays = list(map(as_whole, arrays))
-    kinds = set().union(*map(_kinds, arrays))
-    if len(kinds) > 1 or kinds <= {"S", "U", str, bytes}:
+    """Joined ids in the types that they have in all tables, or as integers; else as text."""
+    arrays = [np.asarray(ids).ravel() for ids in given]
+    kinds = list(map(_kinds, arrays))
+    if any(own != kinds[0] for own in kinds):
+        return _integers(joined) if all(map(_are_numbers, arrays)) else joined
+    if kinds[0] <= {"S", "U", str, bytes}:
         return joined
-    everything = np.concatenate(arrays)
-    return everything[find_places(np.concatenate([as_ids(ids) for ids in arrays]), joined)]
-
-
-def _numbers_if_all(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    is_numbers = ids.dtype.kind == "O" and all(isinstance(value, Real) for value in ids)
-    return np.array(ids.tolist()) if is_numbers else ids
+    return np.concatenate(arrays)[find_places(np.concatenate(list(map(as_ids, arrays))), joined)]
 
 
 def _kinds(ids: npt.NDArray[Any]) -> set[Any]:
-    return set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.kind.replace("u", "i")}
+    return set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.kind}
+
+
+def _are_numbers(ids: npt.NDArray[Any]) -> bool:
+    return ids.dtype.kind in "iuf" or all(isinstance(value, Real) for value in ids)
+
+
+def _integers(ids: Ids) -> npt.NDArray[Any]:
+    """The numbers that the ids tell, or the ids, if some are not whole."""
+    try:
+        numbers = [int(text) for text in ids]
+    except ValueError:
+        return ids
+    array = np.array(numbers)
+    return array if array.dtype.kind in "iu" else np.array(numbers, dtype=object)  # no floats
 
 
 def find_places(ids: Ids, wanted: Ids) -> npt.NDArray[np.int64]:
