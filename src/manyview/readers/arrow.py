@@ -42,17 +42,21 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
 
 
 def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Every column of a pyarrow table that holds one value a row."""
+    """Every column of a pyarrow table that holds one value a row, and the index as ``_index``."""
     import pyarrow as pa
 
-    index = find_index(table.schema)
     found = {
-        "_index" if name == _UNNAMED else name: as_array(table.column(name), name, path)
+        name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }
-    numbers = None if index.columns else index.ids(table.column, table.num_rows, Request(path))
-    return found if numbers is None else {"_index": numbers, **found}
+    index = find_index(table.schema)
+    ids = index.ids(table.column, table.num_rows, Request(path))
+    if ids is None:
+        return found
+    # A single column is the same array under its own name, by which one may ask for it.
+    own = {name: ids for name in index.columns if len(index.columns) == 1}
+    return {**found, **own, "_index": ids}
 
 
 class Index(NamedTuple):

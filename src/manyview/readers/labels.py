@@ -67,9 +67,11 @@ def read_labels(
     if not vectors:
         raise ReadError(f"{found.path} holds nothing with one value a row.")
     ids_name = _ids_name(list(vectors), id_column, found.key)
-    name = _labels_name([n for n in vectors if n != ids_name], found.key, found.path)
+    given = None if ids_name is None else vectors[ids_name]
+    others = [n for n in vectors if n == found.key or vectors[n] is not given]
+    name = _labels_name(others, found.key, found.path)
     labels = as_labels(vectors[name])
-    ids = None if ids_name is None else as_ids(vectors[ids_name])
+    ids = None if given is None else as_ids(given)
     if len(labels) == 0:
         raise ReadError(f"{found.path} holds no labels.")
     if ids is not None and len(ids) != len(labels):
