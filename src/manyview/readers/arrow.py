@@ -14,7 +14,7 @@ from manyview.errors import ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import need
-from manyview.sources import stored_ids
+from manyview.sources import join_levels, stored_ids
 
 _UNNAMED = "__index_level_0__"  # what pandas calls an index without a name
 
@@ -71,10 +71,7 @@ class Index(NamedTuple):
         """What it names the rows; None if it merely counts them, or there is none."""
         if self.columns:
             levels = [stored_ids(as_array(column(n), n, request.path)) for n in self.columns]
-            if len(levels) == 1:
-                return levels[0]
-            labels = zip(*(level.tolist() for level in levels), strict=True)
-            return np.array([" / ".join(map(str, label)) for label in labels])
+            return levels[0] if len(levels) == 1 else join_levels(levels)
         if self.numbers is None or len(self.numbers) != n_rows:  # one of several files
             return None
         is_count = (self.numbers.start, self.numbers.step) == (0, 1)

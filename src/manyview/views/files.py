@@ -15,7 +15,7 @@ from manyview.errors import ParameterError, ReadError
 from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
 from manyview.sources import Part, as_ids, is_source
 from manyview.views.container import Views
-from manyview.views.ids import find_places, refuse_repeated
+from manyview.views.ids import find_places, refuse_missing, refuse_repeated
 from manyview.views.joining import JOINS, Match, join_parts
 from manyview.views.selection import transpose as transposed
 from manyview.wording import count, first_few
@@ -237,6 +237,7 @@ def _find_target(
     n_rows = contents[0].n_rows if match.places[0] is None else len(match.places[0])
     ids = match.ids
     if labels.ids is not None and ids is not None and join != "order":
+        refuse_missing(labels.ids, "The file of labels")
         refuse_repeated(labels.ids, "The file of labels")
         places = find_places(labels.ids, ids)
         if (places < 0).any():

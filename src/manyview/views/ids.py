@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources import as_ids
+from manyview.sources import are_missing, as_ids
 from manyview.views.selection import ABSENT
 from manyview.wording import count, first_few
 
@@ -19,12 +19,7 @@ Ids = npt.NDArray[np.str_]
 
 def refuse_missing(values: Any, name: str) -> None:
     """Raise ValueError if an identifier is missing: None, NaN, empty text or the like."""
-    # A list is looked at as it is: as an array, None and NaN beside text would be text.
-    array = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None).ravel()
-    if array.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in array], dtype=bool)
-    else:
-        missing = array == "" if array.dtype.kind == "U" else array != array  # NaN and NaT
+    missing = are_missing(values)
     if missing.any():
         places = np.flatnonzero(missing)
         where = ("row " if len(places) == 1 else "rows ") + ", ".join(map(str, places[:3]))
@@ -33,11 +28,6 @@ def refuse_missing(values: Any, name: str) -> None:
             f"{name} has {count(len(places), 'row')} without an id: {where}. Leave such rows out, or "
             "give them ids."
         )
-
-
-def _is_missing(value: Any) -> bool:
-    is_none = value is None or type(value).__name__ == "NAType"
-    return is_none or (isinstance(value, str) and value == "") or bool(value != value)
 
 
 def refuse_repeated(ids: Ids, name: str) -> None:
