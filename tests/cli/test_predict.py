@@ -124,6 +124,18 @@ def test_views_by_name_in_any_order(known, run):
             ),
             "the views are called a, b, c, but the model was fitted to colour, shape, words",
         ),
+        (
+            ("predict", "out", *VIEWS, "--drop", "red"),
+            "--drop must not name a fitted column; got 'red'",
+        ),
+        (
+            ("predict", "out", *VIEWS, "--label-column", "red"),
+            "--label-column must not name a fitted column; got 'red'",
+        ),
+        (
+            ("predict", "out", "shape.parquet", "words.npz", "plain.npy", "--join", "order"),
+            "the views are called shape, words, plain, but the model was fitted to colour",
+        ),
         (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
         (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv exists"),
         (("predict", "out", *VIEWS, "-o", "colour.csv/x.csv"), "cannot make the folder colour.csv"),

@@ -132,6 +132,7 @@ def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -
 def _load(name: str, path: str | None = None) -> Views:
     from manyview import datasets
 
+    datasets.info(name)  # refuses an unknown name, whatever the path
     try:
         with remarks():
             return datasets.load(name, path=path)

@@ -207,7 +207,7 @@ class _Job:
         from manyview import LMVSC
         from manyview.cli.display import Watched
         from manyview.engines import Disk
-        from manyview.errors import CheckpointError, MemoryLimitError
+        from manyview.errors import CheckpointError, InputError, ParameterError
 
         engine: Any = self.engine
         if not data.views.is_in_memory or engine == "disk":
@@ -229,9 +229,9 @@ class _Job:
         except CheckpointError:
             self.uses_checkpoint = False
             raise
-        except (TypeError, ValueError) as error:
-            # Rows that are refused have to be changed, and then no fit can go on from here.
-            if is_new and not isinstance(error, MemoryLimitError):
+        except (InputError, ParameterError):
+            # What is refused has to be changed, and then no fit can go on from here.
+            if is_new:
                 shutil.rmtree(self.checkpoint, ignore_errors=True)
             raise
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model

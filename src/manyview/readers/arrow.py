@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.columns import table_contents
+from manyview.readers.columns import found_drops, table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import need
 from manyview.sources import join_levels, stored_ids
@@ -38,7 +39,8 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
         if name not in index.columns or name in (request.id_column, request.label_column)
     }
     ids = index.ids(table.column, table.num_rows, request)
-    return table_contents(columns, request, kind=kind, index=ids)
+    contents = table_contents(columns, request, kind=kind, index=ids)
+    return replace(contents, dropped=found_drops(table.column_names, request))
 
 
 def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:

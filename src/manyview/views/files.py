@@ -177,13 +177,17 @@ def _check_columns_found(
     """Raise ParameterError if a column that was asked for is in no file."""
     dropped = [name for each in contents for name in each.dropped]
     columns = [
-        ("id_column", asked.id_column, any(each.ids is not None for each in contents)),
+        ("id_column", asked.id_column, any(_has_asked(each) for each in contents)),
         ("label_column", asked.label_column, any(each.labels is not None for each in contents)),
         *(("drop", pattern, pattern in dropped) for pattern in asked.drop),
     ]
     for parameter, name, is_found in columns:
         if name is not None and name in needs and not is_found:
             raise ParameterError(parameter, f"must name a column of the files; none has {name!r}.")
+
+
+def _has_asked(contents: Contents) -> bool:
+    return contents.ids is not None and not contents.is_indexed
 
 
 def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
