@@ -275,10 +275,6 @@ class _Job:
             f"clusters in {facts['seconds']:.1f} s"
         )
         click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
-        if current().verbose:
-            for choice in facts["choices"]:
-                name = options.flag(choice["parameter"])
-                say(f"chosen: {name} {choice['value']} ({choice['why']})")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
