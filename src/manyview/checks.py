@@ -31,13 +31,18 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    if random_state is None or isinstance(random_state, np.random.Generator):
+    try:
         return np.random.default_rng(random_state)
-    if isinstance(random_state, Integral):
-        return np.random.default_rng(int(random_state))
-    raise ValueError(
-        f"random_state={random_state!r} cannot be used: pass an integer, None, a "
-        "numpy.random.RandomState or a numpy.random.Generator."
+    except (TypeError, ValueError) as error:
+        raise wrong_seed(random_state) from error
+
+
+def wrong_seed(random_state: Any) -> ParameterError:
+    """The error that says what ``random_state`` may be."""
+    return ParameterError(
+        "random_state",
+        "must be an integer of at least 0, None, or a generator of random numbers of numpy.random; "
+        f"got {random_state!r}.",
     )
 
 

@@ -22,10 +22,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.checks import check_count, check_number, wrong_seed
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import progress_for
-from manyview.errors import ModelFileError
+from manyview.errors import ModelFileError, ParameterError
 from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
@@ -618,7 +619,10 @@ view, default="auto"
         return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
 
     def _draw_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError as error:
+            raise wrong_seed(self.random_state) from error
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -656,10 +660,14 @@ class PublishedLMVSC(LMVSC):
         for name in ("n_clusters", "n_anchors", "alpha"):
             value = getattr(self, name)
             if isinstance(value, str) or np.ndim(value) > 0:
-                raise ValueError(
-                    f"{name} must be one number, as in the paper; got {value!r}. Give the number, or "
-                    "use LMVSC(...), which chooses settings itself."
+                raise ParameterError(
+                    name,
+                    f"must be one number, as in the paper; got {value!r}. Give the number, or use "
+                    "LMVSC(...), which chooses settings itself.",
                 )
+        check_count("n_clusters", self.n_clusters)
+        check_count("n_anchors", self.n_anchors)
+        check_number("alpha", self.alpha, least=0)
         return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
 
 

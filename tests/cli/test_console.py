@@ -39,7 +39,9 @@ def test_parameters_are_called_as_the_options_of_the_command_are():
         "Other settings.", remedy="Use Disk(...).", parameter="other fit", named=named
     )
     assert str(error) == "Other settings (n_clusters, random_state, view_names). Use Disk(...)."
-    assert in_words(error, fit).startswith("Other settings (-k, --seed). Use the same, choose")
+    assert in_words(error, fit).startswith(
+        "Other settings (-k, --seed, view names). Use the same, choose"
+    )
 
 
 def test_errors_come_back_from_other_processes_whole():

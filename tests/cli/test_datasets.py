@@ -71,3 +71,12 @@ def test_sparse_views_are_not_made_dense(run, tmp_path, monkeypatch):
     monkeypatch.setattr("manyview.datasets.load", lambda name, path=None: views)
     assert run("datasets", "convert", "digits", "-o", tmp_path, "--to", "csv").exit_code == 0
     assert sparse.load_npz(tmp_path / "w.npz").shape == (4, 4)
+
+
+def test_an_unknown_name_is_not_the_fault_of_the_path(run, tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((3, 2)))
+    result = run(
+        "datasets", "convert", "nothere", "--path", tmp_path / "a.npy", "-o", tmp_path / "o"
+    )
+    assert result.exit_code == 2
+    assert "No data set 'nothere'" in result.stderr and "--path" not in result.stderr

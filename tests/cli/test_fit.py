@@ -319,3 +319,14 @@ def test_a_refused_command_leaves_an_earlier_checkpoint_alone(files, run):
     assert run(*command, "-k", N + 1).exit_code == 2  # refused before the checkpoint is opened
     assert run(*command, "-k", K).exit_code == 2  # no checkpoint
     assert (files / "out" / "checkpoint" / "mine.txt").read_text() == "hours of work"
+
+
+def test_the_checkpoint_outlives_errors_that_refuse_nothing(files, run, monkeypatch):
+    def broken(model, views):
+        (files / "o" / "checkpoint").mkdir()
+        raise ValueError("by chance")
+
+    monkeypatch.setattr("manyview.LMVSC.fit", broken)
+    result = run("fit", "plain.npy", "-k", 3, "-o", "o", "--engine", "disk")
+    assert "by chance" in result.stderr
+    assert (files / "o" / "checkpoint").exists()

@@ -124,6 +124,18 @@ def test_views_by_name_in_any_order(known, run):
             ),
             "the views are called a, b, c, but the model was fitted to colour, shape, words",
         ),
+        (
+            ("predict", "out", *VIEWS, "--drop", "red"),
+            "--drop must not name a fitted column; got 'red'",
+        ),
+        (
+            ("predict", "out", *VIEWS, "--label-column", "red"),
+            "--label-column must not name a fitted column; got 'red'",
+        ),
+        (
+            ("predict", "out", "shape.parquet", "words.npz", "plain.npy", "--join", "order"),
+            "the views are called shape, words, plain, but the model was fitted to colour",
+        ),
         (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
         (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv exists"),
         (("predict", "out", *VIEWS, "-o", "colour.csv/x.csv"), "cannot make the folder colour.csv"),
@@ -225,6 +237,55 @@ def test_a_table_with_samples_as_columns(files, run):
     result = run("predict", "g", "new.csv", *options, "new", "-q")
     assert result.exit_code == 0, result.stderr
     assert result.stdout == (files / "g" / "labels.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"),
+    [
+        ("int64", 0),
+        ("float64", "0"),
+        ("string", "0"),
+        ("date32", "1970-01-01"),
+        ("timestamp[ns]", "1970-01-01"),
+    ],
+)
+def test_ids_are_written_as_they_are_compared(files, run, kind, first):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    count = pa.array(range(24))
+    days = [86_400 * 10**9 * i for i in range(24)]
+    ids = pa.array(days, kind) if kind == "timestamp[ns]" else count.cast("int32").cast(kind)
+    groups = np.arange(24) % 2
+    table = {"id": ids, "a": groups * 9.0, "b": np.random.default_rng(0).normal(size=24)}
+    parquet.write_table(pa.table(table), files / "t.parquet")
+    parquet.write_table(pa.table({"id": ids, "label": groups})[::-1], files / "truth.parquet")
+    options = ("--id-column", "id", "-q")
+    fit = run(
+        "fit", "t.parquet", *options, "-k", 2, "--n-repeats", 1, "-o", "o", "--no-report"
+    )  # fmt: skip
+    assert fit.exit_code == 0, fit.stderr
+    scores = run("evaluate", "truth.parquet", "o/labels.csv", "--json", "-q")
+    assert scores.exit_code == 0, scores.stderr
+    result = run("predict", "o", "t.parquet", *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["ids"][0] == first
+
+
+def test_a_folder_that_another_command_removed_is_made_again(fitted, files, run, monkeypatch):
+    from manyview import LMVSC
+
+    predict = LMVSC.predict
+
+    def removing(model, views):
+        (files / "res").rmdir()  # as a refused command does that had made it
+        return predict(model, views)
+
+    (files / "res").mkdir()
+    monkeypatch.setattr(LMVSC, "predict", removing)
+    result = run("predict", "out", *VIEWS, "-o", "res/b.csv")
+    assert result.exit_code == 0, result.stderr
+    assert (files / "res" / "b.csv").exists()
 
 
 def save_table(path, columns):

@@ -217,6 +217,18 @@ class TestFolder:
         with pytest.raises(CheckpointError, match=r"not a checkpoint, but holds 'thesis.txt'"):
             Session(path)
 
+    def test_the_lock_of_a_bare_folder_goes_last(self, path, monkeypatch):
+        removed, unlink = [], Path.unlink
+
+        def noting(file, **options):
+            removed.append(file.name)
+            unlink(file, **options)
+
+        monkeypatch.setattr(Path, "unlink", noting)
+        with Session(path):
+            pass
+        assert removed[-2:] == ["fit.json", "lock"]
+
     def test_a_file_in_its_place_is_refused(self, path):
         (path.parent / "checkpoint").touch()
         with pytest.raises(WriteError, match=r"Could not write a checkpoint.*Disk\(checkpoint="):

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from manyview import LMVSC, load
+from manyview.errors import ParameterError
 from manyview.estimator import PublishedLMVSC
 
 KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
@@ -106,5 +107,10 @@ class TestAsPublished:
         given = {"n_clusters": 3, "n_anchors": 10, "alpha": 0.1, name: value}
         with pytest.raises(ValueError, match=f"{name} must be one number.*LMVSC"):
             LMVSC.as_published(**given)
-        with pytest.raises(ValueError, match=f"{name} must be one number"):
+        with pytest.raises(ParameterError, match=f"{name} must be one number"):
             PublishedLMVSC(**given).fit(views)
+
+    @pytest.mark.parametrize("given", [(0, 5, 0.1), (None, 5, 0.1), (3, -1, 0.1), (3, 5, -0.1)])
+    def test_numbers_that_nothing_can_have_are_refused_when_it_is_made(self, given):
+        with pytest.raises(ParameterError, match="must be"):
+            LMVSC.as_published(*given)

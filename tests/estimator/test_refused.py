@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from manyview import LMVSC
 from manyview.engines import Memory
+from manyview.errors import ParameterError
 
 KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
 
@@ -139,6 +140,15 @@ class TestRefused:
         with pytest.raises((TypeError, ValueError), match="block_rows must be"):
             Memory(block_rows)
 
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("engine", 5), ("random_state", -1), ("random_state", "x"), ("anchor_method", None)],
+    )
+    def test_values_that_a_parameter_cannot_have(self, views, name, value):
+        with pytest.raises(ParameterError, match=f"{name} must be") as caught:
+            LMVSC(3, **{name: value}).fit(views)
+        assert caught.value.parameter == name
+
     def test_an_unknown_engine(self, views):
-        with pytest.raises(ValueError, match="Unknown engine 'spark'"):
+        with pytest.raises(ValueError, match=r"engine must be 'auto', .* got 'spark'"):
             LMVSC(3, engine="spark").fit(views)

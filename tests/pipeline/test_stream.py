@@ -101,7 +101,7 @@ class TestAnyTime:
     def test_before_there_are_enough_rows_it_has_no_model(self, views):
         model = LMVSC(5, **CHEAP).partial_fit(views[:3])
         assert not any(hasattr(model, name) for name in ("model_", "cluster_centers_"))
-        with pytest.raises(NotFittedError, match="n_samples=3 should be >= n_clusters=5"):
+        with pytest.raises(NotFittedError, match=r"n_clusters must not exceed .* 5 for 3 samples"):
             model.predict(views[:3])
 
     def test_it_can_be_saved(self, views, tmp_path):

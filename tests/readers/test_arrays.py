@@ -120,6 +120,36 @@ class TestContainers:
         )
         assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "a.h5ad"}
 
+    @pytest.mark.parametrize(
+        ("member", "message"),
+        [
+            ("xl/workbook.xml", "Excel file. Save it as CSV"),
+            ("model.json", "'model.json' in it is no"),
+        ],
+    )
+    def test_other_zip_files_are_named(self, tmp_path, member, message):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+            file.writestr(member, "{}")
+        for read in (read_view, read_labels):
+            with pytest.raises(ReadError, match=message):
+                read(str(tmp_path / "a.zip"))
+
+    def test_a_flag_that_was_flipped_is_damage(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=A)
+        content = bytearray((tmp_path / "a.npz").read_bytes())
+        entry = content.rindex(b"PK\x01\x02")
+        for place, flag in ((8, 1), (10, 33)):  # "encrypted", and packed as nothing is
+            wrong = content.copy()
+            wrong[entry + place] |= flag
+            (tmp_path / "b.npz").write_bytes(wrong)
+            with pytest.raises(ReadError, match=r"b\.npz is cut short, damaged"):
+                read_view(str(tmp_path / "b.npz"))
+
+    def test_ids_that_are_no_text_are_told_with_the_file(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=A, id=np.array([b"\xff"] * len(A)))
+        with pytest.raises(ReadError, match=r"a\.npz holds text that is not UTF-8"):
+            read_view(str(tmp_path / "a.npz"), id_column="id")
+
     @pytest.mark.parametrize("member", ["format", "shape", "indptr", "indices", "data"])
     def test_damage_inside_a_sparse_file_is_named(self, tmp_path, member):
         rows = sparse.random_array((5000, 30), density=0.1, rng=0, format="csr")

@@ -265,6 +265,19 @@ class TestArrow:
         assert read_labels(write(pa.Table.from_pandas(frame))).ids.tolist() == ["5", "6"]
         assert read_labels(write(pa.Table.from_pandas(frame.reset_index(drop=True)))).ids is None
 
+    def test_an_index_names_labels_whatever_it_is_called(self, write):
+        import pandas as pd
+        import pyarrow as pa
+
+        frame = pd.DataFrame({"kind": [1, 0]}, index=pd.Index(["x", "y"], name="cell"))
+        path = write(pa.Table.from_pandas(frame))
+        for found in (read_labels(path), read_labels(path, id_column="cell")):
+            assert (found.ids.tolist(), found.labels.tolist()) == (["x", "y"], [1, 0])
+        assert read_labels(f"{path}::cell").labels.tolist() == ["x", "y"]
+        levels = frame.set_index(pd.Index([1, 2], name="part"), append=True)
+        path = write(pa.Table.from_pandas(levels))
+        assert read_labels(f"{path}::kind").ids.tolist() == ["x / 1", "y / 2"]
+
     def test_text_is_refused(self, write):
         import pyarrow as pa
 

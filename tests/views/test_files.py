@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,34 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "y.csv").write_text("id,label\n" + "\n".join(labels) + "\n")
     monkeypatch.chdir(tmp_path)
     return tables
+
+
+def test_rows_by_place_need_no_ids(here, tmp_path):
+    lines = "\n".join(f"s{i},1" for i in range(N - 1)) + "\n,2\n"
+    (tmp_path / "gap.csv").write_text("id,x\n" + lines)
+    (tmp_path / "z.csv").write_text("id,label\n" + lines)
+    found = read_views(["gap.csv", "d.npy"], id_column="id", join="order", labels="z.csv")
+    assert found.ids is None and found.views.n_rows == N
+    for files, labels in ((["gap.csv"], None), (["a.csv"], "z.csv")):
+        with pytest.raises(ValueError, match="has 1 row without an id: row 29"):
+            read_views(files, id_column="id", labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("module", "write"), [("parquet", "write_table"), ("feather", "write_feather")]
+)
+def test_an_id_column_that_is_not_there_beside_an_index(tmp_path, module, write):
+    import pandas as pd
+    import pyarrow as pa
+
+    frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index(["p", "q"], name="cell"))
+    path = str(tmp_path / f"t.{module}")
+    save = getattr(importlib.import_module(f"pyarrow.{module}"), write)
+    save(pa.Table.from_pandas(frame), path)
+    assert read_views([path], drop=["cell"]).ids.tolist() == ["p", "q"]
+    assert read_views([path], id_column="cell").ids.tolist() == ["p", "q"]
+    with pytest.raises(ParameterError, match="id_column must name a column of the files"):
+        read_views([path], id_column="TYPO")
 
 
 @pytest.mark.parametrize("memory_limit", [None, 1 << 30], ids=["on disk", "in memory"])

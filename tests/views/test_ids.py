@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyview.errors import ReadError
-from manyview.sources import as_ids
+from manyview.sources import as_ids, join_levels
 from manyview.views.ids import as_given, find_places, refuse_missing, refuse_repeated
 
 
@@ -23,6 +25,10 @@ from manyview.views.ids import as_given, find_places, refuse_missing, refuse_rep
         (np.uint8([[1], [2]]), ["1", "2"]),
         (np.array(["2020-01-01", "2020-01-02T05"], "M8[ns]"), ["2020-01-01", "2020-01-02T05:00"]),
         (np.array(["2020-01-01"], "M8[D]"), ["2020-01-01"]),
+        ([datetime(2020, 1, 1), datetime(2020, 1, 1, 5)], ["2020-01-01", "2020-01-01T05:00"]),
+        (pd.date_range("2020-01-01T01", periods=1, tz="Europe/Berlin"), ["2020-01-01"]),
+        (np.float32([0.1, 7.0]), ["0.1", "7"]),
+        (np.array(["p", "q"], dtype=np.dtypes.StringDType()), ["p", "q"]),
     ],
 )
 def test_ids_are_compared_as_text(values, expected):
@@ -54,6 +60,21 @@ def test_whole_numbers_are_the_same_whatever_their_type():
     assert as_given(as_ids([1, 2]), [objects, np.array([1, 2])]).tolist() == [1, 2]
 
 
+def test_ids_of_mixed_types_are_kept_where_all_tables_have_the_same():
+    mixed = np.array([1, 2, "last"], dtype=object)
+    assert as_given(as_ids(mixed), [mixed, mixed.copy()]).tolist() == [1, 2, "last"]
+    assert as_given(as_ids(mixed), [mixed, np.array(["last"])]).tolist() == ["1", "2", "last"]
+
+
+@pytest.mark.parametrize("kind", ["i8", "f8", object])
+def test_large_whole_numbers_of_several_types_stay_exact(kind):
+    large = np.array([2**63 + 1, 2**63 + 2], dtype="u8")
+    joined = np.array([str(2**63 + 2), "-7"])
+    ids = as_given(joined, [large, np.array([-7], dtype=kind)])
+    assert ids.tolist() == [2**63 + 2, -7]
+    assert not any(isinstance(number, float) for number in ids.tolist())
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, ""])
 def test_a_missing_id_is_named_by_its_row(missing):
     with pytest.raises(ValueError, match=r"T has 1 row without an id: row 1\. Leave"):
@@ -65,8 +86,20 @@ def test_ids_that_are_all_there_pass(ids):
     assert refuse_missing(ids, "T") is None  # it raises where one is missing
 
 
-def test_missing_numbers_and_times():
-    for ids in (np.array([1.0, np.nan]), np.array(["2020-01-01", "NaT"], dtype="M8[D]")):
+def test_an_id_of_several_levels_is_missing_if_one_of_them_is():
+    assert join_levels([["p", "q"], pd.DatetimeIndex(["2020-01-01", None])]).tolist() == [
+        "p / 2020-01-01", "",
+    ]  # fmt: skip
+
+
+def test_missing_numbers_texts_and_times():
+    texts = np.array(["p", ""], dtype=np.dtypes.StringDType())
+    for ids in (
+        texts,
+        np.array([b"p", b""]),
+        np.array([1.0, np.nan]),
+        np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
+    ):
         with pytest.raises(ValueError, match="without an id"):
             refuse_missing(ids, "T")
 

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.checks import as_generator, check_count
-from manyview.errors import warn_user
+from manyview.errors import ParameterError, warn_user
 from manyview.views.container import Block, Views, as_views
 
 __all__ = ["Baseline", "check_fit_input", "fit_each_view", "require_dense", "single_view"]
@@ -121,9 +121,9 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
         _check_finite(array, name)
     n_clusters = check_count("n_clusters", estimator.n_clusters)
     if n_clusters > views.n_rows:
-        raise ValueError(
-            f"n_clusters={n_clusters} is more than n_samples={views.n_rows}: each cluster needs "
-            "at least one row. Lower n_clusters."
+        raise ParameterError(
+            "n_clusters",
+            f"must not exceed the number of samples; got {n_clusters} for {views.n_rows} samples.",
         )
     estimator.n_features_in_ = views.shape[1]
     estimator.n_views_ = views.n_views

@@ -189,7 +189,7 @@ def in_words(error: Exception, command: click.Command | None = None) -> str:
     flags = {str(param.name): param.opts[0] for param in (command.params if command else ())}
     flags["random_state"] = "--seed"
     if isinstance(error, RemediableError):
-        names = [flags[name] for name in error.named if name in flags]
+        names = [flags.get(name, name.replace("_", " ")) for name in error.named]
         return error.tell(_REMEDIES.get(error.parameter, ""), names)
     if isinstance(error, ParameterError) and error.parameter in flags:
         return f"{flags[error.parameter]} {error.problem}"

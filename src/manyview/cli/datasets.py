@@ -13,7 +13,7 @@ import click
 
 from manyview.cli.console import Failure, print_result, print_table, remarks, say, shared_options
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, claim_folder, describe_views
+from manyview.cli.results import claim_file, claim_folder, describe_views, ready
 from manyview.machine import whole_file
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def get(name: str, output: Path | None, force: bool) -> None:
         claim_file(output, force=force)
     views = _load(name)
     if output is not None:
-        save_npz(output, views)
+        save_npz(ready(output), views)
     _print_shape(name, views, output)
 
 
@@ -132,6 +132,7 @@ def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -
 def _load(name: str, path: str | None = None) -> Views:
     from manyview import datasets
 
+    datasets.info(name)  # refuses an unknown name, whatever the path
     try:
         with remarks():
             return datasets.load(name, path=path)

@@ -207,7 +207,7 @@ class _Job:
         from manyview import LMVSC
         from manyview.cli.display import Watched
         from manyview.engines import Disk
-        from manyview.errors import CheckpointError, MemoryLimitError
+        from manyview.errors import CheckpointError, InputError, ParameterError
 
         engine: Any = self.engine
         if not data.views.is_in_memory or engine == "disk":
@@ -229,9 +229,9 @@ class _Job:
         except CheckpointError:
             self.uses_checkpoint = False
             raise
-        except (TypeError, ValueError) as error:
-            # Rows that are refused have to be changed, and then no fit can go on from here.
-            if is_new and not isinstance(error, MemoryLimitError):
+        except (InputError, ParameterError):
+            # What is refused has to be changed, and then no fit can go on from here.
+            if is_new:
                 shutil.rmtree(self.checkpoint, ignore_errors=True)
             raise
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
@@ -275,10 +275,6 @@ class _Job:
             f"clusters in {facts['seconds']:.1f} s"
         )
         click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
-        if current().verbose:
-            for choice in facts["choices"]:
-                name = options.flag(choice["parameter"])
-                say(f"chosen: {name} {choice['value']} ({choice['why']})")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()

@@ -189,12 +189,14 @@ def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
 
     fitted, parts = list(model.view_names_), views.parts()
     if set(parts) - set(fitted):
-        if is_named or len(parts) != len(fitted):
+        places = list(zip(parts, fitted, strict=False))
+        is_elsewhere = any(new in fitted and new != old for new, old in places)
+        if is_named or is_elsewhere or len(parts) != len(fitted):
             raise Failure(
                 f"the views are called {', '.join(parts)}, but the model was fitted to "
                 f"{', '.join(fitted)}. Use the same names, NAME=PATH."
             )
-        pairs = ", ".join(f"{new} as {old}" for new, old in zip(parts, fitted, strict=True))
+        pairs = ", ".join(f"{new} as {old}" for new, old in places)
         say(f"Views are taken in the model's order: {pairs}.")
         parts = dict(zip(fitted, parts.values(), strict=True))
     widths = model.n_features_per_view_

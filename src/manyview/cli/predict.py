@@ -69,11 +69,14 @@ def _load(path: Path) -> tuple[LMVSC, Inputs | None]:
 def _print(output: Path | None, labels: Any, ids: Any, id_column: str | None) -> None:
     import numpy as np
 
+    from manyview.sources import as_ids
+
     counts = {int(k): int(n) for k, n in zip(*np.unique(labels, return_counts=True), strict=True)}
     facts: dict[str, Any] = {"n_rows": len(labels), "cluster_sizes": counts}
     if output is None and current().as_json:
         facts["labels"] = np.asarray(labels).tolist()
-        facts["ids"] = None if ids is None else ids.tolist()
+        named = ids if ids is None or ids.dtype.kind in "iu" else as_ids(ids)
+        facts["ids"] = None if named is None else named.tolist()
 
     def show() -> None:
         if output is None:

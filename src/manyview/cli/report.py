@@ -11,7 +11,7 @@ import click
 from manyview.cli.console import Failure, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, write_record
+from manyview.cli.results import claim_file, ready, write_record
 
 
 @click.command(name="report")
@@ -36,7 +36,7 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
         if "map" not in facts:
             facts = {**_build_facts(folder, facts["fit"]), **facts}
             write_record(record, facts)
-        write_report(facts, path, static=static, force=True)
+        write_report(facts, ready(path), static=static, force=True)
     except KeyError as error:
         raise Failure(f"{record} is damaged: it lacks {error}.") from error
     size = path.stat().st_size

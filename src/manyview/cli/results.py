@@ -68,6 +68,12 @@ def _make_folder(folder: Path) -> None:
         raise Failure(f"cannot write to the folder {folder}. Choose another with -o.")
 
 
+def ready(path: Path) -> Path:
+    """The same path; its folder is made again, should another command have removed it while empty."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def _remove_empty(folders: list[Path]) -> None:
     with suppress(OSError):  # one that holds something, and so do those around it
         for folder in folders:
@@ -89,7 +95,7 @@ def _signature() -> str:
 def write_record(path: Path, facts: dict[str, Any]) -> dict[str, Any]:
     """Write facts as JSON, signed so that the next run knows the folder; return them signed."""
     signed = {"made_by": _signature(), **facts}
-    with whole_file(path) as unfinished:
+    with whole_file(ready(path)) as unfinished:
         unfinished.write_text(json.dumps(signed, indent=2) + "\n", encoding="utf-8")
     return signed
 
@@ -106,7 +112,7 @@ def write_array(path: Path, array: Any) -> None:
     """Write an npy file, whole or not at all."""
     import numpy as np
 
-    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+    with whole_file(ready(path)) as unfinished, unfinished.open("wb") as file:
         np.save(file, array)
 
 
@@ -115,15 +121,18 @@ def write_labels(path: Path, labels: Any, ids: Any, id_column: str | None) -> No
     if path.suffix == ".npy":
         write_array(path, labels)
         return
-    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
         write_label_lines(file, labels, ids, id_column)
 
 
 def write_label_lines(file: Any, labels: Any, ids: Any, id_column: str | None) -> None:
     """Write lines with the id (or the number) and the cluster of every row."""
+    from manyview.sources import as_ids
+
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row" if ids is None else id_column or "id", "cluster"])
-    writer.writerows(zip(range(len(labels)) if ids is None else ids, labels, strict=True))
+    names = range(len(labels)) if ids is None else as_ids(ids)  # as they will be compared
+    writer.writerows(zip(names, labels, strict=True))
 
 
 def describe_views(views: Any) -> str:

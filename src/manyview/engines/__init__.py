@@ -14,6 +14,7 @@ from manyview.engines.dask import Dask
 from manyview.engines.dask_graphs import is_dask
 from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
+from manyview.errors import ParameterError, ParameterTypeError
 from manyview.sources import is_source
 from manyview.views.selection import PartialView
 
@@ -30,17 +31,14 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
     >>> choose_engine("auto", ())
     Memory()
     """
-    if not isinstance(engine, str):
-        if isinstance(engine, type) or not hasattr(engine, "open"):
-            raise TypeError(
-                f"engine must be 'auto', one of {sorted(_ENGINES)}, or an engine object; "
-                f"got {engine!r}."
-            )
+    if not isinstance(engine, str | type) and hasattr(engine, "open"):
         return engine
     if engine == "auto":
         if any(is_dask(a.rows if isinstance(a, PartialView) else a) for a in arrays):
             return Dask()
         return Disk() if any(map(is_source, arrays)) else Memory()
-    if engine not in _ENGINES:
-        raise ValueError(f"Unknown engine {engine!r}; use 'auto' or one of {sorted(_ENGINES)}.")
+    if not isinstance(engine, str) or engine not in _ENGINES:
+        names = ", ".join(map(repr, sorted(_ENGINES)))
+        error = ParameterError if isinstance(engine, str) else ParameterTypeError
+        raise error("engine", f"must be 'auto', {names} or an engine object; got {engine!r}.")
     return _ENGINES[engine]()

@@ -178,9 +178,10 @@ class Checkpoint(Log):
     def _remove_if_bare(self) -> None:
         """Remove a description of a fit that was refused before anything was worked out."""
         with suppress(OSError):
-            names = {file.name for file in self.folder.iterdir()}
-            for name in names if names <= {"fit.json", "lock"} else ():
-                (self.folder / name).unlink()
+            own = ("fit.json", "lock")  # in this order: another fit may wait for the lock
+            if {file.name for file in self.folder.iterdir()} <= {*own}:
+                for name in own:
+                    (self.folder / name).unlink(missing_ok=True)
             if self._is_new:
                 self.folder.rmdir()  # fails if it holds anything
 

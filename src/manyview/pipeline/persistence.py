@@ -69,6 +69,10 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
     """Read the parameters, the model and the small fitted attributes from ``path``."""
     if not path.exists():
         raise FileNotFoundError(f"There is no model file {str(path)!r}.")
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"{str(path)!r} is a folder, not a model file. 'manyview fit' writes its model as model.mv."
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             content = json.loads(archive.read("model.json"))
@@ -85,7 +89,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         if fitted.get("suggestion_"):
             fitted["suggestion_"] = Suggestion(**fitted["suggestion_"])
         return params, _build_model(unpack(content["model"], arrays)), fitted
-    except (ModelFileError, IsADirectoryError, PermissionError):
+    except (ModelFileError, PermissionError):
         raise
     except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
         raise ModelFileError(

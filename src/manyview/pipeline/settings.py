@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,7 +202,7 @@ def _numbers(
 def _anchors(params: Mapping[str, Any], views: Views, k: int | None) -> tuple[Any, tuple[int, ...]]:
     """The anchor method (a name, or one array per view) and the numbers of anchors."""
     n, method = views.n_rows, params["anchor_method"]
-    if not isinstance(method, str):
+    if isinstance(method, Iterable) and not isinstance(method, str):
         given = _given_anchors(method, views)
         sizes = {a.shape[0] for a in given}
         wanted = _numbers(params, "n_anchors", check_count, auto=None)
@@ -232,12 +232,15 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
     given = tuple(as_views([part], in_memory=True).arrays[0] for part in parts)
     for anchors in given:
         if not np.isfinite(anchors.data if sparse.issparse(anchors) else anchors).all():
-            raise ValueError("anchor_method must hold finite numbers, without NaN or infinity.")
+            raise ParameterError(
+                "anchor_method", "must hold finite numbers, without NaN or infinity."
+            )
     widths = [a.shape[1] for a in given]
     if widths != list(views.n_features):
-        raise ValueError(
-            f"anchor_method must hold one array of anchors per view with that view's columns "
-            f"{list(views.n_features)}; got {widths}."
+        raise ParameterError(
+            "anchor_method",
+            "must hold one array of anchors per view with that view's columns "
+            f"{list(views.n_features)}; got {widths}.",
         )
     return given
 

@@ -35,10 +35,12 @@ def read(request: Request) -> Contents:
             raise ReadError(f"{request.path} has no 'obs'; it is no AnnData or MuData file.")
         obs = file["obs"]
         ids: npt.NDArray[Any] = _index(obs)
-        if request.id_column is not None and request.id_column in obs:
+        is_indexed = request.id_column is None or request.id_column not in obs
+        if not is_indexed:
             ids = stored_ids(_column(obs[request.id_column]))
         part, note = _read_matrix(file, request.key or "X", ids, request, request.stem)
-        return Contents((part,), f"{request.path}: AnnData, {note}.", _labels(obs, request))
+        note = f"{request.path}: AnnData, {note}."
+        return Contents((part,), note, _labels(obs, request), is_indexed=is_indexed)
 
 
 def _read_many(file: Any, request: Request) -> Contents:
@@ -68,7 +70,7 @@ def _read_many(file: Any, request: Request) -> Contents:
     if labels is not None and len(labels) != len(ids):
         labels = None
     words = f"{request.path}: MuData, {'; '.join(notes)}."
-    return Contents(tuple(parts), words, labels)
+    return Contents(tuple(parts), words, labels, is_indexed=True)
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.columns import table_contents
+from manyview.readers.columns import found_drops, table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import need
-from manyview.sources import stored_ids
+from manyview.sources import join_levels, stored_ids
 
 _UNNAMED = "__index_level_0__"  # what pandas calls an index without a name
 
@@ -38,21 +39,26 @@ def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
         if name not in index.columns or name in (request.id_column, request.label_column)
     }
     ids = index.ids(table.column, table.num_rows, request)
-    return table_contents(columns, request, kind=kind, index=ids)
+    contents = table_contents(columns, request, kind=kind, index=ids)
+    return replace(contents, dropped=found_drops(table.column_names, request))
 
 
 def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Every column of a pyarrow table that holds one value a row."""
+    """Every column of a pyarrow table that holds one value a row, and the index as ``_index``."""
     import pyarrow as pa
 
-    index = find_index(table.schema)
     found = {
-        "_index" if name == _UNNAMED else name: as_array(table.column(name), name, path)
+        name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }
-    numbers = None if index.columns else index.ids(table.column, table.num_rows, Request(path))
-    return found if numbers is None else {"_index": numbers, **found}
+    index = find_index(table.schema)
+    ids = index.ids(table.column, table.num_rows, Request(path))
+    if ids is None:
+        return found
+    # A single column is the same array under its own name, by which one may ask for it.
+    own = {name: ids for name in index.columns if len(index.columns) == 1}
+    return {**found, **own, "_index": ids}
 
 
 class Index(NamedTuple):
@@ -67,10 +73,7 @@ class Index(NamedTuple):
         """What it names the rows; None if it merely counts them, or there is none."""
         if self.columns:
             levels = [stored_ids(as_array(column(n), n, request.path)) for n in self.columns]
-            if len(levels) == 1:
-                return levels[0]
-            labels = zip(*(level.tolist() for level in levels), strict=True)
-            return np.array([" / ".join(map(str, label)) for label in labels])
+            return levels[0] if len(levels) == 1 else join_levels(levels)
         if self.numbers is None or len(self.numbers) != n_rows:  # one of several files
             return None
         is_count = (self.numbers.start, self.numbers.step) == (0, 1)

@@ -29,12 +29,14 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
         return {
             view: match_columns(names, wanted, request) for view, wanted in request.columns.items()
         }
-    if request.features is not None:
-        return {request.stem: _known_features(names, request.features, request)}
-    left_out = {request.id_column, request.label_column}
     dropped = found_drops(names, request)
-    if dropped:
-        left_out |= set(match_columns(names, dropped, request))
+    unused = match_columns(names, dropped, request)
+    if request.features is not None:
+        for parameter, own in (("drop", unused), ("label_column", [request.label_column])):
+            for name in {*own} & {*request.features}:
+                raise ParameterError(parameter, f"must not name a fitted column; got {name!r}.")
+        return {request.stem: _known_features(names, request.features, request)}
+    left_out = {request.id_column, request.label_column, *unused}
     kept = [name for name in names if name not in left_out]
     if dropped and not kept:
         raise ParameterError("drop", f"must leave some column of {request.path} as a feature.")
@@ -97,7 +99,8 @@ def table_contents(
     column does.
     """
     ids = take_ids(columns, request)
-    if ids is None and index is not None:
+    is_indexed = ids is None and index is not None
+    if is_indexed:
         ids, request = index, replace(request, id_column=None)
     parts = tuple(
         _make_part(view, {name: columns[name] for name in names}, ids, request)
@@ -106,7 +109,8 @@ def table_contents(
     if parts[0].rows.shape[0] == 0:
         raise ReadError(f"{request.path} has columns but no rows.")
     note = table_note(parts, request, kind=kind, how=how)
-    return Contents(parts, note, take_labels(columns, request), found_drops([*columns], request))
+    labels, dropped = take_labels(columns, request), found_drops([*columns], request)
+    return Contents(parts, note, labels, dropped, is_indexed)
 
 
 def table_note(parts: Sequence[Part], request: Request, *, kind: str, how: str = "") -> str:

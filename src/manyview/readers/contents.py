@@ -95,12 +95,15 @@ class Contents:
         True labels.
     dropped : tuple of str
         What of ``Request.drop`` the file has.
+    is_indexed : bool
+        Whether ids are those of an index, not of a column that was asked for.
     """
 
     parts: tuple[Part, ...]
     note: str
     labels: npt.NDArray[Any] | None = None
     dropped: tuple[str, ...] = ()
+    is_indexed: bool = False
 
     @property
     def n_rows(self) -> int:

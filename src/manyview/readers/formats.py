@@ -15,6 +15,7 @@ from manyview.errors import ParameterError, ReadError
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
+from manyview.readers.text import encoding_errors
 from manyview.sources.parquet import parquet_files
 
 
@@ -102,11 +103,12 @@ def read_file(request: Request) -> Contents:
             "view as a file or an array of its own, or save this one as a table.",
         )
     module = _module(found)
-    if hasattr(module, "arrays"):
-        with module.arrays(request.path) as entries:
-            contents = pick_arrays(entries, request, kind=found.name)
-    else:
-        contents = module.read(request)
+    with encoding_errors(request.path):
+        if hasattr(module, "arrays"):
+            with module.arrays(request.path) as entries:
+                contents = pick_arrays(entries, request, kind=found.name)
+        else:
+            contents = module.read(request)
     return contents if request.name is None else contents.renamed(request.name)
 
 

@@ -14,7 +14,8 @@ from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, as_labels
 from manyview.readers.formats import file_vectors
 from manyview.readers.specification import parse
-from manyview.sources import as_ids
+from manyview.readers.text import encoding_errors
+from manyview.sources import are_missing, as_ids
 from manyview.wording import count, first_few
 
 ID_NAMES = ("id", "row", "_index")
@@ -67,9 +68,12 @@ def read_labels(
     if not vectors:
         raise ReadError(f"{found.path} holds nothing with one value a row.")
     ids_name = _ids_name(list(vectors), id_column, found.key)
-    name = _labels_name([n for n in vectors if n != ids_name], found.key, found.path)
-    labels = as_labels(vectors[name])
-    ids = None if ids_name is None else as_ids(vectors[ids_name])
+    given = None if ids_name is None else vectors[ids_name]
+    others = [n for n in vectors if n == found.key or vectors[n] is not given]
+    name = _labels_name(others, found.key, found.path)
+    with encoding_errors(found.path):
+        labels = as_labels(vectors[name])
+        ids = None if given is None else np.where(are_missing(given), "", as_ids(given))
     if len(labels) == 0:
         raise ReadError(f"{found.path} holds no labels.")
     if ids is not None and len(ids) != len(labels):

@@ -17,8 +17,10 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.machine import free_memory
 from manyview.readers.arrays import ALONE, Entry
-from manyview.wording import bytes_in_words
+from manyview.wording import bytes_in_words, first_few
 
+# Flipped bytes of a zip file look like a packing or an encryption that there is not.
+_DAMAGE = (zipfile.BadZipFile, EOFError, ValueError, zlib.error, NotImplementedError, RuntimeError)
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -33,9 +35,23 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
         if not zipfile.is_zipfile(path):  # NumPy would ask for leave to unpickle it
             raise zipfile.BadZipFile("it has no list of its arrays")
         with np.load(path, allow_pickle=False) as file:
-            yield _entries(file, path)
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
+            _refuse_foreign(file.zip.namelist(), path)
+            entries = _entries(file, path)
+    except _DAMAGE as error:
         raise _refusal(path, error) from error
+    yield entries
+
+
+def _refuse_foreign(members: list[str], path: Path) -> None:
+    """Raise ReadError if the file is another kind of zip file."""
+    foreign = [name for name in members if not name.endswith(".npy")]
+    if any(name.startswith("xl/") for name in foreign):
+        raise ReadError(f"{path} is an Excel file. Save it as CSV.")
+    if foreign:
+        raise ReadError(
+            f"{path} is a zip file, but no npz file: {first_few(foreign, 3)} in it is no array. Take "
+            "out the files with the views, and name these."
+        )
 
 
 def _refusal(path: Path, error: Exception) -> ReadError:

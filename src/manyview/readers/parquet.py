@@ -42,11 +42,12 @@ def read(request: Request) -> Contents:
     if n_rows == 0:
         raise ReadError(f"{request.path} has columns but no rows.")
     ids, labels = take_ids(aside, request), take_labels(aside, request)
-    if ids is None:
+    if is_indexed := ids is None:
         ids, request = index.ids(column, n_rows, request), replace(request, id_column=None)
     parts = [Part(view, source, source.feature_names, ids) for view, source in sources.items()]
     note = table_note(parts, request, kind="Parquet")
-    return Contents(tuple(parts), note, labels, found_drops(schema.names, request))
+    dropped = found_drops(schema.names, request)
+    return Contents(tuple(parts), note, labels, dropped, is_indexed)
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:

@@ -46,6 +46,17 @@ def packing_errors(path: Path) -> Iterator[None]:
         raise ReadError(f"{path} is not a .bz2 file ({error}).") from error
 
 
+@contextmanager
+def encoding_errors(path: Path) -> Iterator[None]:
+    """Name the file whose ids or labels are no text that can be read."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ReadError(
+            f"{path} holds text that is not UTF-8 ({error}). Save it again as UTF-8."
+        ) from error
+
+
 def is_number(text: str) -> bool:
     """Whether some text is a number."""
     try:

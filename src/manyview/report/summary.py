@@ -18,6 +18,7 @@ from manyview.report.certainty import describe_certainty, describe_cluster, meas
 from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
 from manyview.report.layout import lay_out, quantise
 from manyview.report.spectrum import describe_spectrum
+from manyview.sources import as_ids
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
 
@@ -111,11 +112,11 @@ class Facts:
     ) -> None:
         n, centers = len(model.labels_), model.cluster_centers_
         self.model, self.views, self.k = model, views, len(centers)
-        self.ids = None if ids is None else np.asarray(ids)
-        if self.ids is not None and self.ids.shape != (n,):
+        if ids is not None and np.shape(ids) != (n,):
             raise ValueError(
-                f"ids must be one name a row, {n} in all; their shape is {self.ids.shape}."
+                f"ids must be one name a row, {n} in all; their shape is {np.shape(ids)}."
             )
+        self.ids = None if ids is None else as_ids(ids)  # as labels.csv has them
         self.classes = None if labels is None else encode_classes(labels, n)
         self.sizes = np.bincount(model.labels_, minlength=self.k)
         rng = np.random.default_rng(seed)

@@ -5,7 +5,9 @@ This stands below readers and views, because both make such records.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,8 @@ class Part:
 def as_ids(values: Any) -> npt.NDArray[np.str_]:
     """Identifiers as text, by which they are compared: 7, 7.0 and "7" are the same row.
 
-    So is a day, whether it is a date, a time in whatever unit, or text as ISO writes it.
+    So is a day, whether it is a date, a time in whatever unit, or text as ISO writes it. Times of a zone
+    are those of UTC.
 
     Examples
     --------
@@ -50,7 +53,9 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
         return np.char.decode(array, "utf-8")
     if array.dtype.kind == "M":
         return np.datetime_as_string(array, unit="auto")
-    if array.dtype.kind in "Of":
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:  # 0.1 is 0.1 whatever its precision
+        array = array.astype(np.str_).astype(np.float64)
+    if array.dtype.kind in "OfT":
         array = np.array([_as_text(value) for value in array.tolist()], dtype=np.str_)
     return array.astype(np.str_)
 
@@ -58,7 +63,41 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
 def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode()
+    if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)
+        # pandas has nanoseconds.
+        value = value.to_datetime64() if hasattr(value, "to_datetime64") else np.datetime64(value)
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def join_levels(levels: Sequence[Any]) -> npt.NDArray[np.str_]:
+    """Identifiers that consist of several parts, joined by " / "; empty where a part is missing.
+
+    Examples
+    --------
+    >>> join_levels([["a", "b", "c"], [1.0, 2.0, float("nan")]]).tolist()
+    ['a / 1', 'b / 2', '']
+    """
+    labels = zip(*map(as_ids, levels), strict=True)
+    missing = np.any([are_missing(level) for level in levels], axis=0)
+    return np.where(missing, "", np.array([" / ".join(label) for label in labels], dtype=np.str_))
+
+
+def are_missing(values: Any) -> npt.NDArray[np.bool_]:
+    """Which identifiers are missing: None, NaN, empty text or the like."""
+    # A list is looked at as it is: as an array, None and NaN beside text would be text.
+    array = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None).ravel()
+    if array.dtype.kind in "OSTU":
+        return np.array([_is_missing(value) for value in array.tolist()], dtype=np.bool_)
+    return np.asarray(array != array)  # NaN and NaT
+
+
+def _is_missing(value: Any) -> bool:
+    is_none = value is None or type(value).__name__ == "NAType"
+    return is_none or (isinstance(value, str | bytes) and not value) or bool(value != value)
 
 
 def stored_ids(values: Any) -> npt.NDArray[Any]:

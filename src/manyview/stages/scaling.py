@@ -105,7 +105,7 @@ def fit_scaler(
     if present is not None:
         numbers = np.flatnonzero(present) if numbers is None else numbers[present]
     if sample.shape[0] == 0:
-        raise ValueError(
+        raise InputError(
             f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
             "are missing, or all NaN. Leave the view out."
         )
@@ -116,7 +116,7 @@ def fit_scaler(
     quantiles = sample_quantiles(sample) if kind == "normal-scores" else None
     mean, variance = _mapped_moments(sample, kind, quantiles)
     if not np.isfinite(variance).all():
-        raise ValueError(_TOO_LARGE.format(name))
+        raise InputError(_TOO_LARGE.format(name))
     scale = np.ones_like(mean)
     if kind == "standard":
         changes = variance > 0
@@ -251,7 +251,7 @@ def _refuse_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64]) -
     values = block.data if sparse.issparse(block) else block
     wrong = np.argwhere(~np.isfinite(values))
     if not len(wrong):
-        raise ValueError(_TOO_LARGE.format(name))
+        raise InputError(_TOO_LARGE.format(name))
     if sparse.issparse(block):
         row = int(np.searchsorted(block.indptr, wrong[0][0], "right")) - 1
         column = int(block.indices[wrong[0][0]])

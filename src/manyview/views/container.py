@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.checks import check_option
 from manyview.errors import ReadError, warn_user
 from manyview.readers import Vocabulary
 from manyview.sources import Part, is_source
@@ -204,8 +205,7 @@ class Views:
         >>> views.ids.tolist(), views.present.tolist()
         (['cell 1', 'cell 2', 'cell 3'], [[True, False], [True, True], [False, True]])
         """
-        if how not in ("exact", "inner", "outer"):
-            raise ValueError(f"how must be 'exact', 'inner' or 'outer'; got {how!r}.")
+        check_option("how", how, ("exact", "inner", "outer"))
         if not isinstance(tables, Mapping):
             raise TypeError(
                 f"tables must be a mapping of names to tables; got {type(tables).__name__}."

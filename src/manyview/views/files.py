@@ -15,7 +15,7 @@ from manyview.errors import ParameterError, ReadError
 from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
 from manyview.sources import Part, as_ids, is_source
 from manyview.views.container import Views
-from manyview.views.ids import find_places, refuse_repeated
+from manyview.views.ids import find_places, refuse_missing, refuse_repeated
 from manyview.views.joining import JOINS, Match, join_parts
 from manyview.views.selection import transpose as transposed
 from manyview.wording import count, first_few
@@ -177,13 +177,17 @@ def _check_columns_found(
     """Raise ParameterError if a column that was asked for is in no file."""
     dropped = [name for each in contents for name in each.dropped]
     columns = [
-        ("id_column", asked.id_column, any(each.ids is not None for each in contents)),
+        ("id_column", asked.id_column, any(_has_asked(each) for each in contents)),
         ("label_column", asked.label_column, any(each.labels is not None for each in contents)),
         *(("drop", pattern, pattern in dropped) for pattern in asked.drop),
     ]
     for parameter, name, is_found in columns:
         if name is not None and name in needs and not is_found:
             raise ParameterError(parameter, f"must name a column of the files; none has {name!r}.")
+
+
+def _has_asked(contents: Contents) -> bool:
+    return contents.ids is not None and not contents.is_indexed
 
 
 def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
@@ -237,6 +241,7 @@ def _find_target(
     n_rows = contents[0].n_rows if match.places[0] is None else len(match.places[0])
     ids = match.ids
     if labels.ids is not None and ids is not None and join != "order":
+        refuse_missing(labels.ids, "The file of labels")
         refuse_repeated(labels.ids, "The file of labels")
         places = find_places(labels.ids, ids)
         if (places < 0).any():

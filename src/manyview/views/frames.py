@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.sources import join_levels
+
 _MISSING = (type(None), float)  # what stands for a missing value among objects, besides pandas.NA
 
 
@@ -75,7 +77,7 @@ def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None
     if is_count and not also_counts:
         return None
     if getattr(index, "nlevels", 1) > 1:
-        return np.array([" / ".join(map(str, label)) for label in index])
+        return join_levels([index.get_level_values(level) for level in range(index.nlevels)])
     return np.asarray(index)
 
 

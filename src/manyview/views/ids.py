@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.sources import as_ids, as_whole
+from manyview.sources import are_missing, as_ids
 from manyview.views.selection import ABSENT
 from manyview.wording import count, first_few
 
@@ -19,12 +19,7 @@ Ids = npt.NDArray[np.str_]
 
 def refuse_missing(values: Any, name: str) -> None:
     """Raise ValueError if an identifier is missing: None, NaN, empty text or the like."""
-    # A list is looked at as it is: as an array, None and NaN beside text would be text.
-    array = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None).ravel()
-    if array.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in array], dtype=bool)
-    else:
-        missing = array == "" if array.dtype.kind == "U" else array != array  # NaN and NaT
+    missing = are_missing(values)
     if missing.any():
         places = np.flatnonzero(missing)
         where = ("row " if len(places) == 1 else "rows ") + ", ".join(map(str, places[:3]))
@@ -33,11 +28,6 @@ def refuse_missing(values: Any, name: str) -> None:
             f"{name} has {count(len(places), 'row')} without an id: {where}. Leave such rows out, or "
             "give them ids."
         )
-
-
-def _is_missing(value: Any) -> bool:
-    is_none = value is None or type(value).__name__ == "NAType"
-    return is_none or (isinstance(value, str) and value == "") or bool(value != value)
 
 
 def refuse_repeated(ids: Ids, name: str) -> None:
@@ -51,24 +41,32 @@ def refuse_repeated(ids: Ids, name: str) -> None:
 
 
 def as_given(joined: Ids, given: Sequence[Any]) -> npt.NDArray[Any]:
-    """Joined ids in the type that they have in all tables, else as text; whole numbers are integers."""
-    arrays = [_numbers_if_all(np.asarray(ids).ravel()) for ids in given]
-    if len({array.dtype.kind for array in arrays}) > 1:  # 7.0 is 7
-        arrays = list(map(as_whole, arrays))
-    kinds = set().union(*map(_kinds, arrays))
-    if len(kinds) > 1 or kinds <= {"S", "U", str, bytes}:
+    """Joined ids in the types that they have in all tables, or as integers; else as text."""
+    arrays = [np.asarray(ids).ravel() for ids in given]
+    kinds = list(map(_kinds, arrays))
+    if any(own != kinds[0] for own in kinds):
+        return _integers(joined) if all(map(_are_numbers, arrays)) else joined
+    if kinds[0] <= {"S", "U", str, bytes}:
         return joined
-    everything = np.concatenate(arrays)
-    return everything[find_places(np.concatenate([as_ids(ids) for ids in arrays]), joined)]
-
-
-def _numbers_if_all(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    is_numbers = ids.dtype.kind == "O" and all(isinstance(value, Real) for value in ids)
-    return np.array(ids.tolist()) if is_numbers else ids
+    return np.concatenate(arrays)[find_places(np.concatenate(list(map(as_ids, arrays))), joined)]
 
 
 def _kinds(ids: npt.NDArray[Any]) -> set[Any]:
-    return set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.kind.replace("u", "i")}
+    return set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.kind}
+
+
+def _are_numbers(ids: npt.NDArray[Any]) -> bool:
+    return ids.dtype.kind in "iuf" or all(isinstance(value, Real) for value in ids)
+
+
+def _integers(ids: Ids) -> npt.NDArray[Any]:
+    """The numbers that the ids tell, or the ids, if some are not whole."""
+    try:
+        numbers = [int(text) for text in ids]
+    except ValueError:
+        return ids
+    array = np.array(numbers)
+    return array if array.dtype.kind in "iu" else np.array(numbers, dtype=object)  # no floats
 
 
 def find_places(ids: Ids, wanted: Ids) -> npt.NDArray[np.int64]:

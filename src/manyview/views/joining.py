@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers import Vocabulary
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, are_missing, as_ids
 from manyview.views.ids import Ids, as_given, find_places, refuse_missing, refuse_repeated
 from manyview.views.selection import Places, select_rows
 from manyview.wording import count, first_few
@@ -42,9 +42,9 @@ def join_parts(
     """
     given = [parts[0].ids for parts in tables]
     for own, name in zip(given, names, strict=True):
-        if own is not None:
+        if own is not None and how != "order":
             refuse_missing(own, name)
-    known = [ids for ids in given if ids is not None]
+    known = [ids for ids in given if ids is not None and not are_missing(ids).any()]
     if how == "order" or not known:
         _check_counts(tables, names, words)
         ids: npt.NDArray[np.generic] | None = known[0] if known else None
@@ -89,6 +89,7 @@ def match_ids(ids: Sequence[Ids], names: Sequence[str], how: str, words: Vocabul
     ones add. Advice in messages uses ``words``.
     """
     for own, name in zip(ids, names, strict=True):
+        refuse_missing(own, name)
         refuse_repeated(own, name)
     first = ids[0]
     if all(np.array_equal(other, first) for other in ids[1:]):
