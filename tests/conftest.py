@@ -122,9 +122,9 @@ def authors_kmeans():
     """
 
     def run(X, start, max_iter):
-        centers, last = X[start], None
+        centers, last, lengths = X[start], None, (X**2).sum(axis=1)[:, None]
         for n_rounds in range(1, max_iter + 1):  # noqa: B007
-            squares = (X**2).sum(axis=1)[:, None] - 2 * X @ centers.T + (centers**2).sum(axis=1)
+            squares = lengths - 2 * (X @ centers.T) + (centers**2).sum(axis=1)
             labels = squares.argmin(axis=1)
             empty = np.setdiff1d(np.arange(len(centers)), labels)
             labels[np.argsort(-squares.min(axis=1), kind="stable")[: len(empty)]] = empty

@@ -65,6 +65,24 @@ class TestAsPublished:
         assert paper.singular_values_[0] == pytest.approx(1.0, rel=1e-9)
         assert released.singular_values_[0] > 1.5
 
+    def test_the_released_script_starts_every_view_from_the_same_samples(self, views):
+        twins = {"one": views[0], "other": views[0]}
+        alike = {
+            variant: np.array_equal(
+                *LMVSC.as_published(3, 12, 1.0, variant=variant, random_state=0).fit(twins).anchors_
+            )
+            for variant in ("paper", "released")
+        }
+        assert alike == {"paper": False, "released": True}
+
+    def test_anchors_and_centres_are_the_means_of_all_rows_nearest_to_them(self, model, views):
+        model.fit(views)
+        settled = [*zip(views, model.anchors_, strict=True)]
+        for rows, centers in [*settled, (model.embedding_, model.cluster_centers_)]:
+            labels = ((rows[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+            means = [rows[labels == j].mean(axis=0) for j in range(len(centers))]
+            np.testing.assert_allclose(centers, means, atol=1e-12)
+
     def test_cannot_take_a_stream(self, model):
         assert not hasattr(model, "partial_fit")
 
