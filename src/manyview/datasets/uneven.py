@@ -32,8 +32,8 @@ def make_uneven(
 ) -> Views:
     """Clusters of given sizes, as blobs or curves, that every view shows in its own way.
 
-    Views share nothing but the clusters: centres, directions and places along a curve are drawn
-    for each.
+    Blobs have other centres and directions in every view. Curves are seen from another side, so a
+    sample has the same place along its curve in all of them. Noise is drawn for each view.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def make_uneven(
         Number of columns of each view.
     shape : {"blobs", "moons", "circles", "spirals"}, default="blobs"
         Gaussians; two half circles that reach into each other; rings around one centre; arms that
-        turn one and a half times. Curves lie in a plane of the view, and need two columns.
+        make three quarters of a turn. Curves lie in a plane of the view, and need two columns.
     separation : float, default=8.0
         Least distance between centres, or the gap between curves; the noise in every column has
         unit deviation.
@@ -78,12 +78,12 @@ def make_uneven(
     rng = np.random.default_rng(random_state)
     target = rng.permutation(np.repeat(np.arange(len(counts), dtype=np.int32), counts))
     views: dict[str, Array | sparse.csr_array] = {}
+    curves = None if shape == "blobs" else separation * _CURVES[shape](target, rng)
     for i, width in enumerate(widths):
-        if shape == "blobs":
+        if curves is None:
             points = _blobs(target, width, separation, stretch, rng)
         else:
-            plane = np.linalg.qr(rng.normal(size=(width, 2)))[0]
-            points = separation * _CURVES[shape](target, rng) @ plane.T
+            points = curves @ np.linalg.qr(rng.normal(size=(width, 2)))[0].T
         views[f"view_{i}"] = points + rng.normal(size=points.shape)
     for i, width in enumerate(
         as_widths(noise_features, "noise_features") if noise_features else []
@@ -135,9 +135,9 @@ def _circles(target: Labels, rng: np.random.Generator) -> Array:
 
 
 def _spirals(target: Labels, rng: np.random.Generator) -> Array:
-    """Arms one apart, which turn one and a half times from half a turn on."""
+    """Arms one apart, from half a turn to one and a quarter."""
     n_arms = int(target.max()) + 1
-    turns = np.sqrt(rng.uniform(0.5**2, 2.0**2, size=len(target)))  # alike per length of an arm
+    turns = np.sqrt(rng.uniform(0.5**2, 1.25**2, size=len(target)))  # alike per length of an arm
     return _polar(n_arms * turns, 2 * np.pi * (turns + target / n_arms))
 
 
