@@ -202,7 +202,7 @@ def show(
     """Print the tables of the lines there are, and draw them."""
     sets, easy = (read_lines(_file_of(report)) for report in reports)
     print(quality_summary.describe(sets, easy, commit=commit, against=against))
-    if importlib.util.find_spec("matplotlib"):
+    if sets and importlib.util.find_spec("matplotlib"):
         quality_summary.draw(sets, _file_of(reports[0]).with_suffix(".png"), commit=commit)
 
 

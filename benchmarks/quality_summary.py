@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.easy import N_DRAWS, draw_easy
 from benchmarks.quality_methods import METHODS, RIVALS
 from benchmarks.record import Target
 
@@ -28,6 +29,21 @@ NEAR, FAR = 0.2, 2.5
 """A suggested number of clusters is near within this share, or one; and far above that many times k."""
 
 Lines = Sequence[dict[str, Any]]
+
+
+class Figure(NamedTuple):
+    """A figure of the summary, and its target if it has one."""
+
+    title: str
+    value: float
+    target: Target | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        judged = (
+            "" if self.target is None else f"{self.target!s:<10} {self.target.verdict(self.value)}"
+        )
+        return f"{self.title:<60} {self.value:>8.4g}  {judged} {self.note}".rstrip()
 
 
 class Measured:
@@ -63,9 +79,13 @@ class Measured:
         ran = [(mean, f"{method}, {s}") for (mean, s), method in found if s]
         return max(ran, default=(np.nan, ""))
 
+    def seeds(self, name: str, method: str, score: str = "nmi") -> list[float]:
+        """A score of every seed, of a method with one setting."""
+        return next(iter(self.each(name, method, score).values()), [])
+
     def mean(self, name: str, method: str, score: str = "nmi") -> float:
-        """A score's mean over seeds, of a method with one setting; NaN where it did not run."""
-        return float(np.mean(next(iter(self.each(name, method, score).values()), [np.nan])))
+        """Its mean; NaN where the method did not run."""
+        return float(np.mean(self.seeds(name, method, score) or [np.nan]))
 
     def facts(self, name: str) -> dict[str, Any]:
         """Any line of a data set, for what does not depend on the method."""
@@ -77,142 +97,125 @@ class Measured:
 def describe(
     sets: Lines, easy: Lines, *, commit: str | None = None, against: str | None = None
 ) -> str:
-    """The tables of data sets and of easy draws, and the figures that have targets."""
+    """The table of data sets, and all figures beside their targets."""
     found = Measured(sets, commit)
-    before = Measured(sets, against) if against else None
-    parts = [f"Our lines are those of commit {found.commit}.", table(found, before)]
-    parts += [figures_of_sets(found, before), figures_of_noise(found)]
-    parts += [figures_of_easy(Measured(easy, commit or found.commit))]
-    return "\n\n".join(filter(None, parts))
+    figures = [*means(found), *bars(found), *suggestions(found), *losses_by_noise(found)]
+    if against:
+        figures += changes(found, Measured(sets, against))
+    figures += easy_draws(Measured(easy, commit or found.commit))
+    parts = [f"Our lines are those of commit {found.commit}.", table(found), *map(str, figures)]
+    return "\n\n".join([*parts[:2], "\n".join(parts[2:])])
 
 
-def table(found: Measured, before: Measured | None = None) -> str:
+def table(found: Measured) -> str:
     """Every data set: NMI of the defaults and of rivals, suggested number of clusters, and cost."""
     head = ["data set", "rows", "k", "defaults", "sd", *(METHODS[key].name for key in RIVALS)]
-    head += ["best rival", "ahead", "suggested k", "CPU s"] + (
-        ["before", "CPU s before"] if before else []
-    )
-    rows = [head, ["---"] * len(head)]
-    names = list(dict.fromkeys([*found.names("default"), *found.names("kmeans")]))
-    for name in names:
+    rows = [[*head, "best rival", "ahead", "suggested k", "CPU s"]]
+    rows.append(["---"] * len(rows[0]))
+    for name in dict.fromkeys([*found.names("default"), *found.names("kmeans")]):
         facts, ours = found.facts(name), found.mean(name, "default")
-        spread = float(np.std(next(iter(found.each(name, "default").values()), [np.nan])))
+        spread = float(np.std(found.seeds(name, "default") or [np.nan]))
         rival, who = found.best_rival(name)
         row = [name, str(facts["n_rows"]), str(facts["n_clusters"]), _nmi(ours), _nmi(spread)]
         row += [_nmi(found.best(name, key)[0]) for key in RIVALS]
         row += [f"{_nmi(rival)} {who}", f"{ours - rival:+.3f}", _suggested(found, name)]
-        row += [f"{found.mean(name, 'default', 'cpu_seconds'):.1f}"]
-        if before:
-            row += [_nmi(before.mean(name, "default"))]
-            row += [f"{before.mean(name, 'default', 'cpu_seconds'):.1f}"]
-        rows.append(row)
+        rows.append([*row, f"{found.mean(name, 'default', 'cpu_seconds'):.1f}"])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def figures_of_sets(found: Measured, before: Measured | None) -> str:
-    """Means over data sets, how many are won, and what changed."""
-    lines = []
-    for names, least, ahead, won in ((FIRST, 0.735, 0.03, 11), (ALL, 0.70, None, None)):
-        both = [n for n in names if n in found.names("default")]
-        ours = {n: found.mean(n, "default") for n in both}
-        theirs = {n: found.best_rival(n)[0] for n in both}
-        if not both:
+def means(found: Measured) -> Iterator[Figure]:
+    """Means of the first 13 data sets and of all 20, beside the line to beat."""
+    for all_names, least, ahead, won in ((FIRST, 0.735, 0.03, 11), (ALL, 0.70, 0.0, 10)):
+        names = [name for name in all_names if name in found.names("default")]
+        if not names:
             continue
-        of = f"{len(both)} of the {'first 13' if names is FIRST else '20'} sets"
-        partly = len(both) < len(names)
-        mean, rival = np.mean(list(ours.values())), np.nanmean(list(theirs.values()))
-        lines += [_figure(f"mean NMI of {of}", mean, Target(at_least=least, indicative=partly))]
-        lines += [_figure("  best rival and scaling of each set, picked with the labels", rival)]
-        target = None if ahead is None else Target(at_least=ahead, indicative=partly)
-        lines += [_figure("  ahead of it", mean - rival, target)]
-        wins = sum(ours[n] > theirs[n] for n in both)
-        target = None if won is None else Target(at_least=won, indicative=partly)
-        lines += [_figure("  sets won", wins, target)]
+        partly = len(names) < len(all_names)
+        ours = np.array([found.mean(name, "default") for name in names])
+        best = np.array([found.best_rival(name)[0] for name in names])
+        of = f"{len(names)} of {len(all_names)} sets"
+        yield Figure(f"mean NMI, {of}", ours.mean(), Target(at_least=least, indicative=partly))
+        yield Figure("  best rival and scaling of each, picked with the labels", np.nanmean(best))
+        gap = float(np.nanmean(ours - best))
+        yield Figure("  ahead of it", gap, Target(at_least=ahead, indicative=partly))
+        wins = int((ours > best).sum())
+        yield Figure("  sets won", wins, Target(at_least=won, indicative=partly))
         for key in RIVALS:
-            lines += [
-                _figure(
-                    f"  {METHODS[key].name}, each set's best scaling", _mean_best(found, both, key)
-                )
-            ]
-    for name, least in BARS.items():
-        if name in found.names("default"):
-            lines += [_figure(f"{name}: NMI", found.mean(name, "default"), Target(at_least=least))]
-    suggested = [n for n in ALL if n in found.names("auto")]
-    if suggested:
-        partly = len(suggested) < len(ALL)
-        words = [_suggested(found, n).split()[-1] for n in suggested]
-        near = Target(at_least=11, indicative=partly)
-        lines += [_figure(f"suggested k near, of {len(suggested)} sets", words.count("near"), near)]
-        far = Target(at_most=0, indicative=partly)
-        lines += [_figure(f"suggested k above {FAR} times the truth", words.count("far"), far)]
-    if before:
-        both = [n for n in before.names("default") if n in found.names("default")]
-        change = {n: found.mean(n, "default") - before.mean(n, "default") for n in both}
-        lines += [
-            _figure(
-                f"change since {before.commit}, mean of {len(both)}", np.mean(list(change.values()))
-            )
-        ]
-        worse = [f"{n} {c:+.3f}" for n, c in change.items() if c < -0.03]
-        lines += [
-            _figure("  sets more than .03 lower", len(worse), Target(at_most=0), ", ".join(worse))
-        ]
-        cost = {
-            n: found.mean(n, "default", "cpu_seconds") / before.mean(n, "default", "cpu_seconds")
-            for n in both
-        }
-        dear = [f"{n} x{c:.1f}" for n, c in cost.items() if c > 1]
-        lines += [
-            _figure("  sets that take more CPU", len(dear), Target(at_most=0), ", ".join(dear))
-        ]
-    return "\n".join(lines)
+            each = [found.best(name, key)[0] for name in names if found.best(name, key)[1]]
+            if each:
+                title = f"  {METHODS[key].name}, best scaling of each, {len(each)} sets"
+                yield Figure(title, float(np.mean(each)))
 
 
-def figures_of_noise(found: Measured) -> str:
-    """What views of noise besides cost."""
-    lines = []
+def bars(found: Measured) -> Iterator[Figure]:
+    """Data sets with a bar of their own."""
+    for name in found.names("default"):
+        if name in BARS:
+            yield Figure(f"{name}: NMI", found.mean(name, "default"), Target(at_least=BARS[name]))
+
+
+def suggestions(found: Measured) -> Iterator[Figure]:
+    """How many suggested numbers of clusters are near, and how many far above the truth."""
+    words = [_suggested(found, name).split()[-1] for name in found.names("auto") if name in ALL]
+    if words:
+        partly = len(words) < len(ALL)
+        near, far = Target(at_least=11, indicative=partly), Target(at_most=0, indicative=partly)
+        yield Figure(f"suggested k near, of {len(words)} sets", words.count("near"), near)
+        yield Figure(f"  above {FAR} times the truth", words.count("far"), far)
+
+
+def losses_by_noise(found: Measured) -> Iterator[Figure]:
+    """NMI lost by views of noise besides, with the seeds that both ran with."""
     for key in ("noise1", "noise3"):
-        loss = []
+        losses = []
         for name in found.names(key):
-            noisy, clean = (found.each(name, one).get("auto", []) for one in (key, "default"))
-            n = min(len(noisy), len(clean))
-            loss += [np.mean(clean[:n]) - np.mean(noisy[:n])] if n else []
-        if loss:
-            lines += [
-                _figure(
-                    f"{METHODS[key].name}: NMI lost, {len(loss)} sets",
-                    np.mean(loss),
-                    Target(at_most=0.01),
-                )
-            ]
-    return "\n".join(lines)
+            noisy, clean = found.seeds(name, key), found.seeds(name, "default")
+            losses += [np.mean(clean[: len(noisy)]) - np.mean(noisy)] if clean else []
+        if losses:
+            title = f"{METHODS[key].name}: NMI lost, {len(losses)} sets"
+            yield Figure(title, float(np.mean(losses)), Target(at_most=0.01))
 
 
-def figures_of_easy(found: Measured) -> str:
+def changes(found: Measured, before: Measured) -> Iterator[Figure]:
+    """What became better, worse and dearer since another commit."""
+    names = [name for name in before.names("default") if name in found.names("default")]
+    if not names:
+        return
+    gain = {n: found.mean(n, "default") - before.mean(n, "default") for n in names}
+    cost, cost_before = (
+        {n: each.mean(n, "default", "cpu_seconds") for n in names} for each in (found, before)
+    )
+    yield Figure(f"NMI gained since {before.commit}, {len(names)} sets", np.mean([*gain.values()]))
+    worse = ", ".join(f"{n} {change:+.3f}" for n, change in gain.items() if change < -0.03)
+    yield Figure("  least gain", min(gain.values()), Target(at_least=-0.03), worse)
+    ratio = {n: cost[n] / cost_before[n] for n in names}
+    dearer = ", ".join(f"{n} x{each:.1f}" for n, each in ratio.items() if each > 1)
+    yield Figure("  greatest ratio of CPU", max(ratio.values()), Target(at_most=1.0), dearer)
+    yield Figure("  ratio of CPU of all", sum(cost.values()) / sum(cost_before.values()))
+
+
+def easy_draws(found: Measured) -> Iterator[Figure]:
     """Of the draws that some rival solves: how many the defaults solve, and which they do not."""
-    rivals = {n: found.best(n, "easy")[0] for n in found.names("easy")}
-    ours = {n: found.mean(n, "default") for n in rivals if n in found.names("default")}
-    easy = [n for n in ours if rivals[n] >= EASY_FOR_RIVALS]
+    ours = {n: found.mean(n, "default") for n in found.names("default") if found.best(n, "easy")[1]}
+    easy = [n for n in ours if found.best(n, "easy")[0] >= EASY_FOR_RIVALS]
     if not easy:
-        return ""
-    right = [n for n in easy if ours[n] >= EASY_FOR_US]
+        return
+    partly = len(ours) < N_DRAWS
     wrong = sorted((n for n in easy if ours[n] < EASY_FOR_US), key=lambda n: ours[n])
-    partly = len(rivals) < 300
+    share = 1 - len(wrong) / len(easy)
     title = f"easy draws, {len(easy)} of {len(ours)}: share with {EASY_FOR_US} or more"
-    share = _figure(title, len(right) / len(easy), Target(at_least=0.98, indicative=partly))
+    yield Figure(title, share, Target(at_least=0.98, indicative=partly))
     below = sum(ours[n] < NEVER_BELOW for n in easy)
-    lines = [share, _figure(f"  below {NEVER_BELOW}", below, Target(at_most=0, indicative=partly))]
+    yield Figure(f"  below {NEVER_BELOW}", below, Target(at_most=0, indicative=partly))
     for setting in METHODS["easy"].tries:
-        solved = sum(found.each(n, "easy")[setting][0] >= EASY_FOR_US for n in easy)
-        lines += [_figure(f"    {setting}: share with {EASY_FOR_US} or more", solved / len(easy))]
-    told = {n: found.mean(n, "auto", "n_found") for n in easy if n in found.names("auto")}
+        solved = np.mean([found.each(n, "easy")[setting][0] >= EASY_FOR_US for n in easy])
+        yield Figure(f"  {setting}: share with {EASY_FOR_US} or more", solved)
+    told = [n for n in easy if n in found.names("auto")]
     if told:
-        exact = sum(k == found.facts(n)["n_clusters"] for n, k in told.items())
-        lines += [
-            _figure(f"  suggested k right, of {len(told)}", exact / len(told), Target(at_least=0.9))
-        ]
-    lines += [f"  {n} {ours[n]:.3f}" for n in wrong]
-    return "\n".join(lines)
+        right = [found.mean(n, "auto", "n_found") == found.facts(n)["n_clusters"] for n in told]
+        share = float(np.mean(right))
+        yield Figure(f"  suggested k right, of {len(told)}", share, Target(at_least=0.9))
+    for name in wrong:
+        yield Figure(f"  {name}", ours[name], None, str(draw_easy(int(name.removeprefix("easy-")))))
 
 
 def draw(lines: Lines, path: Path, *, commit: str | None = None) -> None:
@@ -240,13 +243,9 @@ def draw(lines: Lines, path: Path, *, commit: str | None = None) -> None:
     figure.savefig(path, dpi=130)
 
 
-def _mean_best(found: Measured, names: Sequence[str], key: str) -> float:
-    return float(np.nanmean([found.best(n, key)[0] for n in names]))
-
-
 def _suggested(found: Measured, name: str) -> str:
     """The median number over seeds, and whether it is near, off, or far above the truth."""
-    numbers = next(iter(found.each(name, "auto", "n_found").values()), [])
+    numbers = found.seeds(name, "auto", "n_found")
     if not numbers:
         return ""
     k, number = found.facts(name)["n_clusters"], float(np.median(numbers))
@@ -256,8 +255,3 @@ def _suggested(found: Measured, name: str) -> str:
 
 def _nmi(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.3f}"
-
-
-def _figure(text: str, value: float, target: Target | None = None, note: str = "") -> str:
-    judged = "" if target is None else f"{target!s:<10} {target.verdict(value)}"
-    return f"{text:<75} {value:>8.4g}  {judged} {note}".rstrip()
