@@ -53,6 +53,15 @@ def _lmvsc_auto(views: Views, _: int, seed: int) -> Any:
     return LMVSC("auto", random_state=seed).fit(views).labels_
 
 
+def _late(views: Views, k: int, seed: int) -> Any:
+    """Labels of one graph a view, once, with nothing chosen from the data."""
+    fixed = LMVSC(
+        k, fusion="late", n_repeats=1, alpha=0.01, scaling="standard", view_weights="equal",
+        random_state=seed,
+    )  # fmt: skip
+    return fixed.fit(views).labels_
+
+
 def _lmvsc_with_noise(views: Views, k: int, seed: int, *, n_noise: int) -> Any:
     """Labels with further views of noise; of one view alone, noise cannot be told."""
     if views.n_views < 2:
@@ -143,6 +152,7 @@ _EASY = {"k-means": _kmeans, "spectral": _spectral, "mixture": _mixture}
 METHODS = {
     "default": Method("LMVSC, defaults", {"auto": _lmvsc}, is_ours=True),
     "auto": Method("LMVSC, k suggested", {"auto": _lmvsc_auto}, is_ours=True),
+    "late": Method("LMVSC, one graph a view", {"late": _late}, is_ours=True),
     **{
         f"noise{n}": Method(
             f"LMVSC, {n} views of noise besides",

@@ -100,6 +100,7 @@ def describe(
     """The table of data sets, and all figures beside their targets."""
     found = Measured(sets, commit)
     figures = [*means(found), *bars(found), *suggestions(found), *losses_by_noise(found)]
+    figures += costs(found)
     if against:
         figures += changes(found, Measured(sets, against))
     figures += easy_draws(Measured(easy, commit or found.commit))
@@ -175,6 +176,15 @@ def losses_by_noise(found: Measured) -> Iterator[Figure]:
             yield Figure(title, float(np.mean(losses)), Target(at_most=0.01))
 
 
+def costs(found: Measured) -> Iterator[Figure]:
+    """CPU of the defaults over that of one fit of one graph a view."""
+    late = {n: found.mean(n, "late", "cpu_seconds") for n in found.names("late")}
+    ratios = [found.mean(n, "default", "cpu_seconds") / late[n] for n in late]
+    if ratios:
+        title = f"CPU of the defaults / of one graph a view, once, {len(late)} sets"
+        yield Figure(title, float(np.nanmedian(ratios)), None, f"at most {np.nanmax(ratios):.1f}")
+
+
 def changes(found: Measured, before: Measured) -> Iterator[Figure]:
     """What became better, worse and dearer since another commit."""
     names = [name for name in before.names("default") if name in found.names("default")]
@@ -228,6 +238,8 @@ def draw(lines: Lines, path: Path, *, commit: str | None = None) -> None:
 
     found = Measured(lines, commit)
     names = sorted(found.names("default"), key=lambda name: found.mean(name, "default"))
+    if not names:
+        return
     figure = Figure(figsize=(8, 0.36 * len(names) + 2.0), layout="constrained")
     axes = figure.subplots()
     for i, key in enumerate(("default", *RIVALS)):

@@ -184,6 +184,17 @@ def test_our_lines_are_those_of_one_commit():
     assert change["greatest ratio of CPU"] == pytest.approx(1.5)
 
 
+def test_costs_and_losses_by_noise_are_those_of_the_same_seeds():
+    lines = [
+        line("msrcv1", "default", 0.5, cpu=6.0), line("msrcv1", "default", 0.9, cpu=6.0, seed=1),
+        line("msrcv1", "late", 0.4, cpu=2.0), line("msrcv1", "noise1", 0.4),
+    ]  # fmt: skip
+    (cost,) = quality_summary.costs(Measured(lines))
+    assert cost.value == pytest.approx(3.0)
+    (loss,) = quality_summary.losses_by_noise(Measured(lines))
+    assert loss.value == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(
     ("k", "suggested", "word"),
     [
