@@ -115,12 +115,13 @@ def table(found: Measured) -> str:
     rows.append(["---"] * len(rows[0]))
     for name in dict.fromkeys([*found.names("default"), *found.names("kmeans")]):
         facts, ours = found.facts(name), found.mean(name, "default")
-        spread = float(np.std(found.seeds(name, "default") or [np.nan]))
+        seeds = found.seeds(name, "default")
+        spread = float(np.std(seeds)) if len(seeds) > 1 else np.nan
         rival, who = found.best_rival(name)
         row = [name, str(facts["n_rows"]), str(facts["n_clusters"]), _nmi(ours), _nmi(spread)]
         row += [_nmi(found.best(name, key)[0]) for key in RIVALS]
-        row += [f"{_nmi(rival)} {who}", f"{ours - rival:+.3f}", _suggested(found, name)]
-        rows.append([*row, f"{found.mean(name, 'default', 'cpu_seconds'):.1f}"])
+        row += [f"{_nmi(rival)} {who}", _number(ours - rival, "+.3f"), _suggested(found, name)]
+        rows.append([*row, _number(found.mean(name, "default", "cpu_seconds"), ".1f")])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -270,4 +271,8 @@ def _suggested(found: Measured, name: str) -> str:
 
 
 def _nmi(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}"
+    return _number(value, ".3f")
+
+
+def _number(value: float, form: str) -> str:
+    return "" if np.isnan(value) else format(value, form)
