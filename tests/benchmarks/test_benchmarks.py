@@ -26,7 +26,6 @@ from benchmarks import (
     out_of_core,
     problems,
     published,
-    quality,
     run,
     simplex_qp,
     single_cell,
@@ -35,7 +34,6 @@ from benchmarks import (
     test_matrix,
     whole_fit,
 )
-from benchmarks.quality_methods import METHODS
 from benchmarks.record import Report, Target
 
 
@@ -325,41 +323,6 @@ class TestIncomplete:
         ]
         incomplete.draw(lines, tmp_path / "picture.png")
         assert (tmp_path / "picture.png").stat().st_size > 1000
-
-
-class TestQuality:
-    def test_shared_work_gives_the_labels_of_the_published_method(self, views):
-        tries = dict(METHODS["published"].tries(3))
-        for m, alpha in [(3, 0.001), (3, 10.0), (50, 0.1)]:
-            found = tries[f"m={m} alpha={alpha:g}"](views, 1)
-            expected = LMVSC.as_published(3, m, alpha, random_state=1).fit(views).labels_
-            np.testing.assert_array_equal(found.labels, expected)
-            assert found.seconds > 0
-
-    def test_the_best_of_several_settings_is_chosen_by_the_labels(self, report, views):
-        quality.score(report, "made", views, METHODS["kmeans"], n_seeds=5)
-        (line,) = read_lines(report)
-        assert set(line["tried"]) == {"standard", "energy", "unit"}
-        assert line["figure"] == max(line["tried"].values()) == line["tried"][line["settings"]]
-
-    def test_who_is_ahead_is_worked_out_from_the_last_lines(self, report):
-        def line(data, method, figure):
-            name = METHODS[method].name
-            return {"data": data, "method": name, "figure": figure, "spread": 0.02}
-
-        lines = [
-            line("a", "default", 0.1),
-            line("a", "default", 0.8), line("a", "kmeans", 0.5), line("a", "kmeans-ours", 0.9),
-            line("b", "default", 0.6), line("b", "kmeans", 0.4), line("b", "kmeans-ours", 0.3),
-        ]  # fmt: skip
-        quality.summarise(report, lines)
-        figures = {line["case"]: line["figure"] for line in read_lines(report)}
-        usual = METHODS["kmeans"].name
-        assert figures["mean NMI of 2 data sets"] == pytest.approx(0.7)
-        assert figures[f"mean NMI ahead of {usual}, 2 sets"] == pytest.approx(0.25)
-        assert figures[f"mean NMI ahead of {quality.ANY_KMEANS}, 2 sets"] == pytest.approx(0.05)
-        assert figures[f"data sets behind {usual} by more than .01"] == 0
-        assert figures[f"data sets behind {quality.ANY_KMEANS} by more than .01"] == 1
 
 
 class TestMatrix:

@@ -33,13 +33,21 @@ def test_real_data_is_as_registered(name):
     assert len(np.unique(views.target)) == info.n_clusters
 
 
-@pytest.mark.parametrize("name", ["3sources", "bbcsport", "reuters600", "reuters1200"])
+@pytest.mark.parametrize("name", ["3sources", "bbcsport", "reuters600", "reuters1200", "tdt2"])
 def test_text_stays_sparse(name):
     assert all(isinstance(array, sparse.csr_array) for array in load_if_here(name).arrays)
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), [("mnist", np.uint8), ("covtype", np.int16), ("hdigit", np.uint8)]
+    ("name", "dtype"),
+    [
+        ("mnist", np.uint8),
+        ("covtype", np.int16),
+        ("hdigit", np.uint8),
+        ("citeseq_gse100866", np.uint16),
+        ("acm", np.uint8),
+        ("adt13", np.int32),
+    ],
 )
 def test_whole_numbers_stay_small(name, dtype):
     assert all(array.dtype == dtype for array in load_if_here(name).arrays)

@@ -26,10 +26,11 @@ def test_the_papers_data_sets_have_the_papers_shapes():
 
 
 def test_the_other_data_sets_are_listed():
-    others = "reuters600 reuters1200 scene15 leaves100 msrcv1 hdigit aloi100 citeseq_pbmc10x"
-    assert {*others.split(), "3sources", "bbcsport", "digits", "rcv1-sklearn"} <= set(
-        datasets.names()
+    others = (
+        "reuters600 reuters1200 scene15 leaves100 msrcv1 hdigit aloi100 citeseq_pbmc10x 3sources "
+        "bbcsport digits rcv1-sklearn wikipedia prokaryotic bdgp2 tdt2 citeseq_gse100866 acm adt13"
     )
+    assert {*others.split(), *PAPER} == set(datasets.names())
 
 
 @pytest.mark.parametrize("name", datasets.names())

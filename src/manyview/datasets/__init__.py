@@ -9,6 +9,7 @@ from manyview.datasets.lookup import load
 from manyview.datasets.noise import PAPER_NOISE_LEVELS, noisy_views
 from manyview.datasets.registry import DatasetInfo, Source, info, names
 from manyview.datasets.synthetic import make_subspaces, make_views
+from manyview.datasets.uneven import make_uneven
 
 __all__ = [
     "PAPER_NOISE_LEVELS",
@@ -18,6 +19,7 @@ __all__ = [
     "info",
     "load",
     "make_subspaces",
+    "make_uneven",
     "make_views",
     "names",
     "noisy_views",

@@ -65,8 +65,8 @@ def make_views(
     >>> views
     Views(100 rows; view_0: 5, view_1: 7)
     """
-    _check_counts(n_samples=n_samples, n_clusters=n_clusters, n_latent=n_latent)
-    widths = _as_widths(n_features)
+    check_counts(n_samples=n_samples, n_clusters=n_clusters, n_latent=n_latent)
+    widths = as_widths(n_features)
     levels = [
         level * np.sqrt(n_latent / width)
         for level, width in zip(_one_each(noise, len(widths), "noise"), widths, strict=True)
@@ -135,14 +135,14 @@ def make_subspaces(
     >>> int(np.linalg.matrix_rank(views.arrays[0][views.target == 0]))
     2
     """
-    _check_counts(n_subspaces=n_subspaces, dim=dim)
-    widths = _as_widths(n_features)
+    check_counts(n_subspaces=n_subspaces, dim=dim)
+    widths = as_widths(n_features)
     if min(widths) < dim:
         raise ValueError(
             f"A subspace of dimension {dim} does not fit a view of {min(widths)} columns."
         )
     sizes = [int(size) for size in _one_each(n_samples, n_subspaces, "n_samples")]
-    _check_counts(n_samples=min(sizes))
+    check_counts(n_samples=min(sizes))
     rng = np.random.default_rng(random_state)
     target = np.repeat(np.arange(n_subspaces, dtype=np.int32), sizes)
     if shuffle:
@@ -179,16 +179,18 @@ def _sizes_to_labels(
     return np.repeat(np.arange(n_clusters, dtype=np.int32), sizes)
 
 
-def _check_counts(**counts: int) -> None:
+def check_counts(**counts: int) -> None:
+    """Refuse a count below one, by its parameter's name."""
     for name, count in counts.items():
         if count < 1:
             raise ValueError(f"{name} must be at least 1; got {count}.")
 
 
-def _as_widths(n_features: Sequence[int]) -> list[int]:
+def as_widths(n_features: Sequence[int], name: str = "n_features") -> list[int]:
+    """Numbers of columns, one a view, all positive; ``name`` is the parameter's, for messages."""
     widths = [int(width) for width in n_features]
     if not widths or min(widths) < 1:
-        raise ValueError(f"n_features needs a positive number for each view; got {widths}.")
+        raise ValueError(f"{name} needs a positive number for each view; got {widths}.")
     return widths
 
 
