@@ -53,7 +53,8 @@ def certify(
     """Certify weights ``Z`` (n, m) of rows ``X`` (n, d) over anchors ``A`` (m, d).
 
     With ``among`` (n, r), the numbers of the anchors that each row was allowed to use, weights of others
-    are infeasible, and optimal is what is optimal among these. It is computed from the problem as stated, not from anything the solver prepared.
+    are infeasible, and optimal is what is optimal among these. It is computed from the problem as
+    stated, not from anything the solver prepared.
 
     Examples
     --------
