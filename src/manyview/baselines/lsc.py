@@ -12,7 +12,7 @@ from manyview.baselines.base import Baseline
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.checks import check_count, check_option
-from manyview.stages.embedding import embed_rows, spectral_basis
+from manyview.stages.embedding import Embedding, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram, graph_moments
 from manyview.stages.graph import GraphTile, side_by_side_graphs
 from manyview.stages.labels import label_rows, start_centers
@@ -139,6 +139,5 @@ class LSC(Baseline):
         )
         basis = spectral_basis(fused_gram(moments.grams[0], scales), scales, self.n_clusters)
         self.singular_values_ = basis.singular_values
-        self.embedding_ = np.concatenate(
-            [embed_rows(tile, [basis.transform], row_norm=self.normalise_rows) for tile in tiles]
-        )
+        embedding = Embedding((basis.transform,), self.normalise_rows)
+        self.embedding_ = np.concatenate([embedding.rows(tile) for tile in tiles])

@@ -20,8 +20,7 @@ from manyview.stages.anchors import (
     FEW_ROWS,
     anchors_of_few,
     best_start,
-    n_first_rows,
-    refine_anchors,
+    place_anchors,
 )
 from manyview.stages.fusion import (
     EARLY_SHARE,
@@ -33,8 +32,8 @@ from manyview.stages.fusion import (
 from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
-from manyview.stages.sampling import choose_rows, spread_evenly
-from manyview.stages.scaling import Scaler
+from manyview.stages.sampling import ROWS_PER_ANCHOR, choose_rows, spread_evenly
+from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -43,6 +42,8 @@ from manyview.stages.view_weights import (
 )
 from manyview.views.selection import find_present, side_by_side
 
+WHITENING = (0.5, 0.25)
+"""How far principal axes are evened out, in turn over the repeats."""
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _PUBLISHED_SWEEPS = 100
@@ -58,12 +59,22 @@ class _Columns:
     scalers: tuple[Scaler, ...]
     views: tuple[int, ...]
     factors: tuple[float, ...]
+    whitening: float = 0.0
     single: bool = False
 
     def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
-        parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
-        rows = join_views(parts, self.factors)
-        return rows.single() if self.single else rows
+        parts = []
+        for v in self.views:
+            rows = self.scalers[v].apply(tile[v], first_row)
+            weights = self.scalers[v].axis_weights(self.whitening)
+            parts.append(rows if weights is None else replace(rows, matrix=rows.matrix * weights))
+        joined = join_views(parts, self.factors)
+        return joined.single() if self.single else joined
+
+    @property
+    def is_like_text(self) -> bool:
+        """Whether nearly all is zero in all of the views."""
+        return all(self.scalers[v].is_like_text for v in self.views)
 
     def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
         """Numbers of the sampled rows that have the view; all, if there are several."""
@@ -76,6 +87,20 @@ class _Columns:
         squares = [factor * factor for factor in self.factors]
         energies = [self.scalers[v].energy for v in self.views]
         return sum(s * e for s, e in zip(squares, energies, strict=True)) / sum(squares)
+
+
+def fit_scalers(
+    sample: SampledRows,
+    names: Sequence[str],
+    kinds: Sequence[str | None],
+    settings: Settings,
+    numbers: Any = None,
+) -> tuple[Scaler, ...]:
+    """Each view's scaler, with its principal axes."""
+    return tuple(
+        fit_scaler(array, name=name, kind=kind, numbers=numbers, n_axes=settings.n_axes)
+        for array, name, kind in zip(sample.arrays, names, kinds, strict=True)
+    )
 
 
 def choose_graphs(
@@ -91,21 +116,23 @@ def choose_graphs(
     ("early").
     """
     n_views = len(scalers)
-    settings = _with_finer_anchors(settings, sample)
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights in ("agreement", "amgl")
     weights = np.full(n_views, 1.0 / n_views)
     if isinstance(settings.view_weights, tuple):
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
+    finer = _finer_anchors(sample)
+    make = partial(_make_graphs, rows, sample, settings=settings, finer=finer)
     for repeat, rng in enumerate(rngs):
+        whitening = WHITENING[repeat % len(WHITENING)]
         late_rngs = [_rng_of(rng, scaler.name) for scaler in scalers]
         (early_rng,) = rng.spawn(1)
         late: list[list[AnchorGraph]] = []
         if early_share < 1.0 or (weighs and repeat == 0):
             for v, late_rng in enumerate(late_rngs):
-                columns = _Columns(scalers, (v,), (1.0,))
-                late.append(_make_graphs(rows, sample, columns, settings, repeat, late_rng))
+                columns = _Columns(scalers, (v,), (1.0,), whitening)
+                late.append(make(columns, repeat=repeat, rng=late_rng))
         if weighs and repeat == 0:
             weights = _weigh_views(sample, scalers, late, settings)
         if early_share < 1.0:
@@ -113,29 +140,28 @@ def choose_graphs(
                 graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
         if early_share > 0.0:
             views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
-            columns = _Columns(scalers, views, factors)
-            early = _make_graphs(rows, sample, columns, settings, repeat, early_rng)
+            columns = _Columns(scalers, views, factors, whitening)
+            early = make(columns, repeat=repeat, rng=early_rng)
             graphs += _sharing(early, early_share)
     return tuple(graphs), weights
 
 
-def _with_finer_anchors(settings: Settings, sample: SampledRows) -> Settings:
-    """Up to twice as many anchors, if the number was left to us, where samples lack views.
+def _finer_anchors(sample: SampledRows) -> float:
+    """How many times as many anchors as usual there are where samples lack views: up to two.
 
     A sample with all views is placed by anchors in each of them; one with a single view by those alone.
     """
     present = side_by_side(sample.arrays)
-    if present is None or not settings.are_anchors_auto:
-        return settings
-    factor = min(1.0 + 3.0 * float((~present).mean()), 2.0)
-    return replace(settings, n_anchors=tuple(int(factor * m) for m in settings.n_anchors))
+    return 1.0 if present is None else min(1.0 + 3.0 * float((~present).mean()), 2.0)
 
 
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
     columns: _Columns,
+    *,
     settings: Settings,
+    finer: float,
     repeat: int,
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
@@ -143,37 +169,25 @@ def _make_graphs(
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     unit = columns.energy if settings.is_alpha_relative else 1.0
+    chosen = settings.for_graph(len(described), is_like_text=columns.is_like_text)
     graphs = []
-    for wanted in settings.n_anchors:
-        n_anchors = wanted
-        if settings.are_anchors_auto:
-            n_anchors = min(wanted, _most_anchors(len(described), columns, settings.n_clusters))
+    for n_anchors in chosen.n_anchors:
+        if settings.n_anchors is None:
+            n_anchors = min(int(finer * n_anchors), max(len(described) // 3, n_anchors))
         anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
-        for alpha in settings.alpha:
+        for alpha in chosen.alpha:
             graph = AnchorGraph(
                 views=columns.views,
                 view_scales=columns.factors,
                 anchors=anchors,
                 alpha=alpha * unit,
-                locality=settings.locality,
+                locality=chosen.locality,
                 repeat=repeat,
+                n_neighbors=chosen.n_neighbors,
+                whitening=columns.whitening,
             )
             graphs.append(replace(graph, method=method_for(graph, pilot)))
     return graphs
-
-
-def _most_anchors(n_rows: int, columns: _Columns, n_clusters: int | None) -> int:
-    """A third of the rows; a tenth where nearly all is zero, but two a cluster.
-
-    The mean of three texts remembers their words: it explains them well, and texts it has not seen
-    badly. The mean of ten is more like others. While the number of clusters is not known, two stand
-    in for it.
-    """
-    k = n_clusters or 2
-    most = max(n_rows // 3, k)
-    if all(columns.scalers[v].is_like_text for v in columns.views):
-        return min(most, max(n_rows // 10, 2 * k))
-    return most
 
 
 def _find_anchors(
@@ -206,13 +220,14 @@ def _find_anchors(
     starts = choose_rows(n_rows, n_anchors, rng)
     if method == "kmeans" and n_rows <= FEW_ROWS:
         every = columns(sample.sample_rows(described).arrays, 0)
-        if isinstance(every, ScaledRows) and every.matrix.shape[1] >= 2 * n_rows:
+        is_plain = isinstance(every, ScaledRows) and every.lean is None
+        if is_plain and every.matrix.shape[1] >= 2 * n_rows:
             return anchors_of_few(every, starts)
     anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":
         return anchors
-    first = sample.sample_rows(described[choose_rows(n_rows, n_first_rows(n_anchors), rng)])
-    return refine_anchors(anchors, _sweep(first.derive(placing)), _sweep(sample.derive(placing)))
+    some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
+    return place_anchors(anchors, _sweep(some.derive(placing)))
 
 
 def _sweep(rows: Rows) -> Sweep:

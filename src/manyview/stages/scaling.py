@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
 
 _NEARLY_ALL = 0.9
-_AXES_ROWS = 5000
+_AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _ROWS = 4096
 
@@ -115,13 +115,13 @@ def fit_scaler(
     name: str,
     kind: str | None,
     numbers: npt.NDArray[np.int64] | None = None,
-    n_axes: int | None = None,
+    n_axes: int | str | None = None,
 ) -> Scaler:
     """The scaler of a view, from a sample of its rows.
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
     "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
-    principal axes. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
+    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
     error messages.
 
     Examples
@@ -161,10 +161,14 @@ def fit_scaler(
     scaler = Scaler(
         name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
     )
+    if n_axes == "auto":
+        n_axes = None if scaler.is_like_text or kind is None else _AUTO_AXES
     if n_axes is None:
         return scaler
+    n_axes = int(n_axes)
     few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
-    return replace(scaler, axes=find_axes(scaler.apply(few), n_axes))
+    axes = find_axes(scaler.apply(few), n_axes)
+    return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
 
 
 def smallest_share(sample: Block) -> float:
