@@ -5,9 +5,10 @@ What is decided here is decided on the sample alone, so that it is the same wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -85,7 +86,7 @@ class SampleGraph:
     @property
     def n_first(self) -> int:
         """How many repeats communities and modularity look at."""
-        width = max(self.tile.parts[0].shape[1], 1)
+        width = max(int(self.tile.parts[0].shape[1]), 1)
         return min(max(1, min(_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS // width)), len(self.bases))
 
     def gap(self, k: int) -> float:
@@ -102,8 +103,8 @@ def cluster_by_gap(sample: SampleGraph, settings: Settings) -> Clusters:
     k = settings.known_clusters
     embedding = Embedding(tuple(basis.transform[:, :k] for basis in sample.bases))
     rows = embedding.joined(sample.tile)
-    embedding = replace(embedding, rotation=leading_rotation(rows, k))
-    rows = rows @ embedding.rotation
+    rotation = leading_rotation(rows, k)
+    embedding, rows = replace(embedding, rotation=rotation), rows @ rotation
     found = fit_kmeans(rows, k, init=corner_centers(rows, k), max_iter=100, seed=0)
     q = modularity(sample.fused(), found.labels_)
     return Clusters(
@@ -119,7 +120,7 @@ def cluster_by_modularity(
     embedding = _embedding(sample, settings)
     if has_communities:
         embedding = replace(embedding, communities=_communities(sample, fused, k, seed=seed))
-    rows = np.ascontiguousarray(embedding.rows(sample.tile), dtype=np.float32)
+    rows: Any = embedding.rows(sample.tile).astype(np.float32)
     _warn_if_few(rows, k)
     starts = find_starts(rows, fused, k, seed=seed)
     solve = partial(_solve, rows, k, settings.max_iter)
@@ -143,7 +144,7 @@ def _solve(rows: Array, k: int, max_iter: int, start: Array) -> tuple[Labels, Ar
 
 
 def weigh_bases(sample: SampleGraph, settings: Settings) -> tuple[Basis, ...]:
-    """The vectors that are kept, weighted by their strength; all as they are if their number was given."""
+    """The vectors that are kept, weighted by their strength; all, if their number was given."""
     if settings.n_components is not None:
         return sample.bases
     k = settings.known_clusters

@@ -110,7 +110,9 @@ def fit(
     suggestion = None
     with one_thread_per_product():
         rngs = Rngs.spawned(rng, settings)
-        rows, sample, numbers = open_sample(arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch)
+        rows, sample, numbers = open_sample(
+            arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
+        )
         if settings.n_clusters is None:
             with watch.stage("number of clusters"):
                 suggestion = suggest(sample, names, settings, n_jobs=run.n_jobs, rng=rngs.pilot)

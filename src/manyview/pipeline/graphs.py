@@ -50,7 +50,7 @@ _PUBLISHED_SWEEPS = 100
 
 
 @dataclass(frozen=True)
-class _Columns:
+class Columns:
     """Scaled columns of one view, or of several side by side, of a tile of raw rows.
 
     With ``single``, in single precision: enough to place anchors, and twice as fast.
@@ -61,6 +61,11 @@ class _Columns:
     factors: tuple[float, ...]
     whitening: float = 0.0
     single: bool = False
+
+    @classmethod
+    def of(cls, scalers: tuple[Scaler, ...], graph: AnchorGraph) -> Columns:
+        """Those that a graph sees."""
+        return cls(scalers, graph.views, graph.view_scales, graph.whitening)
 
     def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
         parts = []
@@ -131,7 +136,7 @@ def choose_graphs(
         late: list[list[AnchorGraph]] = []
         if early_share < 1.0 or (weighs and repeat == 0):
             for v, late_rng in enumerate(late_rngs):
-                columns = _Columns(scalers, (v,), (1.0,), whitening)
+                columns = Columns(scalers, (v,), (1.0,), whitening)
                 late.append(make(columns, repeat=repeat, rng=late_rng))
         if weighs and repeat == 0:
             weights = _weigh_views(sample, scalers, late, settings)
@@ -140,7 +145,7 @@ def choose_graphs(
                 graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
         if early_share > 0.0:
             views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
-            columns = _Columns(scalers, views, factors, whitening)
+            columns = Columns(scalers, views, factors, whitening)
             early = make(columns, repeat=repeat, rng=early_rng)
             graphs += _sharing(early, early_share)
     return tuple(graphs), weights
@@ -158,7 +163,7 @@ def _finer_anchors(sample: SampledRows) -> float:
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
-    columns: _Columns,
+    columns: Columns,
     *,
     settings: Settings,
     finer: float,
@@ -193,7 +198,7 @@ def _make_graphs(
 def _find_anchors(
     rows: Rows,
     sample: SampledRows,
-    columns: _Columns,
+    columns: Columns,
     n_anchors: int,
     settings: Settings,
     rng: np.random.Generator,
@@ -220,8 +225,11 @@ def _find_anchors(
     starts = choose_rows(n_rows, n_anchors, rng)
     if method == "kmeans" and n_rows <= FEW_ROWS:
         every = columns(sample.sample_rows(described).arrays, 0)
-        is_plain = isinstance(every, ScaledRows) and every.lean is None
-        if is_plain and every.matrix.shape[1] >= 2 * n_rows:
+        if (
+            isinstance(every, ScaledRows)
+            and every.lean is None
+            and every.matrix.shape[1] >= 2 * n_rows
+        ):
             return anchors_of_few(every, starts)
     anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":

@@ -138,7 +138,9 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
     if "embedding" in content:
         parts = content["embedding"]
         communities = tuple(parts["communities"])
-        embedding = Embedding(**{**parts, "transforms": tuple(parts["transforms"]), "communities": communities})
+        embedding = Embedding(
+            **{**parts, "transforms": tuple(parts["transforms"]), "communities": communities}
+        )
     else:  # up to format 2
         embedding = Embedding(tuple(content["transforms"]), content["row_norm"])
     model = FittedModel(scalers, graphs, embedding, content["centers"])

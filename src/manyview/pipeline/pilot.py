@@ -54,7 +54,9 @@ class Decision:
     kinds: tuple[str | None, ...]  # of scaling, one per view
     way: str = "modularity"  # or "gap", or "evident"
     trials: dict[str, Trial] = field(default_factory=dict)  # by kind
-    clearness: float | None = None  # least mean silhouette of k-means' clusters, if it was looked at
+    clearness: float | None = (
+        None  # least mean silhouette of k-means' clusters, if it was looked at
+    )
     centers: Array | None = None  # of evident clusters, in scaled columns side by side
     scalers: tuple[Scaler, ...] = ()  # of evident clusters
 

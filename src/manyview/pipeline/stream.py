@@ -179,9 +179,7 @@ class StreamStart:
         self._names, self._n_jobs = views.names, count_jobs(params["n_jobs"])
         # A start that fails is tried again with more rows, and must draw the same numbers.
         self._seed = seed
-        self._n_wanted = count_sample_rows(
-            self._settings.most_anchors, self._settings.n_clusters
-        )
+        self._n_wanted = count_sample_rows(self._settings.most_anchors, self._settings.n_clusters)
         self._gathered: list[tuple[Any, ...]] = []
         self._stream: Stream | None = None
         self._outcome: Outcome | None = None

@@ -6,13 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.stages.rows import Array
-
 Membership = npt.NDArray[np.int32]
 
 _PASSES = 3
-WARM=True
-LOG=[]
+WARM = True
+LOG = []
+
 
 def leiden(
     graph: sparse.csr_array,
@@ -39,28 +38,36 @@ def _improve(graph, membership, resolution, rng):
     group, place = membership.copy(), np.arange(len(membership))
     while True:
         n = len(group)
-        csr = tuple(graph.indptr.astype(np.int32)), 
+        csr = (tuple(graph.indptr.astype(np.int32)),)
         csr = graph.indptr, graph.indices, graph.data
         volume, size = np.bincount(group, degrees, n), np.bincount(group, minlength=n)
         link, scratch = np.zeros(n), np.zeros((4, n), np.int32)
-        kernels.move_nodes(csr, degrees, rate, _shuffled(n, rng), group, volume, size, link, scratch)
+        kernels.move_nodes(
+            csr, degrees, rate, _shuffled(n, rng), group, volume, size, link, scratch
+        )
         if size.max() == 1:
             return _numbered(group[place])
         part, near, weight, cut = scratch[0], scratch[1], np.empty(n), np.empty(n)
-        kernels.split_groups(csr, degrees, rate, _shuffled(n, rng), group, volume, part, weight, cut, link, near)
+        kernels.split_groups(
+            csr, degrees, rate, _shuffled(n, rng), group, volume, part, weight, cut, link, near
+        )
         part = _numbered(part)
         if part.max() + 1 == n:
             part = _numbered(group)
         n_parts = int(part.max()) + 1
-        member = sparse.csr_array((np.ones(n), part, np.arange(n + 1, dtype=np.int32)), shape=(n, n_parts))
+        member = sparse.csr_array(
+            (np.ones(n), part, np.arange(n + 1, dtype=np.int32)), shape=(n, n_parts)
+        )
         graph = sparse.csr_array(member.T @ graph @ member)
         degrees = np.bincount(part, degrees)
         of_part = np.empty(n_parts, np.int32)
         of_part[part] = group
         group, place = _numbered(of_part), part[place]
 
+
 def _shuffled(n, rng):
     return rng.permutation(n).astype(np.int32)
+
 
 def _numbered(names):
     return np.unique(names, return_inverse=True)[1].astype(np.int32)
@@ -93,6 +100,7 @@ def find_communities(graph, n_communities, *, seed, max_runs=9):
         return found
     return merge(graph, best, k, np.exp(high[0]))
 
+
 def merge(graph, membership, k, resolution):
     n, count = len(membership), int(membership.max()) + 1
     member = sparse.csr_array((np.ones(n), membership, np.arange(n + 1)), shape=(n, count))
@@ -107,6 +115,21 @@ def merge(graph, membership, k, resolution):
         gain[i] += gain[j]
         gain[:, i] += gain[:, j]
         gain[j] = gain[:, j] = -np.inf
-        gain[i,i]=-np.inf
+        gain[i, i] = -np.inf
         name[name == j] = i
     return _numbered(name[membership])
+
+
+def anchor_graph(gram, n_links=60):
+    A = gram.toarray()
+    np.fill_diagonal(A, 0)
+    m, links = len(A), min(n_links, len(A) - 1)
+    near = np.argpartition(-A, links, axis=1)[:, :links]
+    value = np.take_along_axis(A, near, 1)
+    W = sparse.csr_array(
+        (value.ravel(), near.ravel(), np.arange(0, m * links + 1, links)), shape=(m, m)
+    )
+    W = sparse.csr_array(W.maximum(W.T))
+    W.eliminate_zeros()
+    W.sort_indices()
+    return W

@@ -11,7 +11,6 @@ from scipy import linalg, sparse
 from manyview.stages.eigen import leading_eigenvectors
 from manyview.stages.graph import GraphTile
 from manyview.stages.rows import Array
-from manyview.stages.scaling import unit_rows
 
 _POWER = 1.5  # of the squared singular values that weight vectors
 _LEAST_SHARE = 0.03  # of an average cluster's rows that a vector must sit on
@@ -105,9 +104,8 @@ class Embedding:
     @property
     def width(self) -> int:
         """Number of columns."""
-        width = sum(transform.shape[1] for transform in self.transforms)
-        width = width if self.rotation is None else self.rotation.shape[1]
-        return width + (self.communities[0].shape[1] if self.communities else 0)
+        parts = self.transforms if self.rotation is None else (self.rotation,)
+        return sum(int(part.shape[1]) for part in (*parts, *self.communities[:1]))
 
     def rows(self, tile: GraphTile) -> Array:
         """Embedding rows of a tile: rows of Q for each repeat, joined, and community shares."""

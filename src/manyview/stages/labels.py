@@ -22,7 +22,9 @@ _MANY_CENTERS = 200  # from here on they start at random rows, and have few swee
 _MOST_LINKED_CENTERS = 600
 
 
-def find_starts(rows: Array, graph: sparse.csr_array, n_clusters: int, *, seed: int) -> dict[str, Array]:
+def find_starts(
+    rows: Array, graph: sparse.csr_array, n_clusters: int, *, seed: int
+) -> dict[str, Array]:
     """Centres (k, c) of sampled embedding rows (n, c), found in up to three ways, by name.
 
     K-means with three centres a cluster sees what is dense; these are merged to k groups, by Ward's
@@ -33,20 +35,28 @@ def find_starts(rows: Array, graph: sparse.csr_array, n_clusters: int, *, seed: 
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
     is_many = count >= _MANY_CENTERS
     found = fit_kmeans(
-        rows, count, init="random" if is_many else "k-means++", max_iter=10 if is_many else 30, seed=seed
+        rows,
+        count,
+        init="random" if is_many else "k-means++",
+        max_iter=10 if is_many else 30,
+        seed=seed,
     )
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
     groups = {
         "ward": cut_tree(ward_tree(centers, sizes), count, k),
-        "average": cut_tree(linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k),
+        "average": cut_tree(
+            linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k
+        ),
     }
     if count <= _MOST_LINKED_CENTERS:
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
     return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
 
 
-def fit_kmeans(rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int) -> KMeans:
+def fit_kmeans(
+    rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int
+) -> KMeans:
     """scikit-learn's k-means from one start; silent about rows that are alike."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -62,7 +72,9 @@ def count_sweeps(n_clusters: int) -> int:
 def _means(centers: Array, sizes: Array, groups: Labels, n_groups: int) -> Array:
     weights = sizes + 1e-9  # a centre without rows stands where it stands
     totals = np.bincount(groups, weights, minlength=n_groups)
-    members = sparse.csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups)))
+    members = sparse.csr_array(
+        (weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))
+    )
     return np.asarray(members @ centers / totals[:, None])
 
 
@@ -97,7 +109,9 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
     left, _, right = linalg.svd(rows[pivots].T)
     labels = np.abs(rows @ (left @ right)).argmax(axis=1)
     counts = np.bincount(labels, minlength=n_clusters)
-    members = sparse.csr_array((np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows)))
+    members = sparse.csr_array(
+        (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
+    )
     means = members @ rows / np.maximum(counts, 1)[:, None]
     return np.where((counts > 0)[:, None], means, rows[pivots])
 

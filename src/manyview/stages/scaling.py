@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
 
-_NEARLY_ALL = 0.9
+_NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _ROWS = 4096

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from manyview.stages.embedding import leading_eigenvectors
+from manyview.stages.eigen import leading_eigenvectors
 from manyview.stages.fusion import column_scales, normalised
 
 FloatArray = npt.NDArray[np.float64]

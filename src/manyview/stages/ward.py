@@ -50,7 +50,9 @@ def _merge(cost: Array, sizes: Array, i: int, j: int) -> None:
     """Put j into i (cost (n, n) and sizes (n,): in and out), by the formula of Lance and Williams."""
     with np.errstate(invalid="ignore"):  # of what was merged before: it stays infinite
         total = sizes[i] + sizes[j] + sizes
-        row = ((sizes[i] + sizes) * cost[i] + (sizes[j] + sizes) * cost[j] - sizes * cost[i, j]) / total
+        row = (
+            (sizes[i] + sizes) * cost[i] + (sizes[j] + sizes) * cost[j] - sizes * cost[i, j]
+        ) / total
     row[np.isnan(row)] = np.inf
     row[[i, j]] = np.inf
     cost[i] = cost[:, i] = row
