@@ -68,6 +68,7 @@ class Columns:
         return cls(scalers, graph.views, graph.view_scales, graph.whitening)
 
     def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
+        """The columns of a tile."""
         parts = []
         for v in self.views:
             rows = self.scalers[v].apply(tile[v], first_row)

@@ -94,12 +94,12 @@ def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
     worst = 0.0
     for part in graph_parts(model):
         graph = part.graph
-        rows = Columns.of(model.scalers, graph)(few.arrays, 0).dense()
+        scaled = Columns.of(model.scalers, graph)(few.arrays, 0).dense()
         Z = tile.parts[graph.repeat][:, part.anchors]
-        among = None if graph.n_neighbors is None else _nearest(rows, Z, graph)
+        among = None if graph.n_neighbors is None else _nearest(scaled, Z, graph)
         certificate = certify(
             Z,
-            rows,
+            scaled,
             graph.anchors,
             alpha=graph.alpha,
             locality=graph.locality,

@@ -1,16 +1,125 @@
-"""Graphs between anchors -> their communities -> each row's shares in them."""
+"""Products between anchors -> a graph of them -> its communities -> each row's shares in these.
+
+Communities of anchors are a second opinion beside the embedding. They have as many nodes as there are
+anchors, whatever the number of rows.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.stages.rows import Array
+
 Membership = npt.NDArray[np.int32]
 
-_PASSES = 3
-WARM = True
-LOG = []
+_BAND = 512  # rows of a Gram matrix that are looked at together
+_PASSES = 3  # of Leiden's method for one resolution
+_RUNS = 9  # of it, for as many resolutions at most
+_CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
+
+
+def anchor_graph(gram: Array | sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
+    """The strongest links of each anchor, either way, without loops.
+
+    ``gram`` (M, M) is B'B of the fused graph B (n, M), that of several anchor seeds side by side too.
+
+    Examples
+    --------
+    >>> anchor_graph(np.array([[9.0, 2, 1], [2, 9, 3], [1, 3, 9]]), n_links=1).toarray()
+    array([[0., 2., 0.],
+           [2., 0., 3.],
+           [0., 3., 0.]])
+    """
+    firsts = range(0, gram.shape[0], _BAND)
+    bands = [_strongest(sparse.csr_array(gram[i : i + _BAND]), i, n_links) for i in firsts]
+    kept = sparse.csr_array(sparse.vstack(bands, "csr"))
+    return sparse.csr_array(kept.maximum(kept.T))
+
+
+def _strongest(rows: sparse.csr_array, first: int, n_links: int) -> sparse.csr_array:
+    """The largest entries of each row but its own; ``first`` is the number of the first row."""
+    counts = np.diff(rows.indptr)
+    rows.data[rows.indices == np.repeat(np.arange(first, first + len(counts)), counts)] = 0.0
+    bars = [
+        np.partition(values, -n_links)[-n_links] if len(values) > n_links else 0.0
+        for values in np.split(rows.data, rows.indptr[1:-1])
+    ]
+    rows.data[rows.data < np.repeat(bars, counts)] = 0.0
+    rows.eliminate_zeros()
+    return rows
+
+
+def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) -> Membership:
+    """The community (n,) of each node of a symmetric graph (n, n) with weights above zero.
+
+    There are ``n_communities`` of them if the graph has as many nodes; a node without links has none, -1.
+    The resolution of the modularity is searched, each run from the communities of the last; the fewest that
+    are more than asked for are merged.
+
+    Examples
+    --------
+    >>> pairs = sparse.block_diag([np.ones((2, 2))] * 3 + [np.zeros((1, 1))], "csr")
+    >>> find_communities(sparse.csr_array(pairs), 3, seed=0)
+    array([ 0,  0,  1,  1,  2,  2, -1], dtype=int32)
+    """
+    linked = np.flatnonzero(np.diff(graph.indptr))
+    membership = np.full(graph.shape[0], -1, np.int32)
+    if len(linked):
+        membership[linked] = _search(graph[linked][:, linked], n_communities, seed)
+    return membership
+
+
+def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
+    rng = np.random.default_rng(seed)
+    found, best = None, None
+    at, pace = 0.0, 1.2  # log of the resolution, and how it is thought to grow with that of the count
+    few: tuple[float, float] | None = None  # the last log resolution and log count below k,
+    many: tuple[float, float] | None = None  # and above
+    for _ in range(_RUNS):
+        found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
+        LOG.append((np.exp(at),found.max()+1))
+        count = int(found.max()) + 1
+        if count < k:
+            few = at, np.log(count)
+        else:
+            many = at, np.log(count)
+            if best is None or count <= best[0].max() + 1:
+                best = found, at
+            if count <= _CLOSE * k:
+                break
+        if few and many:
+            share = (np.log(k) - few[1]) / (many[1] - few[1])
+            at = few[0] + (many[0] - few[0]) * float(np.clip(share, 0.1, 0.9))
+        else:
+            step = pace * np.log(k / count)
+            at += float(np.sign(step) * max(abs(step), 0.3))
+            pace *= 1.5
+    if best is None:
+        return found
+    return merge_communities(graph, best[0], k, resolution=np.exp(best[1]))
+
+LOG=[]
+
+def merge_communities(
+    graph: sparse.csr_array, membership: Membership, n_communities: int, *, resolution: float
+) -> Membership:
+    """Merge communities until ``n_communities`` are left, each time the two that gain most modularity."""
+    linked = _condensed(graph, membership).toarray()
+    volume = linked.sum(axis=0)
+    gain = linked - resolution / volume.sum() * np.outer(volume, volume)
+    np.fill_diagonal(gain, -np.inf)
+    names = np.arange(len(gain))
+    for _ in range(len(gain) - n_communities):
+        i, j = divmod(int(gain.argmax()), len(gain))
+        gain[i] += gain[j]
+        gain[:, i] += gain[:, j]
+        gain[j] = gain[:, j] = -np.inf
+        names[names == j] = i
+    return _numbered(names[membership])
 
 
 def leiden(
@@ -21,6 +130,12 @@ def leiden(
     start: Membership | None = None,
     n_passes: int = _PASSES,
 ) -> Membership:
+    """Communities of great modularity at a resolution, by Leiden's method (Traag et al., 2019).
+
+    ``graph`` (n, n) is symmetric with weights above zero; loops may be there. Fewer passes than
+    ``n_passes`` are made if one changes nothing. ``start`` are the communities to begin from; without it
+    every node is one.
+    """
     found = np.arange(graph.shape[0], dtype=np.int32) if start is None else start
     for _ in range(n_passes):
         before, found = found, _improve(graph, found, resolution, rng)
@@ -29,107 +144,68 @@ def leiden(
     return found
 
 
-def _improve(graph, membership, resolution, rng):
-    """Leiden's pass: move nodes, then the parts of communities, then parts of these."""
+def _improve(
+    graph: sparse.csr_array, membership: Membership, resolution: float, rng: np.random.Generator
+) -> Membership:
+    """One pass: move nodes, then well linked parts of communities, then parts made of those."""
     from manyview.stages import kernels
 
     degrees = np.asarray(graph.sum(axis=1)).ravel()
-    rate = resolution / max(float(degrees.sum()), np.finfo(float).tiny)
+    rate = resolution / max(float(degrees.sum()), np.finfo(np.float64).tiny)
     group, place = membership.copy(), np.arange(len(membership))
     while True:
         n = len(group)
-        csr = (tuple(graph.indptr.astype(np.int32)),)
-        csr = graph.indptr, graph.indices, graph.data
+        csr = _int32(graph.indptr), _int32(graph.indices), graph.data
         volume, size = np.bincount(group, degrees, n), np.bincount(group, minlength=n)
         link, scratch = np.zeros(n), np.zeros((4, n), np.int32)
-        kernels.move_nodes(
-            csr, degrees, rate, _shuffled(n, rng), group, volume, size, link, scratch
-        )
+        queue = _int32(rng.permutation(n))
+        kernels.move_nodes(csr, degrees, rate, queue, group, volume, size, link, scratch)
         if size.max() == 1:
             return _numbered(group[place])
         part, near, weight, cut = scratch[0], scratch[1], np.empty(n), np.empty(n)
+        order = _int32(rng.permutation(n))
         kernels.split_groups(
-            csr, degrees, rate, _shuffled(n, rng), group, volume, part, weight, cut, link, near
+            csr, degrees, rate, order, group, volume, part, weight, cut, link, near
         )
         part = _numbered(part)
-        if part.max() + 1 == n:
+        if part.max() + 1 == n:  # no two nodes are well enough linked to be a part
             part = _numbered(group)
-        n_parts = int(part.max()) + 1
-        member = sparse.csr_array(
-            (np.ones(n), part, np.arange(n + 1, dtype=np.int32)), shape=(n, n_parts)
-        )
-        graph = sparse.csr_array(member.T @ graph @ member)
-        degrees = np.bincount(part, degrees)
-        of_part = np.empty(n_parts, np.int32)
-        of_part[part] = group
-        group, place = _numbered(of_part), part[place]
+        graph, degrees = _condensed(graph, part), np.bincount(part, degrees)
+        whole = np.empty(len(degrees), np.int32)
+        whole[part] = group
+        group, place = _numbered(whole), part[place]
 
 
-def _shuffled(n, rng):
-    return rng.permutation(n).astype(np.int32)
+def _condensed(graph: sparse.csr_array, group: Membership) -> sparse.csr_array:
+    """The graph between groups, with loops: sums of the links between their nodes."""
+    shape = len(group), int(group.max()) + 1
+    ends = np.arange(len(group) + 1, dtype=np.int32)
+    member = sparse.csr_array((np.ones(len(group)), group, ends), shape=shape)
+    return sparse.csr_array(member.T @ graph @ member)
 
 
-def _numbered(names):
-    return np.unique(names, return_inverse=True)[1].astype(np.int32)
+def _numbered(names: npt.NDArray[Any]) -> Membership:
+    """Names replaced by 0, 1, ... in their order."""
+    return _int32(np.unique(names, return_inverse=True)[1])
 
 
-def find_communities(graph, n_communities, *, seed, max_runs=9):
-    k, rng = n_communities, np.random.default_rng(seed)
-    below = above = (-np.inf, 0), (np.inf, 0)
-    low = high = None
-    at, found = 0.0, None
-    for run in range(max_runs):
-        found = leiden(graph, rng, resolution=np.exp(at), start=found if WARM else None)
-        count = int(found.max()) + 1
-        LOG.append((float(np.exp(at)), count))
-        if count == k:
-            return found
-        if count < k:
-            low = at, count
-        else:
-            high = at, count
-            best = found
-        if low is None or high is None:
-            step = 1.2 * np.log(k / count)
-            at += max(step, 0.3) if count < k else min(step, -0.3)
-        else:
-            (a, p), (b, q) = low, high
-            share = np.log(k / p) / np.log(q / p) if q > p else 0.5
-            at = a + (b - a) * np.clip(share, 0.1, 0.9)
-    if high is None:
-        return found
-    return merge(graph, best, k, np.exp(high[0]))
+def _int32(numbers: npt.NDArray[Any]) -> Membership:
+    return numbers.astype(np.int32, copy=False)
 
 
-def merge(graph, membership, k, resolution):
-    n, count = len(membership), int(membership.max()) + 1
-    member = sparse.csr_array((np.ones(n), membership, np.arange(n + 1)), shape=(n, count))
-    W = (member.T @ graph @ member).toarray()
-    volume = W.sum(axis=0)
-    rate = resolution / volume.sum()
-    gain = W - rate * np.outer(volume, volume)
-    np.fill_diagonal(gain, -np.inf)
-    name = np.arange(count)
-    for _ in range(count - k):
-        i, j = sorted(divmod(int(gain.argmax()), count))
-        gain[i] += gain[j]
-        gain[:, i] += gain[:, j]
-        gain[j] = gain[:, j] = -np.inf
-        gain[i, i] = -np.inf
-        name[name == j] = i
-    return _numbered(name[membership])
+def community_shares(rows: sparse.csr_array, membership: Membership) -> Array:
+    """Each row's shares (n, k) in the communities of its anchors; they sum to one.
 
+    ``rows`` (n, M) are those of the fused graph; of anchors without a community there is no share, and a
+    row that has no others has zeros.
 
-def anchor_graph(gram, n_links=60):
-    A = gram.toarray()
-    np.fill_diagonal(A, 0)
-    m, links = len(A), min(n_links, len(A) - 1)
-    near = np.argpartition(-A, links, axis=1)[:, :links]
-    value = np.take_along_axis(A, near, 1)
-    W = sparse.csr_array(
-        (value.ravel(), near.ravel(), np.arange(0, m * links + 1, links)), shape=(m, m)
-    )
-    W = sparse.csr_array(W.maximum(W.T))
-    W.eliminate_zeros()
-    W.sort_indices()
-    return W
+    Examples
+    --------
+    >>> community_shares(sparse.csr_array([[1.0, 2.0, 1.0]]), np.array([1, 0, 0]))
+    array([[0.75, 0.25]])
+    """
+    n_columns = int(membership.max()) + 2  # the last one for -1
+    columns = np.where(membership < 0, n_columns - 1, membership)[rows.indices]
+    by_community = sparse.csr_array((rows.data, columns, rows.indptr), (rows.shape[0], n_columns))
+    shares: Array = by_community.toarray()[:, :-1]  # entries of the same column are added
+    return shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)

@@ -112,7 +112,7 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
     members = sparse.csr_array(
         (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
     )
-    means = members @ rows / np.maximum(counts, 1)[:, None]
+    means: Array = members @ rows / np.maximum(counts, 1)[:, None]
     return np.where((counts > 0)[:, None], means, rows[pivots])
 
 
