@@ -167,7 +167,8 @@ def _communities(
 ) -> tuple[Array, ...]:
     """What each anchor of the first repeats gives to each community of anchors, (M, k)."""
     found = find_communities(anchor_graph(fused.T @ fused), k, seed=seed)
-    indicator = np.eye(int(found.max()) + 1)[found]
+    n_found = int(found.max()) + 1
+    indicator = np.eye(n_found + 1)[found][:, :n_found]  # anchors without links, -1, give nothing
     ends = np.cumsum([len(scale) for scale in sample.scales[: sample.n_first]])
     parts = np.split(indicator, ends[:-1])
     return tuple(part * scale[:, None] for part, scale in zip(parts, sample.scales, strict=False))

@@ -33,7 +33,7 @@ from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
 from manyview.stages.sampling import ROWS_PER_ANCHOR, choose_rows, spread_evenly
-from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.stages.scaling import Scaler, apply_to_sample, fit_scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -122,14 +122,18 @@ def choose_graphs(
     ("early").
     """
     n_views = len(scalers)
+    applied = [apply_to_sample(*each) for each in zip(scalers, sample.arrays, strict=True)]
+    sample = sample.with_arrays([array for array, _ in applied])
+    make = partial(
+        _make_graphs, rows, sample, scalers, settings=settings, finer=_finer_anchors(sample)
+    )
+    scalers = tuple(scaler for _, scaler in applied)
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights in ("agreement", "amgl")
     weights = np.full(n_views, 1.0 / n_views)
     if isinstance(settings.view_weights, tuple):
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
-    finer = _finer_anchors(sample)
-    make = partial(_make_graphs, rows, sample, settings=settings, finer=finer)
     for repeat, rng in enumerate(rngs):
         whitening = WHITENING[repeat % len(WHITENING)]
         late_rngs = [_rng_of(rng, scaler.name) for scaler in scalers]
@@ -164,6 +168,7 @@ def _finer_anchors(sample: SampledRows) -> float:
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
+    scalers: tuple[Scaler, ...],
     columns: Columns,
     *,
     settings: Settings,
@@ -171,16 +176,25 @@ def _make_graphs(
     repeat: int,
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
-    """One graph for each pair of a number of anchors and an alpha."""
+    """One graph for each pair of a number of anchors and an alpha.
+
+    ``columns`` are of the sample, whose rows are scaled already; ``scalers`` are those of all rows.
+    """
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     unit = columns.energy if settings.is_alpha_relative else 1.0
+    # Without scaling, values may be too large or small for single precision.
+    is_scaled = all(kind is not None for kind in settings.scaling)
     chosen = settings.for_graph(len(described), is_like_text=columns.is_like_text)
     graphs = []
     for n_anchors in chosen.n_anchors:
         if settings.n_anchors is None:
             n_anchors = min(int(finer * n_anchors), max(len(described) // 3, n_anchors))
-        anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
+        if settings.anchor_method == "kmeans-all":
+            all_rows = rows.derive(replace(columns, scalers=scalers, single=is_scaled))
+            anchors = _find_anchors_of_all(all_rows, sample, columns, n_anchors, rng)
+        else:
+            anchors = _find_anchors(sample, columns, n_anchors, settings, rng)
         for alpha in chosen.alpha:
             graph = AnchorGraph(
                 views=columns.views,
@@ -196,32 +210,35 @@ def _make_graphs(
     return graphs
 
 
+def _find_anchors_of_all(
+    rows: Rows, sample: SampledRows, columns: Columns, n_anchors: int, rng: np.random.Generator
+) -> Array:
+    """Anchors (m, d) by k-means on all rows, as published."""
+    start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
+    if isinstance(start, IncompleteRows):
+        few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+        anchors = columns(few.arrays, 0).dense()
+    else:
+        anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
+    return lloyd(_sweep(rows), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
+
+
 def _find_anchors(
-    rows: Rows,
     sample: SampledRows,
     columns: Columns,
     n_anchors: int,
     settings: Settings,
     rng: np.random.Generator,
 ) -> Array:
-    """Anchors (m, d) in scaled coordinates, by the method that was asked for.
+    """Anchors (m, d) in scaled coordinates: given, random rows, or by k-means on the sample.
 
     There are fewer than asked for where fewer rows have the view.
     """
     method, described = settings.anchor_method, columns.described(sample)
     if not isinstance(method, str):
         given = [method[v] for v in range(len(method))]
-        return columns(given, 0).dense()
-    # Without scaling, values may be too large or small for single precision.
-    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
-    if method == "kmeans-all":
-        start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
-        if isinstance(start, IncompleteRows):
-            few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
-            anchors = columns(few.arrays, 0).dense()
-        else:
-            anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
-        return lloyd(_sweep(rows.derive(placing)), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
+        raw = tuple(replace(scaler, is_applied=False) for scaler in columns.scalers)
+        return replace(columns, scalers=raw)(given, 0).dense()
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
     if method == "kmeans" and n_rows <= FEW_ROWS:
@@ -236,6 +253,7 @@ def _find_anchors(
     if method == "random":
         return anchors
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
+    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     return place_anchors(anchors, _sweep(some.derive(placing)))
 
 

@@ -5,6 +5,7 @@ Every kind of scaling that applies is tried on a small part of the sample, with 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview.engines.base import Run, SampledRows, thread_pool
 from manyview.engines.memory import Memory
@@ -32,10 +34,12 @@ KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
 _ROWS = 4000
+_ANCHORS = 300
+_MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
-_STARTS = 5
+_STARTS, _SWEEPS = 5, 20
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # of tables whose clusters may be evident; rows a cluster
 
 
@@ -70,9 +74,10 @@ def decide(
     n_jobs: int,
 ) -> Decision:
     """What a part of the sample says about the way to go."""
-    if not settings.is_open or settings.known_clusters == 1:
-        return Decision(settings.scaling)
     few = sample.sample_rows(choose_rows(sample.n_rows, _ROWS, rng)).arrays
+    k = settings.known_clusters
+    if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few[0].shape[0] < _LEAST_ROWS * k):
+        return Decision(settings.scaling)
     found = Decision(settings.scaling)
     if settings.may_be_evident:
         found = _find_evident(few, names, settings, seed=int(rng.integers(2**30)))
@@ -126,6 +131,7 @@ def _try(
 ) -> Trial:
     """One repeat of the whole way, without communities, on a few rows."""
     rng = np.random.default_rng(seed)
+    settings = replace(settings, many_anchors=_ANCHORS)
     rows = Memory().open(arrays, Run(1, SilentProgress()))
     scalers = fit_scalers(rows, names, kinds, settings)
     graphs, _ = choose_graphs(rows, rows, scalers, settings, [rng])
@@ -157,7 +163,10 @@ def _find_evident(
         return found
     factors = [len(scalers) ** -0.5] * len(scalers)
     rows = side_by_side([s.apply(X) for s, X in zip(scalers, arrays, strict=True)], factors).dense()
-    model = KMeans(k, n_init=_STARTS, random_state=seed).fit(rows)
+    # Where clusters are evident, k-means settles in a few sweeps.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(k, n_init=_STARTS, max_iter=_SWEEPS, random_state=seed).fit(rows)
     clearness = _clearness(model.transform(rows), model.labels_)
     if clearness < _CLEAR:
         return replace(found, clearness=clearness)

@@ -40,7 +40,8 @@ class Settings:
     ``locality`` and ``n_neighbors`` for each graph, by :meth:`for_graph`; ``n_axes`` for each view;
     without ``n_components``, vectors that sit on a handful of rows are left out and the others are
     weighted by their strength. ``has_many_rows`` says which kind of graph suits them;
-    ``may_be_evident`` whether the answer may be that of k-means, where that stands clear.
+    ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
+    ``many_anchors`` is what ``n_anchors`` is on "auto" where rows are many.
 
     The last three are what only the published variants change: whether anchors' columns are scaled by
     the inverse square root of their sums, whether embedding rows are scaled to unit length, and whether
@@ -63,6 +64,7 @@ class Settings:
     tol: float
     has_many_rows: bool = False
     may_be_evident: bool = False
+    many_anchors: int = 1000
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
@@ -88,7 +90,8 @@ class Settings:
         k = self.n_clusters or 2
         n_anchors = self.n_anchors
         if n_anchors is None:
-            n_anchors = (_count_anchors(n_rows, k, is_local=is_local, is_like_text=is_like_text),)
+            many = self.many_anchors if is_local else None
+            n_anchors = (_count_anchors(n_rows, k, many=many, is_like_text=is_like_text),)
         return GraphSettings(
             n_anchors,
             self.alpha or ((0.1,) if is_local else (0.01,)),
@@ -119,14 +122,14 @@ class GraphSettings:
     n_neighbors: int | None
 
 
-def _count_anchors(n_rows: int, k: int, *, is_local: bool, is_like_text: bool) -> int:
+def _count_anchors(n_rows: int, k: int, *, many: int | None, is_like_text: bool) -> int:
     """As many anchors as help, but a share of the rows at most, and as many as clusters.
 
     The mean of three texts remembers their words: it explains them well, and texts it has not seen
     badly. The mean of ten is more like others.
     """
-    if is_local:
-        return max(min(max(1000, 2 * k), n_rows // 6), k)
+    if many is not None:
+        return max(min(max(many, 2 * k), n_rows // 6), k)
     count = max(min(300, n_rows // 3), k)
     return min(count, max(n_rows // 10, 2 * k)) if is_like_text else count
 

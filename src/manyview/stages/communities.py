@@ -76,12 +76,15 @@ def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) 
 def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
     rng = np.random.default_rng(seed)
     found, best = None, None
-    at, pace = 0.0, 1.2  # log of the resolution, and how it is thought to grow with that of the count
+    at, pace = (
+        0.0,
+        1.2,
+    )  # log of the resolution, and how it is thought to grow with that of the count
     few: tuple[float, float] | None = None  # the last log resolution and log count below k,
     many: tuple[float, float] | None = None  # and above
     for _ in range(_RUNS):
         found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
-        LOG.append((np.exp(at),found.max()+1))
+        LOG.append((np.exp(at), found.max() + 1))
         count = int(found.max()) + 1
         if count < k:
             few = at, np.log(count)
@@ -102,7 +105,9 @@ def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
         return found
     return merge_communities(graph, best[0], k, resolution=np.exp(best[1]))
 
-LOG=[]
+
+LOG = []
+
 
 def merge_communities(
     graph: sparse.csr_array, membership: Membership, n_communities: int, *, resolution: float

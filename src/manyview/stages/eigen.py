@@ -11,7 +11,7 @@ from manyview.stages.rows import Array
 
 _DENSE_BELOW = 1000  # rows up to which all of a matrix is reduced at once
 _BLOCKS, _SPARE = 5, 8  # of the Krylov space, and vectors in each beyond those wanted
-_RESTARTS, _TOLERANCE = 30, 1e-9
+_RESTARTS, _TOLERANCE = 30, 1e-6
 _SPARSE_BELOW = 0.1  # share of entries that are not zero
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 

@@ -21,7 +21,7 @@ from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Block
-from manyview.views.selection import split_rows
+from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +47,7 @@ class Scaler:
     energy: float = 1.0  # mean squared norm of scaled rows: 1, unless the kind is None
     unit: float = 1.0  # what values are divided by before the logarithm of "clr"
     axes: Axes | None = None  # scaled rows are coordinates along these, if there are any
+    is_applied: bool = False  # whether rows come scaled already
 
     @property
     def width(self) -> int:
@@ -77,6 +78,8 @@ class Scaler:
     def apply(self, block: Block, first_row: int = 0) -> ScaledRows:
         """Scale the rows that are there; ``first_row`` is the first one's number, for messages."""
         block, present = split_rows(block)
+        if self.is_applied:
+            return ScaledRows(block, present=present)
         values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
@@ -107,6 +110,22 @@ class Scaler:
     @property
     def _mapping(self) -> _Mapping:
         return _Mapping(self.kind, self.quantiles, self.unit)
+
+
+def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
+    """A sample's rows of a view along its axes, and the scaler that leaves such rows as they are.
+
+    Without axes both stay: scaled rows would be another copy of the sample.
+    """
+    if scaler.axes is None:
+        return array, scaler
+    rows, present = split_rows(array)
+    starts = range(0, rows.shape[0], _ROWS)
+    parts = [scaler.apply(rows[start : start + _ROWS]).matrix for start in starts]
+    turned: Any = np.concatenate(parts)
+    if present is not None:
+        turned = PartialView(turned, number_present(present))
+    return turned, replace(scaler, is_applied=True)
 
 
 def fit_scaler(
