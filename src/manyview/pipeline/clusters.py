@@ -178,7 +178,7 @@ def _warn_if_few(rows: Array, k: int) -> None:
     n_distinct = len(np.unique(rows, axis=0)) if len(rows) <= 10 * k else k
     if n_distinct < k:
         warn_user(
-            f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters={k}: some "
-            "clusters stay empty.",
+            f"The embedding has only {n_distinct} distinct rows for {k} clusters: some of them stay "
+            "empty.",
             ConvergenceWarning,
         )
