@@ -5,6 +5,7 @@
 
 import ast
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -37,7 +38,7 @@ ROOMS = {
 
 def find_layers():
     """Rooms from the top down, those of one layer side by side, as the import rules have them."""
-    layers = [layer.split("|") for layer in _rule()["layers"]]
+    layers = [re.split("[|:]", layer) for layer in _rule()["layers"]]
     return [[name.strip().removeprefix("manyview.") for name in layer] for layer in layers]
 
 

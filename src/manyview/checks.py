@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from manyview.errors import ParameterError, ParameterTypeError
+
 
 def is_auto(value: Any) -> bool:
     """Whether a parameter is left to us."""
@@ -47,12 +49,12 @@ def check_count(name: str, value: Any, *, least: int = 1) -> int:
     >>> check_count("n_init", 0)
     Traceback (most recent call last):
         ...
-    ValueError: n_init must be an integer of at least 1; got 0.
+    manyview.errors.ParameterError: n_init must be an integer of at least 1; got 0.
     """
     wrong_type = isinstance(value, bool) or not isinstance(value, Integral)
     if wrong_type or value < least:
-        error = TypeError if wrong_type else ValueError
-        raise error(f"{name} must be an integer of at least {least}; got {value!r}.")
+        error = ParameterTypeError if wrong_type else ParameterError
+        raise error(name, f"must be an integer of at least {least}; got {value!r}.")
     return int(value)
 
 
@@ -71,7 +73,7 @@ def check_number(
     >>> check_number("alpha", 0.5, above=1)
     Traceback (most recent call last):
         ...
-    ValueError: alpha must be a number greater than 1; got 0.5.
+    manyview.errors.ParameterError: alpha must be a number greater than 1; got 0.5.
     """
     wrong_type = isinstance(value, bool) or not isinstance(value, Real)
     # Written so that NaN, for which every comparison is false, is outside any bounds.
@@ -84,8 +86,8 @@ def check_number(
     if not is_within:
         bounds = [("greater than", above), ("of at least", least), ("less than", below)]
         words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-        error = TypeError if wrong_type else ValueError
-        raise error(f"{name} must be a number {words}".rstrip() + f"; got {value!r}.")
+        error = ParameterTypeError if wrong_type else ParameterError
+        raise error(name, f"must be a number {words}".rstrip() + f"; got {value!r}.")
     return float(value)
 
 
@@ -97,11 +99,11 @@ def check_option(name: str, value: Any, options: Sequence[Any]) -> None:
     >>> check_option("solver", "adm", ("admm", "l0"))
     Traceback (most recent call last):
         ...
-    ValueError: solver must be one of 'admm', 'l0'; got 'adm'.
+    manyview.errors.ParameterError: solver must be one of 'admm', 'l0'; got 'adm'.
     """
     if not any(value is option or value == option for option in options):
         known = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name} must be one of {known}; got {value!r}.")
+        raise ParameterError(name, f"must be one of {known}; got {value!r}.")
 
 
 def check_each(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
@@ -113,11 +115,11 @@ def check_each(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple
     ((50, 100), (50,))
     """
     if isinstance(value, str):
-        raise ValueError(
-            f"{name} must be a number, a sequence of numbers or 'auto'; got {value!r}."
+        raise ParameterError(
+            name, f"must be a number, a sequence of numbers or 'auto'; got {value!r}."
         )
     if not isinstance(value, Sequence | np.ndarray) or np.ndim(value) == 0:
         return (check(name, value),)
     if len(value) == 0:
-        raise ValueError(f"{name} must not be empty.")
+        raise ParameterError(name, "must not be empty.")
     return tuple(check(name, item) for item in value)

@@ -4,13 +4,44 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
+
+
+class ParameterError(ValueError):
+    """A value that a parameter cannot have.
+
+    Programs that have other names for parameters, as the command line has, say theirs and ``problem``.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    problem : str
+        What follows the name in a sentence: what it must be, and what was found.
+
+    Examples
+    --------
+    >>> error = ParameterError("n_init", "must be at least 1; got 0.")
+    >>> str(error), error.parameter
+    ('n_init must be at least 1; got 0.', 'n_init')
+    """
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(parameter, problem)
+        self.parameter, self.problem = parameter, problem
+
+    def __str__(self) -> str:
+        return f"{self.parameter} {self.problem}"
+
+
+class ParameterTypeError(ParameterError, TypeError):
+    """A value of a type that a parameter cannot have."""
 
 
 class RemediableError(Exception):
-    """An error that another value of a parameter mends.
+    """An error with a remedy that is one thing in Python, and another for other programs.
 
-    The message is the problem and its remedy in Python. Programs that have other names for
-    parameters, as the command line has, say ``problem`` and a remedy of their own.
+    The message is the problem and its remedy in Python; see :meth:`tell` for other programs.
 
     Parameters
     ----------
@@ -19,7 +50,9 @@ class RemediableError(Exception):
     remedy : str
         What to do about it in Python.
     parameter : str
-        The parameter that the remedy speaks of.
+        The parameter that the remedy speaks of, or another word for what is wrong.
+    named : sequence of str
+        Parameters that are part of the problem.
 
     Examples
     --------
@@ -28,16 +61,27 @@ class RemediableError(Exception):
     ('The disk is full. Set folder=...', 'folder')
     """
 
-    def __init__(self, problem: str, *, remedy: str = "", parameter: str = "") -> None:
-        super().__init__(f"{problem} {remedy}".strip())
-        self.problem, self.parameter = problem, parameter
+    def __init__(
+        self, problem: str, *, remedy: str = "", parameter: str = "", named: Sequence[str] = ()
+    ) -> None:
+        self.problem, self.parameter, self.named = problem, parameter, tuple(named)
+        super().__init__(self.tell(remedy, named))
+
+    def tell(self, remedy: str, names: Sequence[str]) -> str:
+        """The problem with a remedy, and with these names of the parameters that are part of it."""
+        listed = f"{self.problem.removesuffix('.')} ({', '.join(names)})."
+        return f"{listed if names else self.problem} {remedy}".rstrip()
+
+
+class InputError(RemediableError, ValueError):
+    """Data that cannot be used as it is."""
 
 
 class ModelFileError(ValueError):
     """A model file is damaged, foreign, or from a newer version of manyview."""
 
 
-class DatasetNotFoundError(LookupError):
+class DatasetNotFoundError(RemediableError, LookupError):
     """A data set is not on this machine and could not be downloaded."""
 
 
@@ -57,7 +101,7 @@ class MemoryLimitError(RemediableError, ValueError):
     """Blocks of rows do not fit into the memory that they may take."""
 
 
-class CheckpointError(ValueError):
+class CheckpointError(RemediableError, ValueError):
     """A checkpoint is damaged, in use, or was made with other data, settings or versions."""
 
 

@@ -17,11 +17,11 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.checks import check_option
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import progress_for
@@ -268,10 +268,11 @@ view, default="auto"
         >>> LMVSC.as_published(7, 50, 0.1, variant="released").get_params()["variant"]
         'released'
         """
-        check_option("variant", variant, ("paper", "released"))
-        return PublishedLMVSC(
+        model = PublishedLMVSC(
             n_clusters, n_anchors, alpha, variant=variant, random_state=random_state, n_jobs=n_jobs
         )
+        model._parameters()  # refuses what the paper does not do
+        return model
 
     def _parameters(self) -> dict[str, Any]:
         """All that decides a fit, by name."""
@@ -382,7 +383,10 @@ view, default="auto"
         stream: StreamStart | None = self.__dict__.get("_stream")
         if stream is None or name not in _OF_A_STREAM:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return _attributes_of(stream.outcome())[name]
+        try:
+            return _attributes_of(stream.outcome())[name]
+        except ValueError as error:  # too few rows so far; hasattr asks for an AttributeError
+            raise NotFittedError(str(error)) from error
 
     def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
         """Places of each view's columns, if one wide array is to be split."""
@@ -643,6 +647,13 @@ class PublishedLMVSC(LMVSC):
         self.n_jobs = n_jobs
 
     def _parameters(self) -> dict[str, Any]:
+        for name in ("n_clusters", "n_anchors", "alpha"):
+            value = getattr(self, name)
+            if isinstance(value, str) or np.ndim(value) > 0:
+                raise ValueError(
+                    f"{name} must be one number, as in the paper; got {value!r}. Give the number, or "
+                    "use LMVSC(...), which chooses settings itself."
+                )
         return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
 
 

@@ -13,6 +13,8 @@ from numbers import Integral
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from manyview.errors import ParameterError
+
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -41,8 +43,8 @@ def count_jobs(n_jobs: Any = None) -> int:
     if n_jobs is None:
         return int(cpu_count())
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be a positive number of threads, -1 or None; got {n_jobs!r}."
+        raise ParameterError(
+            "n_jobs", f"must be a number of threads, or -1 for all cores; got {n_jobs!r}."
         )
     wanted = int(n_jobs)
     return wanted if wanted > 0 else max(int(cpu_count()) + 1 + wanted, 1)

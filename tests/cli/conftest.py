@@ -24,6 +24,13 @@ def run():
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """A working folder with colour.csv, shape.parquet, words.npz and labels.csv."""
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_files(folder):
+    """Write three views of the same rows, one of them once more without ids, and their labels."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -34,15 +41,13 @@ def files(tmp_path, monkeypatch):
     ]
     ids = np.array([f"s{i:02d}" for i in range(N)])
     orders = [np.arange(N), rng.permutation(N), rng.permutation(N)]
-    write_csv(tmp_path / "colour.csv", ids, tables[0], ["red", "green", "blue"])
+    write_csv(folder / "colour.csv", ids, tables[0], ["red", "green", "blue"])
     shape = {f"w{j}": tables[1][orders[1], j] for j in range(5)}
-    parquet.write_table(pa.table({"id": ids[orders[1]], **shape}), tmp_path / "shape.parquet")
-    np.savez(tmp_path / "words.npz", words=tables[2][orders[2]], id=ids[orders[2]])
-    np.save(tmp_path / "plain.npy", tables[2])
+    parquet.write_table(pa.table({"id": ids[orders[1]], **shape}), folder / "shape.parquet")
+    np.savez(folder / "words.npz", words=tables[2][orders[2]], id=ids[orders[2]])
+    np.save(folder / "plain.npy", tables[2])
     lines = [f"{ids[i]},{'abc'[groups[i]]}" for i in rng.permutation(N)]
-    (tmp_path / "labels.csv").write_text("id,label\n" + "\n".join(lines) + "\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (folder / "labels.csv").write_text("id,label\n" + "\n".join(lines) + "\n")
 
 
 def write_csv(path, ids, table, names):

@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from manyview.cli.console import as_failure, in_words
-from manyview.errors import MemoryLimitError, WriteError
+from manyview.cli.fit import command as fit
+from manyview.errors import CheckpointError, MemoryLimitError, ParameterError, WriteError
 
 
 @pytest.mark.parametrize(
@@ -23,15 +24,29 @@ def test_the_remedy_is_told_in_options(error, said):
     assert "Disk" in str(error) and "Disk" not in in_words(error)
 
 
-def test_what_has_no_option_is_told_as_the_library_does():
+def test_what_has_no_option_is_told_without_advice_in_python():
     error = WriteError("Full.", remedy="Give shelf=...", parameter="shelf")
-    assert in_words(error) == str(error) == "Full. Give shelf=..."
+    assert (str(error), in_words(error)) == ("Full. Give shelf=...", "Full.")
     assert in_words(ValueError("bad")) == "bad"
+
+
+def test_parameters_are_called_as_the_options_of_the_command_are():
+    error = ParameterError("n_clusters", "must be at least 1; got 0.")
+    assert str(error) == in_words(error) == "n_clusters must be at least 1; got 0."
+    assert in_words(error, fit) == "-k must be at least 1; got 0."
+    named = ("n_clusters", "random_state", "view_names")
+    error = CheckpointError(
+        "Other settings.", remedy="Use Disk(...).", parameter="other fit", named=named
+    )
+    assert str(error) == "Other settings (n_clusters, random_state, view_names). Use Disk(...)."
+    assert in_words(error, fit).startswith("Other settings (-k, --seed). Use the same, choose")
 
 
 def test_errors_come_back_from_other_processes_whole():
     error = pickle.loads(pickle.dumps(WriteError("Full.", remedy="Less.", parameter="folder")))
     assert (str(error), error.problem, error.parameter) == ("Full. Less.", "Full.", "folder")
+    error = pickle.loads(pickle.dumps(ParameterError("alpha", "must be less.")))
+    assert (str(error), error.parameter) == ("alpha must be less.", "alpha")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_common_rows_only_if_asked(here, run):
         (("true.csv", "found.npy"), "only true.csv has ids"),
         (("true.csv", "nothere.csv"), "There is no file nothere.csv"),
         (("true.csv::odd", "found.csv"), "no 'odd' with one value a row"),
-        (("true.csv", "found.csv", "--id-column", "idd"), "neither file has a column 'idd'"),
+        (("true.csv", "found.csv", "--id-column", "idd"), "--id-column must name"),
     ],
 )
 def test_what_does_not_fit_is_one_line(here, run, arguments, message):
@@ -110,3 +110,15 @@ def test_no_label_at_all_is_refused(here, run):
 def test_clusters_of_a_fit_are_scored(fitted, run):
     result = run("evaluate", "labels.csv", "out/labels.csv", "--json", "-q")
     assert json.loads(result.stdout)["accuracy"] == 1.0
+
+
+def test_advice_can_be_followed_as_it_is_written(here, run):
+    (here / "deep").mkdir()
+    (here / "deep" / "two.csv").write_text("id,kind,colour\na,1,2\n")
+    result = run("evaluate", "deep/two.csv", "found.csv")
+    assert "choose with deep/two.csv::NAME" in result.stderr
+    (here / "deep" / "other.csv").write_text("id,label\nz,1\n")
+    for join in ("exact", "inner"):
+        result = run("evaluate", "deep/other.csv", "found.csv", "--join", join)
+        assert result.exit_code == 2
+        assert "--join outer" not in result.stderr  # there is no such choice here

@@ -132,7 +132,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
         (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
         (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
-        (("fit", "plain.npy", "-k", "1000", "-o", "x"), "n_samples=90 should be >= n_clusters"),
+        (("fit", "plain.npy", "-k", "1000", "-o", "x"), "-k must not exceed the number of samples"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "must be a number of at least 0"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "no"), "'no' is not a number"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
@@ -155,8 +155,9 @@ def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")
     assert result.exit_code == 2
-    assert "View 'holes' contains NaN" in result.stderr
-    assert list((files / "out").iterdir()) == []
+    assert "View 'holes' contains NaN" in result.stderr and "Fill in such values" in result.stderr
+    assert "Imputer" not in result.stderr
+    assert not (files / "out").exists()
 
 
 def test_one_table_is_split_into_views(files, run):
@@ -275,3 +276,46 @@ def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, mo
     assert "missing: report.html." in result.stderr
     assert run("report", "out").exit_code == 0
     assert (files / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize("folder", ["out", "a/b/out"])
+def test_a_refused_fit_leaves_no_folder_behind(files, run, folder):
+    (files / "bad.csv").write_text("id,name\ns01,x\n")
+    before = sorted(files.rglob("*"))
+    result = run("fit", "bad.csv", "-k", K, "--id-column", "id", "-o", folder)
+    assert result.exit_code == 2
+    assert sorted(files.rglob("*")) == before
+
+
+def test_a_refused_fit_leaves_a_folder_that_was_there(files, run):
+    (files / "out").mkdir()
+    assert run("fit", "absent.csv", "-k", K, "-o", "out").exit_code == 2
+    assert (files / "out").is_dir()
+
+
+def test_bad_rows_on_disk_can_be_mended_and_fitted_by_the_same_command(files, run):
+    rows, before = np.load("plain.npy"), sorted(files.rglob("*"))
+    np.save("plain.npy", np.where(np.arange(N)[:, None] == 5, [0, np.nan, 1, 1], rows))
+    command = ("fit", "plain.npy", "-k", K, "-o", "out", "--engine", "disk", "--no-report")
+    result = run(*command)
+    assert (result.exit_code, "contains NaN at row 5" in result.stderr) == (2, True)
+    assert sorted(files.rglob("*")) == before
+    np.save("plain.npy", rows)
+    assert run(*command).exit_code == 0
+
+
+def test_a_limit_that_is_too_small_leaves_no_folder_behind(files, run):
+    result = run(
+        "fit", "plain.npy", "-k", K, "-o", "out", "--engine", "disk", "--memory-limit", "9B"
+    )
+    assert (result.exit_code, "too small" in result.stderr) == (2, True)
+    assert not (files / "out").exists()
+
+
+def test_a_refused_command_leaves_an_earlier_checkpoint_alone(files, run):
+    (files / "out" / "checkpoint").mkdir(parents=True)
+    (files / "out" / "checkpoint" / "mine.txt").write_text("hours of work")
+    command = ("fit", "plain.npy", "-o", "out", "--engine", "disk")
+    assert run(*command, "-k", N + 1).exit_code == 2  # refused before the checkpoint is opened
+    assert run(*command, "-k", K).exit_code == 2  # no checkpoint
+    assert (files / "out" / "checkpoint" / "mine.txt").read_text() == "hours of work"

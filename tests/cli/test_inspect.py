@@ -10,7 +10,7 @@ from scipy import sparse
 
 from manyview.cli.diagnosis import describe_view
 
-from .conftest import VIEWS
+from .conftest import VIEWS, is_one_line
 
 
 def test_facts_of_every_view(files, run):
@@ -46,7 +46,18 @@ def test_what_fit_would_refuse_is_said(files, run):
     assert result.exit_code == 0
     assert "3 missing values: fit refuses them, so fill them in first" in result.stdout
     assert "fit would refuse" in result.stdout
-    assert "fit would refuse: n_samples=20" in run("inspect", "holes.npy", "-k", "30").stdout
+    assert "Imputer" not in result.stdout
+
+
+def test_a_number_of_clusters_that_cannot_be_is_refused_unless_it_is_ours(files, run):
+    np.save("few.npy", np.eye(5))
+    for k in (0, 6):
+        result = run("inspect", "few.npy", "-k", k, "-q")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert is_one_line(result.stderr) and "-k must" in result.stderr
+    result = run("inspect", "few.npy")
+    assert result.exit_code == 0
+    assert "fit would refuse: -k must not exceed the number of samples; got 10" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_rows_are_joined_by_the_ids_of_the_fit(known, run):
 def test_an_id_column_that_no_file_has_is_refused(fitted, run):
     result = run("predict", "out", *VIEWS, "--id-column", "nothere")
     assert result.exit_code == 2
-    assert "No file has a column 'nothere' to identify rows by" in result.stderr
+    assert "--id-column must name a column of the files; none has 'nothere'" in result.stderr
 
 
 def test_the_same_files_in_another_order(known, run):
@@ -107,7 +107,11 @@ def test_views_by_name_in_any_order(known, run):
         (("predict", "nothere", *VIEWS), "there is no model nothere"),
         (("predict", "colour.csv", *VIEWS), "colour.csv"),
         (("predict", "out"), "Missing argument 'VIEW...'"),
-        (("predict", "out", "plain.npy"), "Got views ['plain'], but this model was fitted with"),
+        (
+            ("predict", "out", "colour=plain.npy"),
+            "view colour has 4 columns, but the model was fitted to 3",
+        ),
+        (("predict", "out", "plain.npy"), "the views are called plain, but the model was fitted"),
         (
             (
                 "predict",
@@ -229,3 +233,8 @@ def save_table(path, columns):
 
     write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
     write(pa.table(columns), path)
+
+
+def test_a_refused_prediction_leaves_no_folder_behind(fitted, run):
+    assert run("predict", "out", "absent.csv", "-o", "new/labels.csv").exit_code == 2
+    assert not (fitted.parent / "new").exists()

@@ -87,13 +87,13 @@ def test_columns_and_lists_of_files(files, run):
         ("views = ['nothere.csv']", "There is no file nothere.csv"),
         ("views = {a = 5}", "views must be a table NAME = PATH"),
         ("columns = 3", "columns must be a table"),
-        ("columns = {a = 5}", "Columns split a table into views"),
+        ("columns = {a = 5}", "--columns can split a table only"),
         ("seed = 1.5", "'--seed': '1.5' is not a valid integer"),
         ("seed = true", "'--seed': 'True' is not a valid integer"),
         ("labels = 3", "There is no file 3"),
         ("join = 5", "'--join': '5' is not one of"),
         ("report = 'maybe'", "'maybe' is not a valid boolean"),
-        ("drop = [3]", "No file has a column '3' to drop"),
+        ("drop = [3]", "--drop must name a column of the files; none has '3'"),
         ("parameters = 5", "parameters must be a table; got 5"),
         ("parameters = {n_anchors = [20.5]}", "'20.5' is not a whole number"),
         ("parameters = {n_anchors = [[2]]}", "'[2]' is not a whole number"),
@@ -112,7 +112,7 @@ def test_mistakes_in_it_are_one_line(files, run, text, message):
 def test_a_run_file_that_is_not_there(files, run):
     result = run("fit", "--config", "no.toml")
     assert result.exit_code == 2
-    assert is_one_line(result.stderr) and "cannot read no.toml" in result.stderr
+    assert is_one_line(result.stderr) and "--config no.toml cannot be read" in result.stderr
 
 
 def test_a_seed_before_the_command_overrides_it_too(run_file, run):

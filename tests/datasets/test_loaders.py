@@ -78,7 +78,7 @@ class TestNpz:
         [
             ({"view_0": np.zeros((6, 4))}, r"no labels: none of \['labels', "),
             ({"labels": LABELS}, "without a two-dimensional array of numbers; it has labels 6"),
-            ({"labels": LABELS.astype(object), "view_0": np.zeros((6, 4))}, "allow_pickle"),
+            ({"labels": LABELS.astype(object), "view_0": np.zeros((6, 4))}, "Python objects"),
         ],
     )
     def test_foreign_files_are_refused(self, tmp_path, small, arrays, message):

@@ -106,7 +106,7 @@ def test_not_found_without_pooch(bare_machine, monkeypatch):
 
 
 def test_the_papers_rcv1_is_never_replaced_silently(bare_machine):
-    with pytest.raises(DatasetNotFoundError, match=r"other data, is load\('rcv1-sklearn'\)"):
+    with pytest.raises(DatasetNotFoundError, match="other data, is data set 'rcv1-sklearn'"):
         datasets.load("rcv1")
 
 

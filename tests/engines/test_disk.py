@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -245,6 +246,24 @@ class TestDerived:
         for _ in range(2):
             assert derived.map_reduce(lambda t, f: 1, stage="count") == N_TILES
         assert sum(calls.values()) >= 2 * N_TILES - 1
+        assert caplog.text.count("computed again when needed") == 1
+
+    def test_it_is_said_once_however_many_threads_find_out(self, path, caplog, monkeypatch):
+        class Foreign:
+            nbytes = 1 << 30
+
+        both = threading.Barrier(2)
+
+        def refuse(file, number, tile):
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.2)
+            raise TypeError("no such thing")
+
+        monkeypatch.setattr("manyview.engines.files.TileFile.write", refuse)
+        # Saying it takes long enough for the other thread to ask whether it was said.
+        with caplog.filtering(lambda record: time.sleep(0.05) or True):
+            derived = open_rows(path).derive(lambda tile, first: Foreign())
+            derived.map_reduce(lambda t, f: 1, stage="count")
         assert caplog.text.count("computed again when needed") == 1
 
     def test_nothing_is_left_of_it(self, path, tmp_path):

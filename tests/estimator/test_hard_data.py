@@ -75,7 +75,7 @@ class TestHardData:
     @pytest.mark.filterwarnings("ignore::manyview.errors.RankWarning")
     def test_fewer_distinct_rows_than_clusters_warn(self, fit):
         X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 8, axis=0)
-        with pytest.warns(ConvergenceWarning, match="3 distinct rows, fewer than n_clusters=5"):
+        with pytest.warns(ConvergenceWarning, match="only 3 distinct rows for 5 clusters"):
             model = fit(X, 5)
         assert np.isfinite(model.embedding_).all()
         assert adjusted_rand_score(np.repeat(np.arange(3), 8), model.labels_) == 1.0

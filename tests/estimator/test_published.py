@@ -74,3 +74,19 @@ class TestAsPublished:
             LMVSC.as_published(3, 10, 0.1, variant="code")
         with pytest.raises(ValueError, match="variant must be one of"):
             PublishedLMVSC(3, 10, 0.1, variant="code").fit(views)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("n_clusters", "auto"),
+            ("n_anchors", "auto"),
+            ("n_anchors", (10, 20)),
+            ("alpha", [0.1, 1]),
+        ],
+    )
+    def test_what_the_paper_does_not_do_is_refused(self, views, name, value):
+        given = {"n_clusters": 3, "n_anchors": 10, "alpha": 0.1, name: value}
+        with pytest.raises(ValueError, match=f"{name} must be one number.*LMVSC"):
+            LMVSC.as_published(**given)
+        with pytest.raises(ValueError, match=f"{name} must be one number"):
+            PublishedLMVSC(**given).fit(views)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from manyview import LMVSC, Views, datasets, load, metrics
 from manyview.engines import Disk, Memory
@@ -94,9 +94,15 @@ class TestAnyTime:
 
     def test_few_rows_are_refused_with_the_number_needed(self, views):
         model = LMVSC(5, n_anchors=100, random_state=0).partial_fit(views[:60])
-        with pytest.raises(ValueError, match="n_samples=60 should be >= n_anchors=100"):
+        with pytest.raises(ValueError, match=r"n_anchors must not exceed .* 100 for 60 samples"):
             model.predict(views[:60])
         assert len(model.partial_fit(views[60:400]).predict(views[:60])) == 60
+
+    def test_before_there_are_enough_rows_it_has_no_model(self, views):
+        model = LMVSC(5, **CHEAP).partial_fit(views[:3])
+        assert not any(hasattr(model, name) for name in ("model_", "cluster_centers_"))
+        with pytest.raises(NotFittedError, match="n_samples=3 should be >= n_clusters=5"):
+            model.predict(views[:3])
 
     def test_it_can_be_saved(self, views, tmp_path):
         model = in_batches(LMVSC(5, **CHEAP), views[:3000], 1000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zipfile
 
 import anndata
@@ -128,7 +129,7 @@ class TestContainers:
         with (tmp_path / "x.npz").open("r+b") as file:
             file.seek(info.header_offset + 30 + len(info.filename) + 20 + 4)
             file.write(b"\xff" * (info.compress_size // 2))
-        with pytest.raises(ReadError, match=r"x.npz is not a whole"):
+        with pytest.raises(ReadError, match=r"x.npz is cut short, damaged or no npz file"):
             read_view(str(tmp_path / "x.npz"))
 
     def test_content_decides_where_the_name_does_not(self, tmp_path):
@@ -311,3 +312,46 @@ class TestSingleCell:
         message = rf"^\S+a\.h5ad has no '{key}'; it has 'X', 'layers/counts', 'layers/raw'"
         with pytest.raises(ReadError, match=message):
             read_view(f"{paths / 'a.h5ad'}::{key}")
+
+
+NUMPY = b"\x93NUMPY\x01\x00"
+
+
+class TestDamage:
+    """Words about damaged files are ours, not NumPy's about its own parameters."""
+
+    @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+    @pytest.mark.parametrize(
+        "content",
+        [b"text" * 9, b"\x80\x04K.", NUMPY + b"v", NUMPY + b"\xff\xff" + b" " * 65535],
+        ids=["text", "pickle", "cut", "long head"],
+    )
+    def test_what_is_no_array_is_called_that(self, tmp_path, name, content):
+        (tmp_path / name).write_bytes(content)
+        words = rf"{name}'? is (cut short, damaged or no n|called a npz file)"
+        with pytest.raises(ReadError, match=words) as caught:
+            read_view(str(tmp_path / name))
+        assert "allow_pickle" not in str(caught.value)
+        assert "magic" not in str(caught.value)
+
+    def test_a_zip_file_that_is_cut_short(self, tmp_path):
+        np.savez(tmp_path / "x.npz", a=A)
+        whole = (tmp_path / "x.npz").read_bytes()
+        (tmp_path / "x.npz").write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(ReadError, match=r"x.npz is cut short, damaged or no npz file.*savez"):
+            read_view(str(tmp_path / "x.npz"))
+
+    @pytest.mark.parametrize("save", [np.save, np.savez])
+    def test_objects_are_refused_in_the_same_words(self, tmp_path, save):
+        path = tmp_path / ("x.npy" if save is np.save else "x.npz")
+        save(path, np.array([[{}]]))
+        with pytest.raises(ReadError, match=r"holds Python objects.*they could run code") as caught:
+            read_view(str(path))
+        assert "allow_pickle" not in str(caught.value)
+
+
+def test_a_choice_is_named_with_its_whole_path(tmp_path):
+    np.savez(tmp_path / "a.npz", first=A, second=B[:2])
+    path = re.escape(str(tmp_path / "a.npz"))
+    with pytest.raises(ReadError, match=rf"Choose with {path}::KEY, for example {path}::first"):
+        read_view(str(tmp_path / "a.npz"))

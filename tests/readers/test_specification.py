@@ -55,6 +55,13 @@ def test_a_folder_that_is_not_there(here):
         parse("nowhere/plain.npy", folder=here)
 
 
-def test_nothing_is_no_file(here):
-    with pytest.raises(ReadError, match="There is no file"):
-        parse("=", folder=here)
+@pytest.mark.parametrize("text", ["", " ", "=", "colour=", "colour= "])
+def test_nothing_is_no_path(here, text):
+    with pytest.raises(ReadError, match=f"'{text}' holds no path. Write PATH, NAME=PATH"):
+        parse(text, folder=here)
+
+
+@pytest.mark.parametrize("text", ["plain.npy::", "colour=plain.npy::"])
+def test_a_key_without_a_name_is_refused(here, text):
+    with pytest.raises(ReadError, match=r"plain.npy:: ends in '::'.*leave '::' out"):
+        parse(text, folder=here)

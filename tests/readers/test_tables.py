@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers import read_labels, read_view
 
 
@@ -82,6 +82,22 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
     assert read_view(str(tmp_path / "t.csv"), id_column="id").ids.tolist() == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (["3", "-1", "20"], [3, -1, 20]),
+        (["3", "x", "20"], ["3", "x", "20"]),
+        (["3", "07", "20"], ["3", "07", "20"]),
+        (["3", "1_0", "+2"], ["3", "1_0", "+2"]),
+        (["3.0", "4.0"], ["3.0", "4.0"]),
+        (["1", "12345678901234567891"], ["1", "12345678901234567891"]),
+    ],
+)
+def test_ids_are_integers_where_they_can_be_written_again_as_they_were(tmp_path, written, expected):
+    text = "id,a\n" + "".join(f"{i},1\n" for i in written)
+    assert read_view(put(tmp_path, text), id_column="id").ids.tolist() == expected
+
+
 def test_ids_stay_as_they_are_written(tmp_path):
     text = "id,a\n007,1\n12345678901234567891,2\n1e3,3\n"
     found = read_view(put(tmp_path, text), id_column="id")
@@ -146,7 +162,7 @@ def test_columns_make_views_by_name_and_pattern(tmp_path):
         ("pixels", ("px_0", "px_1", "px[2]")),
         ("shape", ("w",)),
     ]
-    with pytest.raises(ReadError, match="no column 'pz_\\*'"):
+    with pytest.raises(ParameterError, match=r"columns must be among .* got 'pz_\*'"):
         read_view(path, columns={"pixels": ["pz_*"]})
 
 
@@ -241,6 +257,14 @@ class TestArrow:
         assert read_view(path, label_column="kind").labels.tolist() == ["cat", "dog", "cat"]
         assert read_labels(f"{path}::kind").labels.tolist() == ["cat", "dog", "cat"]
 
+    def test_a_range_that_does_not_start_at_0_names_labels(self, write):
+        import pandas as pd
+        import pyarrow as pa
+
+        frame = pd.DataFrame({"label": [1, 0]}, index=pd.RangeIndex(5, 7))
+        assert read_labels(write(pa.Table.from_pandas(frame))).ids.tolist() == ["5", "6"]
+        assert read_labels(write(pa.Table.from_pandas(frame.reset_index(drop=True)))).ids is None
+
     def test_text_is_refused(self, write):
         import pyarrow as pa
 
@@ -262,7 +286,7 @@ class TestLabels:
     def test_several_columns_need_a_key(self, tmp_path):
         path = put(tmp_path, "id,kind,colour\nx,1,2\n")
         with pytest.raises(
-            ReadError, match=r"labels in 'kind', 'colour'; choose with t\.csv::NAME"
+            ReadError, match=r"labels in 'kind', 'colour'; choose with .+t\.csv::NAME"
         ):
             read_labels(path)
         assert read_labels(f"{path}::colour").labels.tolist() == [2]

@@ -167,8 +167,28 @@ class TestParquet:
     def test_files_with_other_columns_are_refused(self, tmp_path):
         pq.write_table(pa.table({"a": [1.0]}), tmp_path / "1.parquet")
         pq.write_table(pa.table({"b": [1.0]}), tmp_path / "2.parquet")
-        with pytest.raises(ReadError, match=r"2.parquet' does not have the columns of .*1.parquet"):
+        with pytest.raises(
+            ReadError, match=r"2.parquet' lacks .*'a'.*1.parquet'.*one view.*views of their own"
+        ):
             opened(tmp_path)
+
+    def test_files_with_columns_of_another_type_are_refused(self, tmp_path):
+        pq.write_table(pa.table({"a": [1.0]}), tmp_path / "1.parquet")
+        pq.write_table(pa.table({"a": [1]}), tmp_path / "2.parquet")
+        with pytest.raises(ReadError, match=r"2.parquet' has int64 in column 'a', .*has double"):
+            opened(tmp_path)
+
+    def test_the_damaged_file_of_a_folder_is_named(self, tmp_path):
+        pq.write_table(pa.table({"a": [1.0]}), tmp_path / "1.parquet")
+        for name in ("0.parquet", "2.parquet"):
+            (tmp_path / name).write_bytes(b"PAR1")
+            with pytest.raises(ReadError, match=name):
+                opened(tmp_path)
+            (tmp_path / name).unlink()
+
+    def test_both_endings_make_a_folder(self, tmp_path):
+        pq.write_table(pa.table({"a": [1.0]}), tmp_path / "1.pq")
+        assert opened(tmp_path).shape == (1, 1)
 
     def test_rows_without_a_list(self, tmp_path):
         lists = pa.array([[1.0, 2.0], None], pa.list_(pa.float64(), 2))

@@ -53,7 +53,7 @@ def test_labels_are_the_nearest_centres(rows):
 
 def test_fewer_distinct_rows_than_clusters_are_reported():
     rows = np.repeat(np.eye(3), 2, axis=0)
-    with pytest.warns(ConvergenceWarning, match="only 3 distinct rows, fewer than n_clusters=4"):
+    with pytest.warns(ConvergenceWarning, match="only 3 distinct rows for 4 clusters"):
         centers = start_centers(rows, 4, seed=0, **SETTINGS)
     assert np.isfinite(centers).all()
 

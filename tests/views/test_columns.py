@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from manyview import LMVSC, Views, load
 from manyview.select import label_free_score
 from manyview.views.columns import find_columns
+from manyview.views.files import read_views
 
 
 @parametrize_with_checks([LMVSC(3, views={"first": 0, "all": slice(None)})])
@@ -174,3 +177,15 @@ class TestTools:
 
     def test_clone_keeps_the_columns(self):
         assert clone(LMVSC(3, views=COLUMNS)).views == COLUMNS
+
+
+@pytest.mark.parametrize("path", ["c.csv", Path("c.csv")], ids=["text", "path"])
+def test_a_file_is_not_split_and_the_advice_works(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    Path("c.csv").write_text("a,b,c\n1,2,3\n4,5,6\n")
+    with pytest.raises(TypeError, match=r"got the file 'c.csv'.*read_views\(\['c.csv'\], columns="):
+        Views.from_columns(path, {"first": ["a", "b"], "second": "c"})
+    with pytest.raises(TypeError, match=r"got the file 'c.csv'"):
+        LMVSC(2, views={"first": ["a", "b"]}).fit(path)
+    views = read_views(["c.csv"], columns={"first": ["a", "b"], "second": ["c"]}).views
+    assert views.n_features == (2, 1)

@@ -17,10 +17,12 @@ from manyview.views.ids import as_given, find_places, refuse_missing, refuse_rep
     ("values", "expected"),
     [
         ([7.0, 8.0], ["7", "8"]),
-        ([7.5, 8.0], ["7.5", "8.0"]),
+        ([7.5, 8.0], ["7.5", "8"]),
         (np.array([b"p", b"q"]), ["p", "q"]),
         (np.array([b"p", "q", 3], dtype=object), ["p", "q", "3"]),
         (np.uint8([[1], [2]]), ["1", "2"]),
+        (np.array(["2020-01-01", "2020-01-02T05"], "M8[ns]"), ["2020-01-01", "2020-01-02T05:00"]),
+        (np.array(["2020-01-01"], "M8[D]"), ["2020-01-01"]),
     ],
 )
 def test_ids_are_compared_as_text(values, expected):
@@ -44,9 +46,17 @@ def test_ids_are_given_back_in_their_own_type():
     assert as_given(as_ids(["p"]), [np.array(["p"], dtype=object)]).dtype.kind == "U"
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_whole_numbers_are_the_same_whatever_their_type():
+    floats, objects = np.array([2.0, 1.0]), np.array([1, 2.0], dtype=object)
+    assert as_ids(objects).tolist() == ["1", "2"]
+    assert as_given(as_ids([2, 1]), [np.array([1, 2]), floats]).tolist() == [2, 1]
+    assert as_given(as_ids([2, 1]), [floats, floats]).dtype == float
+    assert as_given(as_ids([1, 2]), [objects, np.array([1, 2])]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, ""])
 def test_a_missing_id_is_named_by_its_row(missing):
-    with pytest.raises(ValueError, match="T has 1 row without an id, the first of them row 1"):
+    with pytest.raises(ValueError, match=r"T has 1 row without an id: row 1\. Leave"):
         refuse_missing(np.array(["p", missing], dtype=object), "T")
 
 

@@ -56,7 +56,9 @@ class TestMatch:
         ]
 
     def test_no_id_in_common(self):
-        with pytest.raises(ReadError, match="No id is in all files: a has 'p', b has 'q'"):
+        with pytest.raises(
+            ReadError, match=r"No id is in all of them: a has 'p', b has 'q'.*THE COLUMN.*HOW OUTER"
+        ):
             match(["p"], ["q"], how="inner")
 
     def test_ids_that_repeat(self):
@@ -165,6 +167,18 @@ class TestFromTables:
         with pytest.raises(error, match=words):
             Views.from_tables(tables, how=how)
 
+    def test_words_about_frames_do_not_speak_of_files(self):
+        tables = {"a": pd.DataFrame({"x": [1.0]}), "b": pd.DataFrame({"y": [1.0]}, index=["p"])}
+        for how in ("exact", "inner"):
+            with pytest.raises(ValueError, match=r"how='outer'") as caught:
+                Views.from_tables(tables, how=how)
+            assert "file" not in str(caught.value)
+
+    def test_a_file_without_ids_is_called_by_its_path(self, tmp_path):
+        (tmp_path / "a.csv").write_text("id,x\n1,2\n")
+        with pytest.raises(TypeError, match=r"is the file '.*a.csv', which has no ids.*ids='NAME'"):
+            Views.from_tables({"a": tmp_path / "a.csv"})
+
     def test_no_tables(self):
         with pytest.raises(ValueError, match="Got no tables"):
             Views.from_tables({})
@@ -184,7 +198,7 @@ class TestFromTables:
     def test_missing_ids_are_refused(self, missing):
         X = np.zeros((2, 1))
         ids = np.array(["p", missing], dtype=object)
-        with pytest.raises(ValueError, match=r"Table 'a' has 1 row without an id.* row 1"):
+        with pytest.raises(ValueError, match=r"'a' has 1 row without an id: row 1\."):
             Views.from_tables({"a": (ids, X), "b": (["p", "q"], X)})
 
     def test_a_table_of_strangers_is_warned_about(self):

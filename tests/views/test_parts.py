@@ -8,12 +8,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import zarr
+from pyarrow import feather, parquet
+from scipy.io import savemat
 
 from manyview import LMVSC, Views
 from manyview.errors import ReadError
 from manyview.sources import Part, is_source
+from manyview.views.files import read_views
 from manyview.views.parts import read_part, read_table, settle_ids, split_parts
 
 X = np.arange(60.0).reshape(20, 3)
@@ -89,7 +94,7 @@ class TestFiles:
     def test_text_is_a_path_inside_a_list_or_dict_only(self, folder):
         assert Views(["x.npy", Path("x.npy")]).n_views == 2
         assert Views({"a": "x.npy"}).names == ("a",)
-        with pytest.raises(TypeError, match="Cannot use str as views"):
+        with pytest.raises(TypeError, match=r"Cannot use str as views.*pathlib.Path\('"):
             Views("x.npy")
 
     def test_columns_that_are_no_numbers_say_what_to_do_in_python(self, folder):
@@ -210,3 +215,149 @@ class TestRecords:
         assert settle_ids([Part("a", X)], None, 20) is None
         with pytest.raises(ValueError, match=r"ids has shape \(1,\) but the views have 20 rows"):
             settle_ids([a], ["s"], 20)
+
+
+class TestIdsOfFilesAndFrames:
+    """The same rows and ids, in a file of each kind and in frames."""
+
+    @pytest.fixture(
+        params=[
+            "csv",
+            "parquet",
+            "feather",
+            "npz",
+            "h5",
+            "mat",
+            "frame",
+            "index",
+            "floats",
+            "polars",
+        ]
+    )
+    def table(self, request, tmp_path):
+        frame, kind = pd.DataFrame({"x": [1.0, 2.0, 3.0], "id": [7, 8, 10]}), request.param
+        in_memory = {
+            "frame": frame,
+            "index": frame.set_index("id"),
+            "floats": frame.astype({"id": float}).astype({"id": object}),
+            "polars": pl.from_pandas(frame),
+        }
+        if kind in in_memory:
+            return in_memory[kind]
+        path = tmp_path / f"t.{kind}"
+        arrays = {"x": frame[["x"]].to_numpy(), "id": frame["id"].to_numpy()}
+        if kind == "csv":
+            frame.to_csv(path, index=False)
+        elif kind == "npz":
+            np.savez(path, **arrays)
+        elif kind == "mat":
+            savemat(path, {name: array.astype(float) for name, array in arrays.items()})
+        elif kind == "h5":
+            with h5py.File(path, "w") as file:
+                file["x"], file["id"] = arrays["x"], arrays["id"]
+        else:
+            getattr(frame, f"to_{kind}")(path)
+        return path
+
+    def test_they_are_integers(self, table):
+        assert Views({"a": table}, ids="id").ids.tolist() == [7, 8, 10]
+
+    def test_they_are_joined_with_another_and_stay_integers(self, table):
+        other = pd.DataFrame({"y": [3.0, 2.0, 4.0]}, index=[10, 8, 11])
+        views = Views.from_tables({"a": table, "b": other}, ids="id", how="inner")
+        assert views.ids.tolist() == [8, 10]
+        assert [type(i) for i in views.ids.tolist()] == [int, int]
+        assert np.asarray(views[:]["b"]).ravel().tolist() == [2.0, 3.0]
+
+    def test_text_among_the_tables_makes_all_text(self, table):
+        other = (["8", "7", "10"], np.ones((3, 1)))
+        assert Views.from_tables({"a": table, "b": other}, ids="id").ids.tolist() == [
+            "7",
+            "8",
+            "10",
+        ]
+        views = Views(
+            {"b": pd.DataFrame({"y": [1.0] * 3}, index=["7", "8", "10"]), "a": table}, ids="id"
+        )
+        assert views.ids.tolist() == ["7", "8", "10"]
+
+
+class TestMissingIds:
+    @pytest.mark.parametrize(
+        "ids", [[None] * 5, ["a", np.nan, None, "", "b"], [1.0, np.nan, np.nan, np.nan, 2.0]]
+    )
+    def test_given_ids_must_be_there(self, ids):
+        with pytest.raises(ValueError, match=r"ids has [35] rows without an id: rows \d, \d, \d"):
+            Views(np.zeros((5, 1)), ids=ids)
+
+    def test_the_index_of_a_frame_must_name_every_row(self):
+        frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=[1, None, 3])
+        with pytest.raises(ValueError, match="View 'a' has 1 row without an id: row 1"):
+            Views({"a": frame})
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+    @pytest.mark.parametrize("ids", [["p", None, "q"], [1, None, 2]], ids=["text", "numbers"])
+    def test_a_file_must_name_every_row(self, tmp_path, kind, ids):
+        frame, path = pd.DataFrame({"id": ids, "x": [1.0, 2.0, 3.0]}), tmp_path / f"t.{kind}"
+        write = getattr(frame, f"to_{kind}")
+        write(path, index=False) if kind == "csv" else write(path)
+        with pytest.raises(ValueError, match="View 'a' has 1 row without an id: row 1"):
+            Views({"a": path}, ids="id")
+        with pytest.raises(ValueError, match="'a' has 1 row without an id: row 1"):
+            Views.from_tables({"a": path, "b": ([1, 2, 3], X[:3])}, ids="id")
+        with pytest.raises(ValueError, match=f"t.{kind} has 1 row without an id: row 1"):
+            read_views([str(path), f"b={path}"], id_column="id")
+
+
+INDEXES = [
+    (pd.RangeIndex(3), None),
+    (pd.RangeIndex(5, 8), [5, 6, 7]),
+    (pd.RangeIndex(0, 6, 2), [0, 2, 4]),
+    (pd.RangeIndex(2, -1, -1), [2, 1, 0]),
+    (pd.Index([4, 0, 1]), [4, 0, 1]),
+    (pd.Index(["p", "q", "r"], name="leaf"), ["p", "q", "r"]),
+    (pd.Index([9, 8, 7], name="x"), [9, 8, 7]),
+    (pd.MultiIndex.from_tuples([(0, "p"), (0, "q"), (1, "p")]), ["0 / p", "0 / q", "1 / p"]),
+]
+
+
+class TestIndexOfPandas:
+    """One rule for frames and the files that pandas writes of them."""
+
+    @pytest.fixture(params=["frame", "parquet", "feather", "lists"])
+    def write(self, request, tmp_path):
+        def make(frame):
+            table, path = pa.Table.from_pandas(frame), tmp_path / f"t.{request.param}"
+            if request.param == "feather":
+                feather.write_feather(table, path)
+            elif request.param == "parquet":
+                parquet.write_table(table, path)
+            elif request.param == "lists":  # columns of lists whose length is found by reading
+                lists = pa.array([[1.0], [2.0], [3.0]])
+                table = table.append_column("list", lists).drop_columns(["a"])
+                parquet.write_table(table, path := path.with_suffix(".parquet"))
+            return frame if request.param == "frame" else path
+
+        return make
+
+    @pytest.mark.parametrize(("index", "ids"), INDEXES, ids=str)
+    def test_names_rows_unless_it_merely_counts_and_is_no_feature(self, write, index, ids):
+        views = Views({"a": write(pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=index))})
+        assert (None if views.ids is None else views.ids.tolist()) == ids
+        assert views.n_features == (1,)
+
+    @pytest.mark.parametrize(("index", "ids"), INDEXES, ids=str)
+    def test_names_the_rows_of_tables_also_if_it_counts(self, write, index, ids):
+        table = write(pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=index))
+        assert Views.from_tables({"a": table}).ids.tolist() == (ids or [0, 1, 2])
+
+    def test_a_column_of_ids_that_is_asked_for_comes_first(self, write):
+        frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "id": [3, 2, 1]}, index=[4, 5, 6])
+        views = Views({"a": write(frame)}, ids="id")
+        assert (views.ids.tolist(), views.n_features) == ([3, 2, 1], (1,))
+
+    def test_the_range_of_one_file_does_not_name_the_rows_of_a_folder(self, tmp_path):
+        for start in (5, 8):
+            frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]}, index=pd.RangeIndex(start, start + 3))
+            frame.to_parquet(tmp_path / f"{start}.parquet")
+        assert Views(tmp_path).ids is None

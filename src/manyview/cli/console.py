@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from manyview.cli import how_to_install
-from manyview.errors import DatasetNotFoundError, ReadError, RemediableError
+from manyview.errors import DatasetNotFoundError, ParameterError, ReadError, RemediableError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -149,8 +149,12 @@ _REMEDIES = {
     "checkpoint": "Make room there and run the same command again to go on, or choose another "
     "folder with -o.",
     "folder": "Make room there, or set TMPDIR to another folder.",
+    "missing values": "Fill in such values first, or leave out their rows or columns.",
+    "other fit": "Use the same, choose another folder with -o, or remove that one to start again.",
+    "path": "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE "
+    "-o FOLDER', or put it into a folder and name that folder in $MANYVIEW_DATA.",
 }
-"""What to do here about an error that names a parameter of the library."""
+"""What to do here about errors of which the library gives a remedy in Python."""
 
 
 class Failure(click.ClickException):
@@ -161,18 +165,18 @@ class Failure(click.ClickException):
         self.code = exit_code
 
 
-def as_failure(error: Exception) -> Failure:
-    """The failure that tells of an error."""
+def as_failure(error: Exception, command: click.Command | None = None) -> Failure:
+    """The failure that tells of an error in a command."""
     if isinstance(error, ModuleNotFoundError) and (advice := how_to_install(error)):
         return Failure(advice)
     if isinstance(error, ImportError) and "pip install" in str(error):
         return Failure(str(error))
     if isinstance(error, ValueError | DatasetNotFoundError | ReadError):
-        return Failure(in_words(error))
+        return Failure(in_words(error, command))
     if isinstance(error, MemoryError):
         return Failure(f"out of memory: {error or 'no more can be had'}", exit_code=1)
     if isinstance(error, OSError):
-        return Failure(in_words(error), exit_code=1)
+        return Failure(in_words(error, command), exit_code=1)
     return Failure(
         f"unexpected {type(error).__name__}: {error} (run 'manyview --traceback ...' for the "
         "whole story, and please report it)",
@@ -180,8 +184,13 @@ def as_failure(error: Exception) -> Failure:
     )
 
 
-def in_words(error: Exception) -> str:
-    """What an error says, with the remedy in options where the library's is in parameters."""
-    if isinstance(error, RemediableError) and error.parameter in _REMEDIES:
-        return f"{error.problem} {_REMEDIES[error.parameter]}"
+def in_words(error: Exception, command: click.Command | None = None) -> str:
+    """What an error says, in the options of the command where the library speaks of parameters."""
+    flags = {str(param.name): param.opts[0] for param in (command.params if command else ())}
+    flags["random_state"] = "--seed"
+    if isinstance(error, RemediableError):
+        names = [flags[name] for name in error.named if name in flags]
+        return error.tell(_REMEDIES.get(error.parameter, ""), names)
+    if isinstance(error, ParameterError) and error.parameter in flags:
+        return f"{flags[error.parameter]} {error.problem}"
     return str(error)

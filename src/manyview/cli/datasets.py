@@ -132,8 +132,13 @@ def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -
 def _load(name: str, path: str | None = None) -> Views:
     from manyview import datasets
 
-    with remarks():
-        return datasets.load(name, path=path)
+    try:
+        with remarks():
+            return datasets.load(name, path=path)
+    except (OSError, ValueError) as error:
+        if path is None:
+            raise
+        raise Failure(f"--path cannot be used: {error}") from error
 
 
 def _print_shape(name: str, views: Views, where: Path | None) -> None:

@@ -58,13 +58,13 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
         with path.open("rb") as file:
             content = tomllib.load(file)
     except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror}.") from error
+        raise Failure(f"--config {path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Failure(f"{path} is not TOML: {error}.") from error
+        raise Failure(f"--config {path} is not TOML: {error}.") from error
     _check_keys(content, _KEYS, path)
     for name in ("columns", "parameters"):
         if not isinstance(content.setdefault(name, {}), dict):
-            raise Failure(f"{path}: {name} must be a table; got {content[name]!r}.")
+            raise Failure(f"--config {path}: {name} must be a table; got {content[name]!r}.")
     parameters = content.pop("parameters")
     _check_keys(parameters, options.PARAMETERS, path)
     if parameters.get("scaling") is False:
@@ -90,7 +90,9 @@ def _check_keys(content: dict[str, Any], known: Sequence[str], path: Path) -> No
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise Failure(f"{path} has an unknown key {key!r}.{hint} Known are {', '.join(known)}.")
+            raise Failure(
+                f"--config {path} has an unknown key {key!r}.{hint} Known are {', '.join(known)}."
+            )
 
 
 def _as_flag(value: Any) -> str:
@@ -103,7 +105,7 @@ def _texts(views: Any, path: Path) -> list[str]:
         return [f"{name}={text}" for name, text in views.items()]
     if isinstance(views, list) and all(isinstance(text, str) for text in views):
         return views
-    raise Failure(f"{path}: views must be a table NAME = PATH, or a list of paths.")
+    raise Failure(f"--config {path}: views must be a table NAME = PATH, or a list of paths.")
 
 
 @click.command(
@@ -205,7 +207,7 @@ class _Job:
         from manyview import LMVSC
         from manyview.cli.display import Watched
         from manyview.engines import Disk
-        from manyview.errors import CheckpointError
+        from manyview.errors import CheckpointError, MemoryLimitError
 
         engine: Any = self.engine
         if not data.views.is_in_memory or engine == "disk":
@@ -221,14 +223,17 @@ class _Job:
             engine=Watched(engine, bars),
             **self.parameters,
         )
+        is_new = not self.checkpoint.exists()
         try:
             model.fit(data.views)
         except CheckpointError:
             self.uses_checkpoint = False
             raise
-        except TypeError as error:
-            # The library's word for a parameter of the wrong kind.
-            raise ValueError(str(error)) from error
+        except (TypeError, ValueError) as error:
+            # Rows that are refused have to be changed, and then no fit can go on from here.
+            if is_new and not isinstance(error, MemoryLimitError):
+                shutil.rmtree(self.checkpoint, ignore_errors=True)
+            raise
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model
 
@@ -272,7 +277,8 @@ class _Job:
         click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
         if current().verbose:
             for choice in facts["choices"]:
-                say(f"chosen: {choice['parameter']} = {choice['value']} ({choice['why']})")
+                name = options.flag(choice["parameter"])
+                say(f"chosen: {name} {choice['value']} ({choice['why']})")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()

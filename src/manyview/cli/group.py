@@ -46,7 +46,8 @@ class CommandGroup(click.Group):
         except Exception as error:
             if ctx.params["traceback"]:
                 raise
-            raise as_failure(error) from error
+            name = ctx.invoked_subcommand
+            raise as_failure(error, self.get_command(ctx, name) if name else None) from error
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the command line and exit."""

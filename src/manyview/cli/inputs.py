@@ -107,7 +107,7 @@ class Inputs:
         ]
         data = assemble(
             requests,
-            needs=(self.id_column,),
+            needs=(self.id_column, self.label_column, *self.drop),
             transpose=asked.transpose,
             join=asked.join,
             memory_limit=memory_for_views(),
@@ -188,8 +188,8 @@ def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
     from manyview.views.selection import select_columns
 
     fitted, parts = list(model.view_names_), views.parts()
-    if set(parts) != set(fitted) and len(parts) == len(fitted):
-        if is_named:
+    if set(parts) - set(fitted):
+        if is_named or len(parts) != len(fitted):
             raise Failure(
                 f"the views are called {', '.join(parts)}, but the model was fitted to "
                 f"{', '.join(fitted)}. Use the same names, NAME=PATH."
@@ -197,11 +197,18 @@ def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
         pairs = ", ".join(f"{new} as {old}" for new, old in zip(parts, fitted, strict=True))
         say(f"Views are taken in the model's order: {pairs}.")
         parts = dict(zip(fitted, parts.values(), strict=True))
-    for name, columns in zip(fitted, model.feature_names_per_view_, strict=True):
-        found = parts[name].columns if name in parts else None
+    widths = model.n_features_per_view_
+    for name, columns, width in zip(fitted, model.feature_names_per_view_, widths, strict=True):
+        if name not in parts:
+            continue
+        found, n_columns = parts[name].columns, parts[name].rows.shape[1]
         if columns is not None and found is not None and set(columns) < set(found):
             rows = select_columns(parts[name].rows, [found.index(column) for column in columns])
             parts[name] = replace(parts[name], rows=rows, columns=tuple(columns))
+        elif n_columns != width and not (columns and found):
+            raise Failure(
+                f"view {name} has {n_columns} columns, but the model was fitted to {width}."
+            )
     return Views(parts)
 
 
@@ -250,7 +257,7 @@ def read_label_pair(
     for file in files:
         say(file.note)
     if id_column is not None and id_column not in [file.ids_name for file in files]:
-        raise Failure(f"neither file has a column {id_column!r} to identify rows by.")
+        raise Failure(f"--id-column must name a column of the files; none has {id_column!r}.")
     first, second = _same_rows(files, (true, predicted), join)
     return first, second
 
@@ -260,7 +267,7 @@ def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> l
 
     labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
     if len(ids) == len(files) and join != "order":
-        match = match_ids(ids, names, join, _words())
+        match = match_ids(ids, names, join, replace(_words(), outer=""))  # no choice of evaluate
         for text in (match.note, *match.doubts):
             say(text)
         pairs = zip(labels, match.places, strict=True)

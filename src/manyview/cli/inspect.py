@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from manyview.cli.console import in_words, print_result, print_table, shared_options
 from manyview.cli.inputs import Inputs, input_options, memory_for_views
 from manyview.cli.options import clusters_option
+from manyview.errors import ParameterError
 from manyview.wording import bytes_in_words, seconds_in_words
 
 
@@ -46,7 +48,11 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
             facts["cost"] = measure_cost(views, n_clusters)
             facts["plan"]["n_anchors"] = facts["cost"].pop("n_anchors")
     except (TypeError, ValueError) as error:
-        facts["problem"] = in_words(error)
+        ctx = click.get_current_context()
+        is_given = ctx.get_parameter_source("n_clusters") is not ParameterSource.DEFAULT
+        if is_given and isinstance(error, ParameterError):
+            raise
+        facts["problem"] = in_words(error, ctx.command)
     print_result(facts, lambda: _print(facts))
 
 

@@ -9,6 +9,7 @@ import csv
 import json
 import os
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,23 @@ def claim_file(path: Path, *, force: bool) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    """Make a folder, and those around it; what is still empty when the command ends is removed."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    click.get_current_context().call_on_close(lambda: _remove_empty(new))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failure(f"cannot make the folder {folder}: {error.strerror}.") from error
+        raise Failure(
+            f"cannot make the folder {folder}: {error.strerror}. Choose another with -o."
+        ) from error
     if not os.access(folder, os.W_OK):
-        raise Failure(f"cannot write to the folder {folder}.")
+        raise Failure(f"cannot write to the folder {folder}. Choose another with -o.")
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    with suppress(OSError):  # one that holds something, and so do those around it
+        for folder in folders:
+            folder.rmdir()
 
 
 def _wrote(record: Path) -> bool:

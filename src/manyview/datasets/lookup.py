@@ -73,7 +73,12 @@ def _find(info: DatasetInfo, *, download: bool) -> Views:
             return download_views(info)
         except DatasetNotFoundError as error:
             reason = str(error)
-    raise DatasetNotFoundError(_how_to_get(info, reason))
+    raise DatasetNotFoundError(
+        _where_it_is_not(info, reason),
+        remedy=f"To use it, get the file and call load({info.name!r}, path=...), or put it into a "
+        "folder and name that folder in $MANYVIEW_DATA.",
+        parameter="path",
+    )
 
 
 def is_here(info: DatasetInfo) -> bool:
@@ -91,21 +96,19 @@ def _data_folder() -> Path | None:
     return Path(chosen).expanduser() if chosen else None
 
 
-def _how_to_get(info: DatasetInfo, reason: str) -> str:
+def _where_it_is_not(info: DatasetInfo, reason: str) -> str:
     files = ", ".join((f"{info.name}.npz", *info.files))
     cache = cache_folder()
     where = [
         f"in $MANYVIEW_DATA ({_describe_data_folder()})",
         f"in the cache ({cache or 'none: set $MANYVIEW_CACHE, or install pooch'})",
     ]
-    get_it = f"get it from {info.homepage}" if info.homepage else "get the file"
     steps = [
         f"Data set {info.name!r} is not on this machine.",
         f"Looked for {files} {' and '.join(where)}.",
         f"Download: {reason.removesuffix('.')}.",
         info.note,
-        f"To use it, {get_it} and call load({info.name!r}, path=...), or put it into a folder and "
-        "name that folder in $MANYVIEW_DATA.",
+        f"Its home is {info.homepage}." if info.homepage else "",
     ]
     return " ".join(filter(None, steps))
 

@@ -14,6 +14,7 @@ import platform
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -72,7 +73,7 @@ class Checkpoint(Log):
     _call: StoredCall
 
     def __init__(self, folder: Path, description: dict[str, Any], *, small: int) -> None:
-        self.folder, self.small = folder, small
+        self.folder, self.small, self._is_new = folder, small, not folder.exists()
         with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
@@ -106,14 +107,16 @@ class Checkpoint(Log):
             return
         try:
             found = json.loads(path.read_text())
-            differences = _differences(found, json.loads(json.dumps(description)))
+            differences, settings = _differences(found, json.loads(json.dumps(description)))
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise _damaged(path, error) from error
         if differences:
             raise CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} was made with other "
-                f"{'; '.join(differences)}. Use the same, give another folder, or remove this one to "
-                "start again."
+                f"{'; '.join(differences)}.",
+                remedy="Use the same, give another folder, or remove this one to start again.",
+                parameter="other fit",
+                named=settings,
             )
         self._remove_halves(".*.part")
 
@@ -169,7 +172,17 @@ class Checkpoint(Log):
             if is_complete:
                 raise  # else the error that ended the fit is the one to show
         finally:
+            self._remove_if_bare()
             self._lock.close()
+
+    def _remove_if_bare(self) -> None:
+        """Remove a description of a fit that was refused before anything was worked out."""
+        with suppress(OSError):
+            names = {file.name for file in self.folder.iterdir()}
+            for name in names if names <= {"fit.json", "lock"} else ():
+                (self.folder / name).unlink()
+            if self._is_new:
+                self.folder.rmdir()  # fails if it holds anything
 
 
 class StoredCall(Call):
@@ -307,17 +320,17 @@ def _damaged(path: Path, error: Exception) -> CheckpointError:
     )
 
 
-def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What two descriptions differ in, in words."""
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What two descriptions differ in, in words, and the names of settings that are other ones."""
     if found.get("format") != wanted["format"]:
-        return ["version of the checkpoint's format"]
-    words = []
+        return ["version of the checkpoint's format"], []
+    words, other = [], []
     for part in ("versions", "data", "settings"):
         names = sorted({*found[part], *wanted[part]})
         other = [name for name in names if found[part].get(name) != wanted[part].get(name)]
         if other:
-            words.append(f"{part} ({', '.join(other)})")
-    return words
+            words.append(part if part == "settings" else f"{part} ({', '.join(other)})")
+    return words, other
 
 
 def _lock(folder: Path) -> BinaryIO:

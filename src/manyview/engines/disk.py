@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from itertools import count
@@ -149,7 +150,7 @@ class Session:
         self.limit, self._folder = memory_limit(engine.memory_limit), folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._tile_files: list[TileFile] = []
-        self.has_warned = False
+        self._lock, self._has_warned = threading.Lock(), False
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None and run.identity is not None:
             description = describe(columns, run.identity)
@@ -177,11 +178,19 @@ class Session:
         return self._tile_files[-1]
 
     def _make_temporary(self) -> Path:
-        if self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory(
-                prefix=".manyview-", dir=self._folder, ignore_cleanup_errors=True
-            )
-        return Path(self._temporary.name)
+        with self._lock:  # several threads may write the first tiles of several files
+            if self._temporary is None:
+                self._temporary = tempfile.TemporaryDirectory(
+                    prefix=".manyview-", dir=self._folder, ignore_cleanup_errors=True
+                )
+            return Path(self._temporary.name)
+
+    def warn_of_no_store(self, error: Exception) -> None:
+        """Say that rows cannot be stored, and why; once, whichever thread finds out first."""
+        with self._lock:
+            has_warned, self._has_warned = self._has_warned, True
+        if not has_warned:
+            logger.warning("rows are computed again when needed, not stored: %s", error)
 
     def close(self, kind: Any, error: Any, traceback: Any) -> None:
         """End: nothing temporary is left but, after a failure, what a checkpoint goes on from."""
@@ -348,9 +357,8 @@ class DerivedDiskRows(DerivedRows):
             try:
                 self._file.write(number, tile)
             except (OSError, TypeError) as error:  # no room, or nothing that can be written
-                if not self._session.has_warned:
-                    logger.warning("rows are computed again when needed, not stored: %s", error)
-                self._session.has_warned, self._is_writing = True, False
+                self._session.warn_of_no_store(error)
+                self._is_writing = False
             self._seconds_writing += time.perf_counter() - made
         return tile
 

@@ -55,7 +55,7 @@ def write_model(
             },
             arrays,
         ),
-        "fitted": pack({name: _plain(value) for name, value in fitted.items()}, arrays),
+        "fitted": {name: _pack_fitted(value, arrays) for name, value in fitted.items()},
     }
     with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         archive.writestr("model.json", json.dumps(content, indent=1))
@@ -63,17 +63,6 @@ def write_model(
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())
-
-
-def _plain(value: Any) -> Any:
-    """A fitted attribute that can be written: ids that are objects of other libraries as text."""
-    if isinstance(value, Suggestion):
-        return asdict(value)
-    try:
-        pack(value, {})
-    except TypeError:
-        return np.array([str(item) for item in value])
-    return value
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]:
@@ -153,3 +142,11 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     if name == "random_state" and not isinstance(value, Integral | None):
         return None
     return pack(value, arrays)
+
+
+def _pack_fitted(value: Any, arrays: Arrays) -> Any:
+    """Fitted attributes: ids that are objects of other libraries are kept as text."""
+    try:
+        return pack(asdict(value) if isinstance(value, Suggestion) else value, arrays)
+    except TypeError:
+        return pack(np.array([str(item) for item in value]), arrays)

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.checks import check_count, check_each, check_number, check_option, is_auto
+from manyview.errors import ParameterError
 from manyview.stages import scaling
 from manyview.views.container import Views, as_views
+from manyview.wording import count
 
 _FUSIONS = ("late", "early", "both")
 _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
@@ -115,8 +117,9 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     n, v = views.n_rows, views.n_views
     k = _settled(params, "n_clusters", check_count, auto=None)
     if k is not None and k > n:
-        raise ValueError(
-            f"n_samples={n} should be >= n_clusters={k}: there cannot be more clusters than samples."
+        raise ParameterError(
+            "n_clusters",
+            f"must not exceed the number of samples; got {k} for {count(n, 'sample')}.",
         )
     anchor_method, n_anchors = _anchors(params, given, k)
     is_given = not isinstance(anchor_method, str)
@@ -206,11 +209,12 @@ def _anchors(params: Mapping[str, Any], views: Views, k: int | None) -> tuple[An
     _choice("anchor_method", method, _ANCHOR_METHODS)
     auto = max(k or min(2, n), min(_AUTO_ANCHORS, n // 3))
     counts = _numbers(params, "n_anchors", check_count, auto=auto)
-    for m in counts:
-        if m > n:
-            raise ValueError(
-                f"n_samples={n} should be >= n_anchors={m}: anchors are chosen among the rows."
-            )
+    if max(counts) > n:
+        raise ParameterError(
+            "n_anchors",
+            "must not exceed the number of samples, among which anchors are chosen; got "
+            f"{max(counts)} for {count(n, 'sample')}.",
+        )
     return method, counts
 
 
@@ -235,7 +239,7 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
 def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
     each = list(value) if isinstance(value, list | tuple) else [value] * n_views
     if len(each) != n_views:
-        raise ValueError(f"scaling has {len(each)} entries for {n_views} views.")
+        raise ParameterError("scaling", f"has {len(each)} entries for {count(n_views, 'view')}.")
     return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in each)
 
 
@@ -247,13 +251,14 @@ def _weights(
         chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
         return chosen
     if value is None:
-        raise ValueError(
-            f"view_weights must be one of {['auto', *_VIEW_WEIGHTS]} or one number per view; got None."
-        )
+        words = f"must be one of {['auto', *_VIEW_WEIGHTS]} or one number per view; got None."
+        raise ParameterError("view_weights", words)
     weights = check_each("view_weights", value, _nonnegative)
     if len(weights) != n_views:
-        raise ValueError(f"view_weights has {len(weights)} entries for {n_views} views.")
+        raise ParameterError(
+            "view_weights", f"has {len(weights)} entries for {count(n_views, 'view')}."
+        )
     weights = tuple(weights[i] for i in kept)
     if sum(weights) <= 0:
-        raise ValueError("view_weights must not all be zero.")
+        raise ParameterError("view_weights", "must not all be zero.")
     return weights

@@ -15,7 +15,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
 from manyview.readers.hdf5 import opened, read_values
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, as_ids, stored_ids
 from manyview.sources.csr_groups import CsrGroupSource
 from manyview.sources.hdf5 import Hdf5Source
 from manyview.wording import count, first_few
@@ -33,9 +33,10 @@ def read(request: Request) -> Contents:
             return _read_many(file, request)
         if "obs" not in file:
             raise ReadError(f"{request.path} has no 'obs'; it is no AnnData or MuData file.")
-        obs, ids = file["obs"], _index(file["obs"])
+        obs = file["obs"]
+        ids: npt.NDArray[Any] = _index(obs)
         if request.id_column is not None and request.id_column in obs:
-            ids = as_ids(_column(obs[request.id_column]))
+            ids = stored_ids(_column(obs[request.id_column]))
         part, note = _read_matrix(file, request.key or "X", ids, request, request.stem)
         return Contents((part,), f"{request.path}: AnnData, {note}.", _labels(obs, request))
 
@@ -55,8 +56,8 @@ def _read_many(file: Any, request: Request) -> Contents:
         if not np.array_equal(_index(group["obs"]), ids):
             raise ReadError(
                 f"{request.path}: modality {name!r} does not hold the same cells in the same order as "
-                f"{chosen[0]!r}. Give the modalities as views of their own, {request.path.name}::"
-                f"{chosen[0]} and {request.path.name}::{name}, and they are joined by their names: the "
+                f"{chosen[0]!r}. Give the modalities as views of their own, {request.path}::"
+                f"{chosen[0]} and {request.path}::{name}, and they are joined by their names: the "
                 f"common ones with {request.vocabulary.inner}, all with {request.vocabulary.outer}."
             )
         part, note = _read_matrix(group, inner or "X", ids, request, name)
@@ -79,7 +80,7 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _read_matrix(
-    group: Any, key: str, ids: npt.NDArray[np.str_], request: Request, name: str
+    group: Any, key: str, ids: npt.NDArray[Any], request: Request, name: str
 ) -> tuple[Part, str]:
     if key not in group or key in ("obs", "var", "uns"):
         options = ["X"] * ("X" in group)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, stored_ids
 from manyview.wording import count
 
 ALONE = ""
@@ -63,7 +63,7 @@ def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) ->
     n_rows = entries[names[0]].shape[0]
     ids = _vector(entries, request.id_column, n_rows, request)
     labels = _vector(entries, labels_name, n_rows, request)
-    ids = None if ids is None else as_ids(ids)
+    ids = None if ids is None else stored_ids(ids)
     is_named = len(names) > 1 or request.key is not None
     parts = tuple(
         Part(name if is_named else request.stem, (entry.open or entry.read)(), ids=ids)
@@ -123,7 +123,7 @@ def _view_names(
     if len({entries[name].shape[0] for name in names}) > 1:
         raise ReadError(
             f"{request.path} holds arrays with different numbers of rows: {_list(entries, names)}. "
-            f"Choose with {request.path.name}::KEY, for example {request.path.name}::{names[0]}."
+            f"Choose with {request.path}::KEY, for example {request.path}::{names[0]}."
         )
     return names
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +14,9 @@ from manyview.errors import ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import need
+from manyview.sources import stored_ids
 
-INDEX = "__index_level_0__"
-"""Name under which pandas keeps an index that has none."""
+_UNNAMED = "__index_level_0__"  # what pandas calls an index without a name
 
 
 def read(request: Request) -> Contents:
@@ -32,23 +31,57 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 def arrow_contents(table: Any, request: Request, *, kind: str) -> Contents:
     """Views of a pyarrow table."""
-    if request.id_column is None and INDEX in table.column_names:
-        request = replace(request, id_column=INDEX)
+    index = find_index(table.schema)
     columns = {
-        name: as_array(table.column(name), name, request.path) for name in table.column_names
+        name: as_array(table.column(name), name, request.path)
+        for name in table.column_names
+        if name not in index.columns or name in (request.id_column, request.label_column)
     }
-    return table_contents(columns, request, kind=kind)
+    ids = index.ids(table.column, table.num_rows, request)
+    return table_contents(columns, request, kind=kind, index=ids)
 
 
 def arrow_vectors(table: Any, path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column of a pyarrow table that holds one value a row."""
     import pyarrow as pa
 
-    return {
-        "_index" if name == INDEX else name: as_array(table.column(name), name, path)
+    index = find_index(table.schema)
+    found = {
+        "_index" if name == _UNNAMED else name: as_array(table.column(name), name, path)
         for name in table.column_names
         if not pa.types.is_nested(table.schema.field(name).type)
     }
+    numbers = None if index.columns else index.ids(table.column, table.num_rows, Request(path))
+    return found if numbers is None else {"_index": numbers, **found}
+
+
+class Index(NamedTuple):
+    """The index of pandas in a file: the columns that hold it, or the numbers that it consists of."""
+
+    columns: list[str]
+    numbers: range | None
+
+    def ids(
+        self, column: Callable[[str], Any], n_rows: int, request: Request
+    ) -> npt.NDArray[Any] | None:
+        """What it names the rows; None if it merely counts them, or there is none."""
+        if self.columns:
+            levels = [stored_ids(as_array(column(n), n, request.path)) for n in self.columns]
+            if len(levels) == 1:
+                return levels[0]
+            labels = zip(*(level.tolist() for level in levels), strict=True)
+            return np.array([" / ".join(map(str, label)) for label in labels])
+        if self.numbers is None or len(self.numbers) != n_rows:  # one of several files
+            return None
+        is_count = (self.numbers.start, self.numbers.step) == (0, 1)
+        return None if is_count and not request.also_counts else np.array(self.numbers)
+
+
+def find_index(schema: Any) -> Index:
+    """What a file says of the index of the pandas frame that it was written from."""
+    kept = (schema.pandas_metadata or {}).get("index_columns", [_UNNAMED])
+    ranges = [range(k["start"], k["stop"], k["step"]) for k in kept if isinstance(k, dict)]
+    return Index([name for name in kept if name in schema.names], ranges[0] if ranges else None)
 
 
 def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:

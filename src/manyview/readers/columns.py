@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, stored_ids
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
@@ -35,6 +36,8 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
     if dropped:
         left_out |= set(match_columns(names, dropped, request))
     kept = [name for name in names if name not in left_out]
+    if dropped and not kept:
+        raise ParameterError("drop", f"must leave some column of {request.path} as a feature.")
     if not kept:
         raise ReadError(
             f"{request.path} has no column left that could be a feature: its columns are "
@@ -67,6 +70,9 @@ def match_columns(names: Sequence[str], patterns: Sequence[str], request: Reques
     for pattern in patterns:
         # A name is taken as it is even if it holds a star or a bracket.
         matches = [pattern] if pattern in names else [n for n in names if fnmatchcase(n, pattern)]
+        if not matches and request.key is None:
+            problem = f"must be among those of {request.path}, {first_few(names)}; got {pattern!r}."
+            raise ParameterError("columns", problem)
         if not matches:
             raise ReadError(
                 f"{request.path} has no column {pattern!r}; its columns are {first_few(names)}."
@@ -77,14 +83,22 @@ def match_columns(names: Sequence[str], patterns: Sequence[str], request: Reques
 
 
 def table_contents(
-    columns: Mapping[str, Column], request: Request, *, kind: str, how: str = ""
+    columns: Mapping[str, Column],
+    request: Request,
+    *,
+    kind: str,
+    how: str = "",
+    index: npt.NDArray[Any] | None = None,
 ) -> Contents:
     """Views, ids and labels of a table's columns, given in the table's order.
 
     A column may hold a list of the same length in every row: shape (n, d). ``kind`` and ``how`` say in
-    the note what the format is, and how the file was understood.
+    the note what the format is, and how the file was understood. The ``index`` names rows where no
+    column does.
     """
     ids = take_ids(columns, request)
+    if ids is None and index is not None:
+        ids, request = index, replace(request, id_column=None)
     parts = tuple(
         _make_part(view, {name: columns[name] for name in names}, ids, request)
         for view, names in split_columns(list(columns), request).items()
@@ -128,11 +142,11 @@ def _ends(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} ... {names[-1]}"
 
 
-def take_ids(columns: Mapping[str, Any], request: Request) -> npt.NDArray[np.str_] | None:
+def take_ids(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any] | None:
     """The ids that a table has, if it has the column that was asked for."""
     if request.id_column is None or request.id_column not in columns:
         return None
-    return as_ids(columns[request.id_column])
+    return stored_ids(columns[request.id_column])
 
 
 def take_labels(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any] | None:
@@ -143,7 +157,7 @@ def take_labels(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any
 
 
 def _make_part(
-    view: str, columns: Mapping[str, Column], ids: npt.NDArray[np.str_] | None, request: Request
+    view: str, columns: Mapping[str, Column], ids: npt.NDArray[Any] | None, request: Request
 ) -> Part:
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text:

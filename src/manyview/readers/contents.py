@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, as_ids, as_whole
 
 LABEL_NAMES = ("labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class")
 """Names under which the field's files keep true labels, whatever their case."""
@@ -53,6 +53,8 @@ class Request:
         Number of columns, where a file need not tell it (svmlight).
     features : sequence of str or None
         Columns of a table that are its features, in this order; all others are left out.
+    also_counts : bool
+        Whether an index of pandas that merely counts rows from 0 names them, too.
     vocabulary : Vocabulary
         Words for advice in messages.
     """
@@ -67,6 +69,7 @@ class Request:
     drop: Sequence[str] = ()
     n_features: int | None = None
     features: Sequence[str] | None = None
+    also_counts: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     @property
@@ -105,7 +108,7 @@ class Contents:
         return int(self.parts[0].rows.shape[0])
 
     @property
-    def ids(self) -> npt.NDArray[np.str_] | None:
+    def ids(self) -> npt.NDArray[Any] | None:
         """What identifies the rows, if the file says so."""
         return self.parts[0].ids
 
@@ -133,6 +136,4 @@ def as_labels(values: Any) -> npt.NDArray[Any]:
             array = text.astype(np.float64)
         except ValueError:
             return text
-    if array.dtype.kind == "f" and np.array_equal(array, np.floor(array)):
-        return array.astype(np.int64)
-    return array
+    return as_whole(array)

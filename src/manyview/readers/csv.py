@@ -49,6 +49,8 @@ def read(request: Request) -> Contents:
     as_text = {request.id_column, request.label_column}
     names, columns, layout = _read_table(request.path, lambda name: name in as_text)
     table = dict(zip(names, columns, strict=True))
+    if request.id_column is not None and request.id_column in table:
+        table[request.id_column] = _integers_if_same(table[request.id_column])
     kind = "TSV" if layout.separator == "\t" else "CSV"
     return table_contents(table, request, kind=kind, how=layout.words)
 
@@ -246,3 +248,12 @@ def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     texts = [p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts]
     return np.concatenate(texts)
+
+
+def _integers_if_same(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
+    """Text as integers, if they are written as it is: not 007, 1e3 or what takes more than 64 bits."""
+    try:
+        numbers = texts.astype(np.int64)
+    except (ValueError, OverflowError):
+        return texts
+    return numbers if np.array_equal(numbers.astype(np.str_), texts) else texts

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
+from manyview.sources.parquet import parquet_files
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,12 @@ def find_format(path: Path) -> Format:
     if path.is_dir():
         if is_store(path):
             return _by_name("zarr")
-        if any(path.rglob("*.parquet")):
+        if parquet_files(path):
             return _by_name("Parquet")
-        raise ReadError(f"{path} is a folder, but neither a zarr store nor one of Parquet files.")
+        raise ReadError(
+            f"{path} is a folder, but neither a zarr store nor one of Parquet files. Name the files in "
+            "it, one a view."
+        )
     head = _first_bytes(path)
     if not head:
         raise ReadError(f"{path} is empty.")
@@ -92,9 +96,10 @@ def read_file(request: Request) -> Contents:
     found = find_format(request.path)
     if request.columns and not found.is_table:
         tables = ", ".join(f.name for f in FORMATS if f.is_table)
-        raise ReadError(
-            f"Columns split a table into views ({tables}), but {request.path} is a {found.name} file. "
-            "Give each view as a file or an array of its own, or save this one as a table."
+        raise ParameterError(
+            "columns",
+            f"can split a table only ({tables}), but {request.path} is a {found.name} file. Give each "
+            "view as a file or an array of its own, or save this one as a table.",
         )
     module = _module(found)
     if hasattr(module, "arrays"):

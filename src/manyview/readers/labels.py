@@ -99,6 +99,4 @@ def _labels_name(names: Sequence[str], key: str | None, path: Path) -> str:
     usual = [by_name[name] for name in (*LABEL_NAMES, "cluster", "clusters") if name in by_name]
     if len(usual) == 1:
         return usual[0]
-    raise ReadError(
-        f"{path} could have labels in {first_few(names)}; choose with {path.name}::NAME."
-    )
+    raise ReadError(f"{path} could have labels in {first_few(names)}; choose with {path}::NAME.")

@@ -18,7 +18,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.readers.hdf5 import is_hdf5, opened
-from manyview.sources import Part, as_ids
+from manyview.sources import Part, as_whole, stored_ids
 from manyview.wording import count
 
 VIEW_NAMES = ("x", "data", "fea", "views")
@@ -171,7 +171,8 @@ def _contents(variables: Variables, request: Request) -> Contents:
     picked = pick_views(variables) if request.key is None else _by_key(variables, request.key)
     n_rows, why = _count_rows(picked, labels)
     found = variables.get(request.id_column or "")
-    ids = None if found is None else as_ids(_texts(found))
+    # All its numbers are floats unless told otherwise.
+    ids = None if found is None else as_whole(stored_ids(_texts(found)))
     parts = tuple(
         Part(
             name.replace("{", "").replace("}", ""),

@@ -30,12 +30,23 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     parts ``NAME_data``, ``NAME_indices``, ``NAME_indptr`` and ``NAME_shape``.
     """
     try:
+        if not zipfile.is_zipfile(path):  # NumPy would ask for leave to unpickle it
+            raise zipfile.BadZipFile("it has no list of its arrays")
         with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise ReadError(f"{path} is a single array, not an npz file; call it .npy.")
             yield _entries(file, path)
     except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
-        raise ReadError(f"{path} is not a whole npz file of numbers ({error}).") from error
+        raise _refusal(path, error) from error
+
+
+def _refusal(path: Path, error: Exception) -> ReadError:
+    if "allow_pickle" in str(error):
+        return ReadError(
+            f"{path} holds Python objects. They are not read, because they could run code."
+        )
+    return ReadError(
+        f"{path} is cut short, damaged or no npz file ({error}). Copy it again, or save the arrays "
+        "again with numpy.savez (a sparse one with scipy.sparse.save_npz)."
+    )
 
 
 def _entries(file: Any, path: Path) -> dict[str, Entry]:
@@ -88,7 +99,7 @@ def _read_sparse(path: Path) -> Any:
         array = sparse.csr_array(sparse.load_npz(path))
         array.check_format()  # wrong indices would be read out of bounds later
     except Exception as error:  # whatever a damaged file makes it raise
-        raise ReadError(f"{path} is not a whole sparse array ({error}).") from error
+        raise _refusal(path, error) from error
     return array
 
 

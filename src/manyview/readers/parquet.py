@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from manyview.errors import ReadError
-from manyview.readers.arrow import INDEX, arrow_contents, arrow_errors, arrow_vectors, as_array
+from manyview.readers.arrow import arrow_contents, arrow_errors, arrow_vectors, as_array, find_index
 from manyview.readers.columns import found_drops, split_columns, table_note, take_ids, take_labels
 from manyview.readers.contents import Contents, Request
 from manyview.sources import Part
@@ -23,30 +23,30 @@ def read(request: Request) -> Contents:
     length is only found by reading them is read.
     """
     schema = _schema(request.path)
-    if request.id_column not in schema.names and INDEX in schema.names:
-        request = replace(request, id_column=INDEX)
-    split = split_columns(schema.names, request)
+    index = find_index(schema)
+    split = split_columns([name for name in schema.names if name not in index.columns], request)
     wanted = [name for names in split.values() for name in names]
     if not all(_can_stay(schema.field(name).type) for name in wanted):
         return arrow_contents(_read_table(request.path), request, kind="Parquet")
+
+    def column(name: str) -> Any:
+        return _read_table(request.path, [name]).column(name)
+
     aside = {
-        name: as_array(_read_table(request.path, [name]).column(name), name, request.path)
+        name: as_array(column(name), name, request.path)
         for name in (request.id_column, request.label_column)
         if name is not None and name in schema.names
     }
-    ids = take_ids(aside, request)
-    parts = []
-    for view, names in split.items():
-        source = open_parquet(request.path, names)
-        if source.shape[0] == 0:
-            raise ReadError(f"{request.path} has columns but no rows.")
-        parts.append(Part(view, source, source.feature_names, ids))
-    return Contents(
-        tuple(parts),
-        table_note(parts, request, kind="Parquet"),
-        take_labels(aside, request),
-        found_drops(schema.names, request),
-    )
+    sources = {view: open_parquet(request.path, names) for view, names in split.items()}
+    n_rows = next(iter(sources.values())).shape[0]
+    if n_rows == 0:
+        raise ReadError(f"{request.path} has columns but no rows.")
+    ids, labels = take_ids(aside, request), take_labels(aside, request)
+    if ids is None:
+        ids, request = index.ids(column, n_rows, request), replace(request, id_column=None)
+    parts = [Part(view, source, source.feature_names, ids) for view, source in sources.items()]
+    note = table_note(parts, request, kind="Parquet")
+    return Contents(tuple(parts), note, labels, found_drops(schema.names, request))
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -55,10 +55,11 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _schema(path: Path) -> Any:
-    with arrow_errors(path, "Parquet"):
+    first = parquet_files(path)[0]
+    with arrow_errors(first, "Parquet"):
         from pyarrow import parquet
 
-        return parquet.read_schema(parquet_files(path)[0])
+        return parquet.read_schema(first)
 
 
 def _can_stay(kind: Any) -> bool:

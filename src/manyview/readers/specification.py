@@ -47,20 +47,27 @@ def parse(text: str, *, folder: Path | None = None) -> Request:
         if named is not None:
             return Request(*named, name, text)
         text_path = rest
+    if not text_path.strip("= ") or (equals and not rest.strip()):
+        raise ReadError(f"{text!r} holds no path. Write PATH, NAME=PATH or PATH::KEY.")
     raise ReadError(_not_found(text_path.partition("::")[0] or text_path, start))
 
 
 def _find(text: str, start: Path) -> tuple[Path, str | None] | None:
     """Path and key of the longest beginning that exists."""
-    beginning, key = text, ""
+    beginning, key = text, None
     while True:
         path = start / Path(beginning).expanduser()
         if beginning and path.exists():
-            return path, key or None
+            if key == "":
+                raise ReadError(
+                    f"{text} ends in '::', but says nothing of what is inside the file. Write "
+                    f"{text}KEY, or leave '::' out."
+                )
+            return path, key
         beginning, separator, last = beginning.rpartition("::")
         if not separator:
             return None
-        key = f"{last}::{key}" if key else last
+        key = last if key is None else f"{last}::{key}"
 
 
 def _not_found(path: str, start: Path) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from manyview.sources.base import Source
-from manyview.sources.part import Part, as_ids
+from manyview.sources.part import Part, as_ids, as_whole, stored_ids
 
-__all__ = ["Part", "Source", "as_ids", "as_source", "is_source"]
+__all__ = ["Part", "Source", "as_ids", "as_source", "as_whole", "is_source", "stored_ids"]
 
 
 def as_source(item: Any) -> Source | None:

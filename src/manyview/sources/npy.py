@@ -119,9 +119,15 @@ class NpySource(Dense):
 def open_npy(path: Path) -> NpySource:
     """The source of a ``.npy`` file."""
     with reading(repr(str(path)), 0, 1), path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        shape, is_fortran, dtype = read[min(version[0], 2)](file)
+        try:
+            version = np.lib.format.read_magic(file)
+            read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+            shape, is_fortran, dtype = read[min(version[0], 2)](file)
+        except (ValueError, KeyError) as error:  # in NumPy's words, about its own parameters
+            raise ReadError(
+                f"{str(path)!r} is cut short, damaged or no npy file: it does not begin as one does. "
+                "Copy it again, or save the array again with numpy.save."
+            ) from error
         offset = file.tell()
     sizes = shape if is_fortran else shape[::-1]
     steps = [dtype.itemsize * math.prod(sizes[:axis]) for axis in range(len(sizes))]

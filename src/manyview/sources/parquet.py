@@ -16,6 +16,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.sources.bands import Banded
 from manyview.sources.base import WatchedFile, reading
+from manyview.wording import first_few
 
 
 class ParquetSource(Banded):
@@ -99,22 +100,32 @@ def open_parquet(path: Path, columns: Sequence[str]) -> ParquetSource:
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The file, or the files of a folder, in the order in which they are read."""
+    """The file, or those that a folder holds, in the order in which they are read."""
     if not path.is_dir():
         return [path]
-    paths = sorted(file for file in path.rglob("*") if file.suffix in (".parquet", ".pq"))
-    if not paths:
-        raise ValueError(f"The folder {str(path)!r} holds no Parquet files.")
-    return paths
+    return sorted(file for file in path.rglob("*") if file.suffix in (".parquet", ".pq"))
 
 
 def _check_same_columns(schemas: list[Any], paths: list[Path]) -> None:
+    first = {field.name: field.type for field in schemas[0]}
     for schema, path in zip(schemas, paths, strict=True):
-        if not schema.equals(schemas[0]):
-            raise ReadError(
-                f"{str(path)!r} does not have the columns of {str(paths[0])!r}, which lies in the "
-                "same folder. All files of a folder are read as one view."
-            )
+        if schema.equals(schemas[0]):
+            continue
+        here, there = f"{str(path)!r}", f"{str(paths[0])!r}"
+        own = {field.name: field.type for field in schema}
+        if lacking := [name for name in first if name not in own]:
+            words = f"{here} lacks column(s) {first_few(lacking)} that {there} has"
+        elif others := [name for name in own if name not in first]:
+            words = f"{here} has column(s) {first_few(others)} that {there} lacks"
+        elif wrong := [name for name in own if own[name] != first[name]]:
+            name = wrong[0]
+            words = f"{here} has {own[name]} in column {name!r}, where {there} has {first[name]}"
+        else:
+            words = f"{here} has the columns of {there} in another order"
+        raise ReadError(
+            f"{words}. All files of a folder are read as one view, one below the other: write them with "
+            "the same columns, or give them as views of their own."
+        )
 
 
 def _size_and_type(field: Any) -> tuple[str, int | None, Any]:

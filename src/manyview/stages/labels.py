@@ -35,8 +35,8 @@ def start_centers(
     n_distinct = len(np.unique(sample, axis=0)) if len(sample) <= 10 * n_clusters else n_clusters
     if n_distinct < n_clusters:
         warn_user(
-            f"The embedding has only {n_distinct} distinct rows, fewer than n_clusters="
-            f"{n_clusters}: some clusters stay empty.",
+            f"The embedding has only {n_distinct} distinct rows for {n_clusters} clusters: some of "
+            "them stay empty.",
             ConvergenceWarning,
         )
 

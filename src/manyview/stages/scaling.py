@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.errors import InputError
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Block
@@ -260,9 +261,10 @@ def _refuse_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64]) -
         value = values[row, column]
     what = "NaN" if np.isnan(value) else "infinity"
     others = f" ({len(wrong)} such values in {block.shape[0]} rows)" if len(wrong) > 1 else ""
-    raise ValueError(
+    raise InputError(
         f"View {name!r} contains {what} at row {numbers[row]}, column {column}{others}. Input must "
-        "not contain NaN or infinity: clean it, or fill in missing values by a transformer, such as "
-        "manyview.compose.per_view(SimpleImputer()). A sample may lack a whole view: then all of its "
-        "row is NaN."
+        "not contain NaN or infinity. A sample may lack a whole view: then all of its row is NaN.",
+        remedy="Clean the data, or fill in missing values by a transformer, such as "
+        "manyview.compose.per_view(SimpleImputer()).",
+        parameter="missing values",
     )

@@ -57,7 +57,14 @@ def as_wide(X: Any) -> Any:
     """What columns can be selected from; nested lists and tensors become arrays."""
     if sparse.issparse(X) or frames.is_frame(X):  # one of SciPy's sparse arrays is a Mapping
         return X
-    if isinstance(X, Mapping | os.PathLike):
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        raise TypeError(
+            f"X is one wide array or data frame whose columns are split; got the file {path!r}. Read it "
+            f"first, or let read_views([{path!r}], columns={{'VIEW': [...]}}) of manyview.views.files "
+            "split it."
+        )
+    if isinstance(X, Mapping):
         raise TypeError(
             f"With views={{...}}, X is one wide array or data frame whose columns are split; got "
             f"{type(X).__name__}. Leave views out to pass several views."

@@ -58,9 +58,10 @@ class Views:
         True labels, where they are known. Never used for fitting.
     ids : array-like of shape (n_rows,) or str, optional
         Names of the rows, or the column of the data frames and files that holds them, which is then
-        no feature. By default what the views bring: the index of pandas unless it merely counts rows,
-        the names of an AnnData's cells, ids that a file says are such. Views that bring different
-        ones are refused.
+        no feature. By default what the views bring: the index of pandas, also in a file that pandas
+        wrote, unless it merely counts rows; the names of an AnnData's cells. Ids keep their type; those
+        of a CSV file are integers if all are written as such, else text. Views that bring different
+        ones, and rows without one, are refused.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
@@ -175,8 +176,8 @@ class Views:
         Parameters
         ----------
         tables : mapping of str to (ids, array), data frame, AnnData or path
-            A pair holds the ids of the rows, and the rows; a pandas data frame has its index as ids,
-            AnnData the names of its observations, a file what ``ids`` names.
+            A pair holds the ids of the rows, and the rows; a pandas data frame, and a file that pandas
+            wrote, has its index as ids, AnnData its names of cells, any other what ``ids`` names.
         how : {"exact", "inner", "outer"}, default="exact"
             All tables must have the same ids, in any order; or those that all have are kept; or those
             that any has: then samples lack views, which takes no memory. A table that then shares no
@@ -190,8 +191,8 @@ class Views:
         -------
         Views
             In the order of the first table, then of what others add; ``ids`` tells which is which.
-            Ids are compared as text, so that 7 and "7" are the same; they keep their type if it is the
-            same in all tables.
+            Ids are compared as text, so that 7, 7.0 and "7" are the same; they keep their type if it is
+            the same in all tables, and are text otherwise.
 
         Examples
         --------

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.checks import check_option
+from manyview.errors import ParameterError, ReadError
 from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
 from manyview.sources import Part, as_ids, is_source
 from manyview.views.container import Views
@@ -100,12 +101,14 @@ def read_views(
     >>> found.views.ids.tolist(), found.views["shape"].tolist()
     (['a', 'b'], [[10.0], [20.0]])
     """
-    if join not in JOINS:
-        raise ValueError(f"join must be one of {list(JOINS)}; got {join!r}.")
+    check_option("join", join, JOINS)
+    words = vocabulary or Vocabulary()
     if columns and len(texts) != 1:
-        raise ReadError(f"Columns split one table into views, but there are {len(texts)} files.")
+        raise ParameterError("columns", f"can split one table only; there are {len(texts)} files.")
     if label_column is not None and labels is not None:
-        raise ReadError("Labels are given twice: as a file, and as a column. Give one of them.")
+        raise ReadError(
+            f"Labels are given twice, with {words.labels} and {words.label_column}. Give one of them."
+        )
     requests = [
         replace(
             parse(text, folder=folder),
@@ -113,11 +116,14 @@ def read_views(
             label_column=label_column,
             columns=columns or {},
             drop=tuple(drop),
-            vocabulary=vocabulary or Vocabulary(),
+            vocabulary=words,
         )
         for text in texts
     ]
-    file = None if labels is None else read_labels(labels, id_column=id_column, folder=folder)
+    try:
+        file = None if labels is None else read_labels(labels, id_column=id_column, folder=folder)
+    except ReadError as error:
+        raise ParameterError("labels", f"cannot be read: {error}") from error
     return assemble(
         requests,
         labels=file,
@@ -146,8 +152,7 @@ def assemble(
     _check_columns_found(contents, requests[0], needs)
     known = [part.name for each in contents for part in each.parts]
     for name in transpose:
-        if name not in known:
-            raise ReadError(f"There is no view {name!r} to transpose; the views are {known}.")
+        check_option("transpose", name, known)
     contents = [_exchange(each, transpose) for each in contents]
     if memory_limit is not None:
         contents = _load(contents, memory_limit)
@@ -169,15 +174,16 @@ def assemble(
 def _check_columns_found(
     contents: Sequence[Contents], asked: Request, needs: Sequence[str | None]
 ) -> None:
-    """Raise ReadError if a column that was asked for is in no file."""
-    needs = [name for name in needs if name is not None]
-    if asked.id_column in needs and all(each.ids is None for each in contents):
-        raise ReadError(f"No file has a column {asked.id_column!r} to identify rows by.")
-    if asked.label_column in needs and all(each.labels is None for each in contents):
-        raise ReadError(f"No file has a column {asked.label_column!r} of labels.")
-    for pattern in asked.drop:
-        if pattern in needs and not any(pattern in each.dropped for each in contents):
-            raise ReadError(f"No file has a column {pattern!r} to drop.")
+    """Raise ParameterError if a column that was asked for is in no file."""
+    dropped = [name for each in contents for name in each.dropped]
+    columns = [
+        ("id_column", asked.id_column, any(each.ids is not None for each in contents)),
+        ("label_column", asked.label_column, any(each.labels is not None for each in contents)),
+        *(("drop", pattern, pattern in dropped) for pattern in asked.drop),
+    ]
+    for parameter, name, is_found in columns:
+        if name is not None and name in needs and not is_found:
+            raise ParameterError(parameter, f"must name a column of the files; none has {name!r}.")
 
 
 def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
@@ -188,7 +194,7 @@ def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
     ids, columns, first = contents.ids, None, asked[0]
     # The ids of a file of which only some views lie on their side are those of the samples.
     if ids is not None and len(asked) == len(contents.parts) and len(ids) == first.rows.shape[0]:
-        columns = tuple(ids.tolist())
+        columns = tuple(as_ids(ids).tolist())
         ids = None if first.columns is None else as_ids(first.columns)
     parts = tuple(
         replace(part, rows=transposed(part.rows), columns=columns, ids=ids)
@@ -234,24 +240,25 @@ def _find_target(
         refuse_repeated(labels.ids, "The file of labels")
         places = find_places(labels.ids, ids)
         if (places < 0).any():
-            raise ReadError(
-                f"{count(int((places < 0).sum()), 'row')} have no label in the file of labels: "
-                f"{first_few(ids[places < 0], 3)}."
-            )
+            n_lacking = count(int((places < 0).sum()), "row")
+            raise ParameterError("labels", f"lacks {n_lacking}: {first_few(ids[places < 0], 3)}.")
         return labels.labels[places], "Labels are matched by id."
     if len(labels.labels) != n_rows:
-        raise ReadError(
-            f"There are {count(len(labels.labels), 'label')} for {count(n_rows, 'row')}, and no ids on "
-            "both sides to match them by."
+        raise ParameterError(
+            "labels",
+            f"has {count(len(labels.labels), 'label')} for {count(n_rows, 'row')}, and there are no ids "
+            "on both sides to match them by.",
         )
     if any(places is not None for places in match.places):
-        raise ReadError(
-            "The labels have no ids, but the files' rows are in different order. Give labels with ids."
+        raise ParameterError(
+            "labels",
+            "has no ids, but the files' rows are in different order. Give labels with ids.",
         )
     if join != "order" and not labels.are_places:
-        raise ReadError(
-            f"The labels have ids, but the views have none. Name their column with {words.id_column}, "
-            f"or, if all rows are in the same order, say {words.order}."
+        raise ParameterError(
+            "labels",
+            f"has ids, but the views have none. Name their column with {words.id_column}, or, if all "
+            f"rows are in the same order, say {words.order}.",
         )
     return labels.labels, "Labels are matched by their place."
 

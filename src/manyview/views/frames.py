@@ -80,10 +80,11 @@ def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None
 
 
 def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
-    """The frame without a column, and that column; None if it has no such one."""
+    """The frame without a column, and that column or the index of that name; None if it has none."""
     opened = _narwhals().from_native(frame, eager_only=True)
     if name not in opened.columns:
-        return frame, None
+        is_index = _is_like_pandas(frame) and frame.index.name == name
+        return frame, row_ids(frame, also_counts=True) if is_index else None
     return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers import Vocabulary
 from manyview.sources import Part, as_ids
-from manyview.views.ids import Ids, as_given, find_places, refuse_repeated
+from manyview.views.ids import Ids, as_given, find_places, refuse_missing, refuse_repeated
 from manyview.views.selection import Places, select_rows
 from manyview.wording import count, first_few
 
@@ -41,6 +41,9 @@ def join_parts(
     whatever their ids.
     """
     given = [parts[0].ids for parts in tables]
+    for own, name in zip(given, names, strict=True):
+        if own is not None:
+            refuse_missing(own, name)
     known = [ids for ids in given if ids is not None]
     if how == "order" or not known:
         _check_counts(tables, names, words)
@@ -102,8 +105,8 @@ def match_ids(ids: Sequence[Ids], names: Sequence[str], how: str, words: Vocabul
     kept = first[common]
     if len(kept) == 0:
         raise ReadError(
-            f"No id is in all files: {names[0]} has {first_few(first, 3)}, {names[1]} has "
-            f"{first_few(ids[1], 3)}."
+            f"No id is in all of them: {names[0]} has {first_few(first, 3)}, {names[1]} has "
+            f"{first_few(ids[1], 3)}. Name another column with {words.id_column}{_or_all(words)}."
         )
     note = "Rows are matched by id, in the order of the first file"
     if len(kept) < max(map(len, ids)):
@@ -154,5 +157,9 @@ def _mismatch(first: Ids, other: Ids, first_name: str, other_name: str, words: V
     ]
     return (
         f"They do not have the same rows: {'; '.join(lacking)}. Keep the common ones with "
-        f"{words.inner}, or all, some without a view, with {words.outer}."
+        f"{words.inner}{_or_all(words)}."
     )
+
+
+def _or_all(words: Vocabulary) -> str:
+    return f", or keep all, some without a view, with {words.outer}" if words.outer else ""

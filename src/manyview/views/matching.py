@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import warn_user
+from manyview.errors import InputError, warn_user
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.selection import empty_view, refuse_samples_without_views, select_columns
@@ -69,18 +69,18 @@ def match_views(
         views = drop_empty_views(views, only=extra)  # what says nothing does not matter
     names, count = list(views.names), views.n_views
     if count < len(fitted) and names == _default_names(count) and not by_name:
-        raise ValueError(
-            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}. To "
-            "predict from some of them, say which: a dict with their names."
+        raise InputError(
+            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}.",
+            remedy="To predict from some of them, say which: a dict with their names.",
         )
     if count > len(fitted):
         raise ValueError(
             f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}."
         )
     if set(names) - set(fitted):
-        raise ValueError(
-            f"Got views {names}, but this model was fitted with {fitted}. Use the same names, or "
-            "a list in the same order."
+        raise InputError(
+            f"Got views {names}, but this model was fitted with {fitted}.",
+            remedy="Use the same names, or a list in the same order.",
         )
     if names == fitted:
         return views
@@ -157,7 +157,7 @@ def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None
         silent = [name for name, weight in zip(views.names, weights, strict=True) if weight <= 0]
         warn_user(
             f"{unknown.size} sample(s) have no view but {silent}, which have no weight: their labels "
-            "mean nothing. Leave these samples out, or set view_weights.",
+            "mean nothing. Leave these samples out, or give the views weight.",
             UserWarning,
         )
 

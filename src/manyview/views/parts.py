@@ -19,7 +19,7 @@ from manyview.readers import Vocabulary, parse, read_file
 from manyview.sources import Part, as_ids, is_source
 from manyview.views import annotated, frames
 from manyview.views.blocks import ONE_VIEW_HELP, as_array, is_array_like, read_block
-from manyview.views.ids import refuse_missing
+from manyview.views.ids import as_given, refuse_missing
 from manyview.wording import first_few
 
 _WORDS = Vocabulary(
@@ -59,7 +59,12 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
             raise ValueError(f"Got no views: the mapping is empty. {ONE_VIEW_HELP}")
         check_unique([str(name) for name in data])
         return {str(name): part for name, part in data.items()}
-    if isinstance(data, str | bytes) or not isinstance(data, Sequence):
+    if isinstance(data, str):
+        raise TypeError(
+            f"Cannot use str as views. If {data!r} is a file, pass pathlib.Path({data!r}), or the text "
+            "inside a list or a dict."
+        )
+    if isinstance(data, bytes) or not isinstance(data, Sequence):
         raise TypeError(f"Cannot use {type(data).__name__} as views. {ONE_VIEW_HELP}")
     if len(data) == 0:
         raise ValueError(f"Got no views: the list is empty. {ONE_VIEW_HELP}")
@@ -87,8 +92,11 @@ def _is_two_dimensional(item: Any) -> bool:
     return False
 
 
-def _read_file(path: Any, ids_column: str | None = None) -> tuple[Part, ...]:
-    request = replace(parse(os.fspath(path)), id_column=ids_column, vocabulary=_WORDS)
+def _read_file(
+    path: Any, ids_column: str | None = None, *, also_counts: bool = False
+) -> tuple[Part, ...]:
+    asked = parse(os.fspath(path))
+    request = replace(asked, id_column=ids_column, also_counts=also_counts, vocabulary=_WORDS)
     if request.name is not None:
         given = request.text.partition("=")[2]
         raise ValueError(
@@ -105,16 +113,19 @@ def refuse_column_of_ids(column: str) -> NoReturn:
     )
 
 
-def read_part(item: Any, name: str, ids_column: str | None = None) -> Part:
+def read_part(
+    item: Any, name: str, ids_column: str | None = None, *, also_counts: bool = False
+) -> Part:
     """One view, checked, with the names of its columns and rows.
 
     A path may say what inside the file, ``PATH::KEY``. Rows of a data frame or a file are named by
-    their ``ids_column``. What is not in memory becomes a source, and no row of it is read.
+    their ``ids_column``; those of a file else by its index, also if it merely ``also_counts`` them. What
+    is not in memory becomes a source, and no row of it is read.
     """
     if isinstance(item, Part):
         return replace(item, name=name, rows=read_block(item.rows, name))
     if isinstance(item, str | os.PathLike):
-        parts = _read_file(item, ids_column)
+        parts = _read_file(item, ids_column, also_counts=also_counts)
         if len(parts) > 1:
             found = [part.name for part in parts]
             raise ValueError(
@@ -164,22 +175,25 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
 
     The ids of a data frame or a file are its ``ids_column``, or its index.
     """
-    ids = None
+    ids, also_counts = None, ids_column is None
     if isinstance(table, tuple) and len(table) == 2:
         ids, table = table
     elif frames.is_frame(table) and ids_column not in frames.column_names(table):
-        ids = frames.row_ids(table, also_counts=ids_column is None)
-    part = read_part(table, name, ids_column)
+        ids = frames.row_ids(table, also_counts=also_counts)
+    part = read_part(table, name, ids_column, also_counts=also_counts)
+    if ids is not None:
+        refuse_missing(ids, repr(name))  # before a list becomes an array, in which all may be text
     ids = part.ids if ids is None else np.asarray(ids)
     if ids is None:
         column = "" if ids_column is None else f", nor a column {ids_column!r}"
+        is_file = isinstance(table, str | os.PathLike)
+        what = f"the file {os.fspath(table)!r}" if is_file else type(table).__name__
         raise TypeError(
-            f"Table {name!r} is {type(table).__name__}, which has no ids{column}. Pass a pair (ids, "
-            "array), a pandas data frame or AnnData; or say which column holds them."
+            f"Table {name!r} is {what}, which has no ids{column}. Say which column holds them, "
+            "ids='NAME'; or pass a pair (ids, array), a pandas data frame or AnnData."
         )
     if len(ids) != part.rows.shape[0]:
         raise ValueError(f"Table {name!r} has {part.rows.shape[0]} rows but {len(ids)} ids.")
-    refuse_missing(ids, f"Table {name!r}")
     return replace(part, ids=ids)
 
 
@@ -198,19 +212,25 @@ def read_indexes(items: Sequence[Any]) -> list[npt.NDArray[Any] | None]:
 def settle_ids(parts: Sequence[Part], given: Any, n_rows: int) -> npt.NDArray[Any] | None:
     """The names of the rows: those that were given, or that the views bring and agree on."""
     if given is not None:
+        refuse_missing(given, "ids")
         ids = np.asarray(given)
         if ids.shape != (n_rows,):
             raise ValueError(f"ids has shape {ids.shape} but the views have {n_rows} rows.")
         return ids
     known = [(part.name, part.ids) for part in parts if part.ids is not None]
-    for name, ids in known[1:]:
-        first, own = known[0]
+    if not known:
+        return None
+    first, own = known[0]
+    refuse_missing(own, f"View {first!r}")
+    others = [(name, ids) for name, ids in known if ids is not own]
+    for name, ids in others:
+        refuse_missing(ids, f"View {name!r}")
         here, there = as_ids(ids), as_ids(own)
         if not np.array_equal(here, there):
             row = int(np.argmax(here != there))
             raise ValueError(
                 f"Row {row} is {str(own[row])!r} in view {first!r} and {str(ids[row])!r} in {name!r}: "
                 "all views must describe the same samples in the same order. Views.from_tables matches "
-                "rows by their names; reset_index(drop=True) drops the names."
+                "rows by their names; ids=[...], a name for each row, takes them by their place."
             )
-    return known[0][1] if known else None
+    return as_given(as_ids(own), [own, *(ids for _, ids in others)]) if others else own

@@ -37,7 +37,7 @@ def leading_eigenvectors(
 
     Examples
     --------
-    >>> M = sparse.block_diag([np.full((400, 400), 1 / 400)] * 5, format="csr")
+    >>> M = sparse.kron(sparse.eye_array(5), np.full((400, 400), 1 / 400), format="csr")
     >>> values, _ = leading_eigenvectors(M, 6, rng=np.random.default_rng(0))
     >>> values.round(8).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
