@@ -54,11 +54,11 @@ def _strongest(rows: sparse.csr_array, first: int, n_links: int) -> sparse.csr_a
 
 
 def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) -> Membership:
-    """The community (n,) of each node of a symmetric graph (n, n) with weights above zero.
+    """The community (n,) of each node of a symmetric graph (n, n), no weight below zero.
 
-    There are ``n_communities`` of them if the graph has as many nodes; a node without links has none, -1.
-    The resolution of the modularity is searched, each run from the communities of the last; the fewest that
-    are more than asked for are merged.
+    The resolution at which modularity is greatest for ``n_communities`` is searched, each time from the
+    last communities; if no resolution has as many, the next more are merged. There are fewer where there
+    are not enough nodes to tell apart. A node without links is in none: -1.
 
     Examples
     --------
@@ -66,53 +66,47 @@ def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) 
     >>> find_communities(sparse.csr_array(pairs), 3, seed=0)
     array([ 0,  0,  1,  1,  2,  2, -1], dtype=int32)
     """
-    linked = np.flatnonzero(np.diff(graph.indptr))
+    linked = np.flatnonzero(graph.sum(axis=1))
     membership = np.full(graph.shape[0], -1, np.int32)
     if len(linked):
-        membership[linked] = _search(graph[linked][:, linked], n_communities, seed)
+        among = graph[linked][:, linked]
+        among.eliminate_zeros()
+        membership[linked] = _search(among, n_communities, seed)
     return membership
 
 
 def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
     rng = np.random.default_rng(seed)
-    found, best = None, None
-    at, pace = (
-        0.0,
-        1.2,
-    )  # log of the resolution, and how it is thought to grow with that of the count
-    few: tuple[float, float] | None = None  # the last log resolution and log count below k,
-    many: tuple[float, float] | None = None  # and above
+    at, pace = 0.0, 1.2  # log of the resolution, and its growth with the log of the count
+    few = many = best = None  # log resolution and log count last below k and above; the best above
+    found = np.arange(graph.shape[0], dtype=np.int32)
     for _ in range(_RUNS):
         found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
-        LOG.append((np.exp(at), found.max() + 1))
         count = int(found.max()) + 1
         if count < k:
             few = at, np.log(count)
         else:
             many = at, np.log(count)
-            if best is None or count <= best[0].max() + 1:
-                best = found, at
+            if best is None or count <= best[0]:
+                best = count, found, float(np.exp(at))
             if count <= _CLOSE * k:
                 break
         if few and many:
             share = (np.log(k) - few[1]) / (many[1] - few[1])
             at = few[0] + (many[0] - few[0]) * float(np.clip(share, 0.1, 0.9))
         else:
-            step = pace * np.log(k / count)
-            at += float(np.sign(step) * max(abs(step), 0.3))
+            step = pace * float(np.log(k / count))
+            at += max(step, 0.3) if count < k else min(step, -0.3)
             pace *= 1.5
     if best is None:
         return found
-    return merge_communities(graph, best[0], k, resolution=np.exp(best[1]))
-
-
-LOG = []
+    return merge_communities(graph, best[1], k, resolution=best[2])
 
 
 def merge_communities(
     graph: sparse.csr_array, membership: Membership, n_communities: int, *, resolution: float
 ) -> Membership:
-    """Merge communities until ``n_communities`` are left, each time the two that gain most modularity."""
+    """Merge, each time the two that gain most modularity, until ``n_communities`` are left."""
     linked = _condensed(graph, membership).toarray()
     volume = linked.sum(axis=0)
     gain = linked - resolution / volume.sum() * np.outer(volume, volume)
@@ -157,7 +151,7 @@ def _improve(
 
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     rate = resolution / max(float(degrees.sum()), np.finfo(np.float64).tiny)
-    group, place = membership.copy(), np.arange(len(membership))
+    group, place = membership.copy(), _int32(np.arange(len(membership)))
     while True:
         n = len(group)
         csr = _int32(graph.indptr), _int32(graph.indices), graph.data
@@ -165,16 +159,14 @@ def _improve(
         link, scratch = np.zeros(n), np.zeros((4, n), np.int32)
         queue = _int32(rng.permutation(n))
         kernels.move_nodes(csr, degrees, rate, queue, group, volume, size, link, scratch)
-        if size.max() == 1:
-            return _numbered(group[place])
         part, near, weight, cut = scratch[0], scratch[1], np.empty(n), np.empty(n)
         order = _int32(rng.permutation(n))
         kernels.split_groups(
             csr, degrees, rate, order, group, volume, part, weight, cut, link, near
         )
         part = _numbered(part)
-        if part.max() + 1 == n:  # no two nodes are well enough linked to be a part
-            part = _numbered(group)
+        if part.max() + 1 == n:
+            return _numbered(group[place])
         graph, degrees = _condensed(graph, part), np.bincount(part, degrees)
         whole = np.empty(len(degrees), np.int32)
         whole[part] = group
@@ -213,4 +205,5 @@ def community_shares(rows: sparse.csr_array, membership: Membership) -> Array:
     columns = np.where(membership < 0, n_columns - 1, membership)[rows.indices]
     by_community = sparse.csr_array((rows.data, columns, rows.indptr), (rows.shape[0], n_columns))
     shares: Array = by_community.toarray()[:, :-1]  # entries of the same column are added
-    return shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return shares

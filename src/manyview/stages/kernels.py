@@ -129,11 +129,11 @@ def _links(graph, group, inside, i, link, near):
 def move_nodes(graph, degrees, rate, queue, group, volume, size, link, scratch):
     """Move nodes to the group that gains most modularity, until no move gains any.
 
-    graph : in, indptr, indices and data of a symmetric CSR matrix (n, n), weights above zero. degrees (n) :
-    in, its row sums. rate : in, the resolution over their sum. queue (n) : in, the nodes in the order they
-    are looked at; one whose neighbours moved is looked at again. group (n), volume (n), size (n) : in and
-    out, with the sum of degrees and the number of nodes of each group. link (n) : zeros. scratch (4, n) :
-    zeros, int32.
+    graph : in, indptr, indices and data of a symmetric CSR matrix (n, n), weights above zero.
+    degrees (n) : in, its row sums. rate : in, the resolution over their sum. queue (n) : in, all nodes
+    in the order they are looked at; one whose neighbours moved is looked at again. group (n), volume
+    (n), size (n) : in and out, with the sum of degrees and the number of nodes of each group. link (n)
+    and scratch (4, n; int32) : zeros.
     """
     indptr, indices, _ = graph
     near, empty, seen, inside = scratch[0], scratch[1], scratch[2], scratch[3]
@@ -186,12 +186,12 @@ def move_nodes(graph, degrees, rate, queue, group, volume, size, link, scratch):
 def split_groups(graph, degrees, rate, order, group, volume, part, weight, cut, link, near):
     """Split each group into parts that hang together: Leiden's refinement, without its dice.
 
-    Nodes start alone. One that is still alone, and well linked to its group, joins the well linked part
-    of the group that gains most modularity.
+    Nodes start alone. One that is still alone, and well linked to its group, joins the well linked
+    part of it that gains most modularity.
 
-    graph, degrees, rate, group, volume : in, as in :func:`move_nodes`. order (n) : in. part (n) : out, each
-    named by one of its nodes. weight (n), cut (n) : out, the sum of degrees of each part and its links to
-    the rest of its group. link (n) : zeros. near (n) : scratch.
+    graph, degrees, rate, group, volume : in, as for :func:`move_nodes`. order (n) : in. part (n) : out,
+    each named by one of its nodes. weight (n), cut (n) : out, the sum of degrees of each part and its
+    links to the rest of its group. link (n) : zeros. near (n) : scratch.
     """
     indptr, indices, data = graph
     n = order.shape[0]
