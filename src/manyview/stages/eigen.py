@@ -1,62 +1,130 @@
-"""Leading eigenvectors of the matrices that sums over graph rows make."""
+"""Leading eigenvectors of a large sparse symmetric matrix, repeated eigenvalues included.
+
+A Lanczos run sees one vector of each eigenspace: on a graph in p pieces, whose normalised weights
+have the eigenvalue one p times, it reports some of these and goes on to smaller eigenvalues without
+a word. So what was found is taken out and the rest is searched again, until nothing larger is left.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
+from sklearn.exceptions import ConvergenceWarning
 
-from manyview.stages.rows import Array
+from manyview.errors import warn_user
 
-_DENSE_BELOW = 1000  # rows up to which all of a matrix is reduced at once
-_BLOCKS, _SPARE = 5, 8  # of the Krylov space, and vectors in each beyond those wanted
-_RESTARTS, _TOLERANCE = 30, 1e-6
-_SPARSE_BELOW = 0.1  # share of entries that are not zero
+FloatArray = npt.NDArray[np.float64]
+
+_DENSE_BELOW = 1000
+"""Rows up to which a dense eigensolver is at least as fast."""
+
+_SPARSE_BELOW = 0.15  # share of a Gram matrix's entries that are not zero
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
+_TOLERANCE = 1e-9
+
+_OVERLOOKED = 1e-6
+"""How much larger than the smallest eigenvalue found one must be to count as overlooked."""
 
 
-def leading_eigenvectors(gram: Array, count: int) -> tuple[Array, Array]:
-    """The largest eigenvalues and their vectors, descending; none that is rounding.
+def leading_eigenvectors(
+    M: Any, k: int, *, start: FloatArray | None = None, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """The k largest eigenvalues (k,), descending, and their orthonormal eigenvectors (n, k).
 
-    ``gram`` (M, M) is symmetric without negative eigenvalues. Eigenvalues that repeat are all found.
+    ``M`` is symmetric, dense or sparse, with eigenvalues not below -1. ``start`` (n, c) are vectors
+    thought to be close, such as the answer for a similar matrix.
+
+    Examples
+    --------
+    >>> M = sparse.kron(sparse.eye_array(5), np.full((400, 400), 1 / 400), format="csr")
+    >>> values, _ = leading_eigenvectors(M, 6, rng=np.random.default_rng(0))
+    >>> values.round(8).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
     """
-    M = len(gram)
-    count = min(count, M)
-    if M <= _DENSE_BELOW or 2 * _BLOCKS * (count + _SPARE) > M:
-        values, vectors = linalg.eigh(gram, subset_by_index=(M - count, M - 1))
-        values, vectors = values[::-1], vectors[:, ::-1]
-    else:
-        values, vectors = _block_krylov(gram, count)
+    n = M.shape[0]
+    if n <= _DENSE_BELOW or k >= n // 4:
+        dense = M.toarray() if sparse.issparse(M) else np.asarray(M)
+        values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
+        return values[::-1], vectors[:, ::-1]
+    values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=_TOLERANCE)
+    for _ in range(k):
+        more_values, more = _lanczos(
+            _without(M, values, vectors), 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED
+        )
+        if more_values.max() <= values.min() + _OVERLOOKED:
+            break
+        values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def gram_eigenvectors(gram: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues of a Gram matrix (M, M), descending, and their vectors (M, c).
+
+    None that is rounding is among them, so there may be fewer than ``count``. The start is always the
+    same, so the answer is.
+    """
+    M, count = len(gram), min(count, len(gram))
+    is_sparse = M > _DENSE_BELOW and np.count_nonzero(gram) < _SPARSE_BELOW * M * M
+    operator = sparse.csr_array(gram) if is_sparse else gram
+    values, vectors = leading_eigenvectors(operator, count, rng=np.random.default_rng(0))
     useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
     return values[useful], vectors[:, useful]
 
 
-def _block_krylov(gram: Array, count: int) -> tuple[Array, Array]:
-    """Restarted block Krylov iterations from a fixed start.
+def _without(M: Any, values: FloatArray, vectors: FloatArray) -> Any:
+    """M with the eigenvalues of some eigenvectors moved to -1, out of the way."""
+    shifts = values + 1.0
 
-    A block has more vectors than are wanted, so that it cannot miss a repeated eigenvalue as a single
-    Lanczos vector does, and the matrix is read once for all of them.
-    """
-    M = len(gram)
-    is_sparse = np.count_nonzero(gram) < _SPARSE_BELOW * M * M
-    G: Any = sparse.csr_array(gram) if is_sparse else gram
-    X = linalg.qr(np.random.default_rng(0).standard_normal((M, count + _SPARE)), mode="economic")[0]
-    for _ in range(_RESTARTS):
-        V, images = X, [G @ X]
-        for _ in range(_BLOCKS - 1):
-            Y = images[-1]
-            for _ in range(2):  # the second time for what rounding leaves
-                Y = linalg.qr(Y - V @ (V.T @ Y), mode="economic")[0]
-            V = np.hstack([V, Y])
-            images.append(G @ V[:, -X.shape[1] :])
-        W = np.hstack(images)
-        projected = V.T @ W
-        values, S = linalg.eigh(0.5 * (projected + projected.T))
-        values, S = values[::-1][: X.shape[1]], S[:, ::-1][:, : X.shape[1]]
-        X = V @ S
-        residuals = np.linalg.norm(W @ S - X * values, axis=0)[:count]
-        if residuals.max() <= _TOLERANCE * values[0]:
-            break
-        X = linalg.qr(X, mode="economic")[0]
-    return values[:count], X[:, :count]
+    def product(x: FloatArray) -> FloatArray:
+        x = x.ravel()
+        return np.asarray(M @ x - vectors @ (shifts * (vectors.T @ x)))
+
+    return LinearOperator(M.shape, matvec=product, dtype=np.float64)
+
+
+def _first_vector(n: int, start: FloatArray | None, rng: np.random.Generator) -> FloatArray:
+    noise = rng.standard_normal(n)
+    if start is None:
+        return noise
+    # A start inside the span of the answer alone could never leave it.
+    return np.asarray(start.sum(axis=1) + 1e-3 * noise / np.sqrt(n))
+
+
+def _lanczos(
+    operator: Any, k: int, first: FloatArray, *, rng: np.random.Generator, tol: float
+) -> tuple[FloatArray, FloatArray]:
+    n = operator.shape[0]
+    for n_basis, n_restarts in ((2 * k + 20, 300), (6 * k + 60, 1000)):
+        try:
+            values, vectors = eigsh(
+                operator, k, which="LA", v0=first, ncv=min(n, n_basis), tol=tol, maxiter=n_restarts
+            )
+        except ArpackNoConvergence:
+            continue
+        return np.asarray(values), np.asarray(vectors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        values, vectors = lobpcg(
+            operator, rng.standard_normal((n, k)), largest=True, maxiter=500, tol=tol or None
+        )
+    residual = float(np.abs(operator @ vectors - vectors * values).max())
+    warn_user(
+        f"Lanczos did not find {k} leading eigenvectors of a graph with {n} vertices; using those "
+        f"of LOBPCG, with residual {residual:.1e}. The graph may be in very many pieces: use more "
+        "neighbours.",
+        ConvergenceWarning,
+    )
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """The best k eigenpairs within the span of ``vectors``."""
+    Q, _ = linalg.qr(vectors, mode="economic")
+    values, rotation = linalg.eigh(Q.T @ (M @ Q))
+    return values[-k:], Q @ rotation[:, -k:]

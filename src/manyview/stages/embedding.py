@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from manyview.stages.eigen import leading_eigenvectors
+from manyview.stages.eigen import gram_eigenvectors
 from manyview.stages.graph import GraphTile
 from manyview.stages.rows import Array
 
@@ -32,7 +32,7 @@ def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
     weight are left out, so there may be fewer than ``n_components``.
     """
-    values, vectors = leading_eigenvectors(gram, n_components)
+    values, vectors = gram_eigenvectors(gram, n_components)
     singular_values = np.sqrt(values)
     return Basis(scales[:, None] * canonical(vectors, values) / singular_values, singular_values)
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from manyview.stages.eigen import leading_eigenvectors
+from manyview.stages.eigen import gram_eigenvectors
 from manyview.stages.fusion import column_scales, normalised
 
 FloatArray = npt.NDArray[np.float64]
@@ -243,7 +243,7 @@ def fused_basis(
 
 def _basis(gram: FloatArray, n_components: int) -> FloatArray:
     """T with B T the leading left singular vectors of B, from B'B."""
-    values, vectors = leading_eigenvectors(gram, n_components)
+    values, vectors = gram_eigenvectors(gram, n_components)
     return np.asarray(vectors / np.sqrt(values))
 
 
