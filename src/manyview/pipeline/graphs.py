@@ -252,9 +252,29 @@ def _find_anchors(
     anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":
         return anchors
+    anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     return place_anchors(anchors, _sweep(some.derive(placing)))
+
+
+def _distinct(
+    anchors: Array,
+    sample: SampledRows,
+    columns: Columns,
+    described: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+) -> Array:
+    """Anchors, those that repeat others exchanged for other rows where these differ."""
+    first = np.sort(np.unique(anchors, axis=0, return_index=True)[1])
+    n_wanted = len(anchors) - len(first)
+    if n_wanted == 0:
+        return anchors
+    others = described[choose_rows(len(described), 2 * len(anchors), rng)]
+    rows = columns(sample.sample_rows(others).arrays, 0).dense()
+    every = np.concatenate([anchors[first], rows])
+    distinct = np.sort(np.unique(every, axis=0, return_index=True)[1])
+    return every[distinct[: len(anchors)]]
 
 
 def _sweep(rows: Rows) -> Sweep:

@@ -22,9 +22,11 @@ _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows a
 def place_anchors(starts: Array, sweep: Sweep) -> Array:
     """Anchors by a few sweeps of k-means from ``starts`` (m, d).
 
-    They need to lie where rows are, not to be a perfect k-means solution.
+    They need to lie where rows are, not to be a perfect k-means solution. One that no row is nearest to
+    is left out, as the second of two that are alike: rows would share their weights out among them.
     """
-    return lloyd(sweep, starts, max_iter=_SWEEPS)[0]
+    centers, last, _ = lloyd(sweep, starts, max_iter=_SWEEPS)
+    return centers[last.counts > 0]
 
 
 def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
