@@ -113,10 +113,14 @@ view, default="auto"
         on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
         number keeps that many of the leading ones as they are.
     anchor_method : {"kmeans", "kmeans-all", "random"} or sequence of arrays, default="kmeans"
-        Anchors by k-means on a bounded sample (256 rows an anchor), by k-means on all rows, random
+        Anchors by k-means on a bounded sample (32 rows an anchor), by k-means on all rows, random
         rows, or given: one array (m, d) per view.
-    n_init : int, default=10
-        Starts of the final k-means; the best inertia is kept.
+    n_neighbors : int, None or "auto", default="auto"
+        How many anchors a row may use: its nearest; None is all, as in the paper. "auto" is 3 from
+        5000 rows on, but None for text.
+    n_axes : int, None or "auto", default="auto"
+        Principal axes of each scaled view that rows are turned to, and that are evened out a little;
+        None leaves columns as they are. "auto" is 50, but None for text.
     max_iter : int, default=100
         Most iterations of the final k-means.
     tol : float, default=1e-4
@@ -208,7 +212,8 @@ view, default="auto"
         view_weights: Any = "auto",
         n_components: int | str = "auto",
         anchor_method: Any = "kmeans",
-        n_init: int = 10,
+        n_neighbors: int | str | None = "auto",
+        n_axes: int | str | None = "auto",
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -227,7 +232,8 @@ view, default="auto"
         self.view_weights = view_weights
         self.n_components = n_components
         self.anchor_method = anchor_method
-        self.n_init = n_init
+        self.n_neighbors = n_neighbors
+        self.n_axes = n_axes
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

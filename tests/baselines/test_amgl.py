@@ -56,7 +56,7 @@ def test_neighbour_form_equals_full_eigendecompositions(blobs, fitted):
 
 def test_iterative_eigensolver_gives_what_the_dense_one_gives(blobs, fitted, monkeypatch):
     dense = fitted["neighbours"]
-    monkeypatch.setattr("manyview.baselines.steps.eigen._DENSE_BELOW", 0)
+    monkeypatch.setattr("manyview.stages.eigen._DENSE_BELOW", 0)
     model = AMGL(4, random_state=0).fit(blobs)
     np.testing.assert_allclose(model.objective_, dense.objective_, rtol=1e-7)
     np.testing.assert_allclose(model.view_weights_, dense.view_weights_, rtol=1e-5)

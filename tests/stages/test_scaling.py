@@ -28,9 +28,10 @@ def scaled(sample, kind, rows=None, **options):
 
 
 def as_dense(result):
+    """Rows from their parts, without the code under test."""
+    matrix = result.matrix.toarray() if sparse.issparse(result.matrix) else result.matrix
     offset = 0.0 if result.offset is None else result.offset
-    matrix = result.matrix
-    return (matrix.toarray() if sparse.issparse(matrix) else matrix) - offset
+    return matrix - offset - (0.0 if result.lean is None else result.lean[0] @ result.lean[1])
 
 
 def centred_to_unit_energy(rows):

@@ -9,12 +9,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.baselines.base import Baseline
-from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import check_count, check_number, check_option, is_auto
+from manyview.stages.eigen import leading_eigenvectors
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views.container import Views

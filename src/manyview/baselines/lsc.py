@@ -11,16 +11,15 @@ from sklearn.utils import gen_batches
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import check_count, check_option
-from manyview.stages.embedding import embed_rows, spectral_basis
+from manyview.stages.embedding import Embedding, spectral_basis
 from manyview.stages.fusion import column_scales, fused_gram, graph_moments
 from manyview.stages.graph import GraphTile, side_by_side_graphs
-from manyview.stages.labels import label_rows, start_centers
 from manyview.views.container import Views
 
 _MOST_ANCHORS = 500
 _BLOCK_ROWS = 4096
-_KMEANS_SWEEPS = 300
 
 
 class LSC(Baseline):
@@ -118,15 +117,9 @@ class LSC(Baseline):
             widths.append(width)
         self.kernel_widths_ = np.array(widths)
         self._embed(side_by_side_graphs(graphs), [m] * views.n_views)
-        centers = start_centers(
-            self.embedding_,
-            self.n_clusters,
-            n_init=self.n_init,
-            max_iter=_KMEANS_SWEEPS,
-            tol=1e-4,
-            seed=int(rng.integers(2**30)),
+        self.labels_ = label_embedding(
+            self.embedding_, self.n_clusters, n_init=self.n_init, random_state=rng
         )
-        self.labels_ = label_rows(self.embedding_, centers)
         self.n_iter_ = 1
 
     def _embed(self, Z: Any, sizes: list[int]) -> None:
@@ -139,6 +132,5 @@ class LSC(Baseline):
         )
         basis = spectral_basis(fused_gram(moments.grams[0], scales), scales, self.n_clusters)
         self.singular_values_ = basis.singular_values
-        self.embedding_ = np.concatenate(
-            [embed_rows(tile, [basis.transform], row_norm=self.normalise_rows) for tile in tiles]
-        )
+        embedding = Embedding((basis.transform,), self.normalise_rows)
+        self.embedding_ = np.concatenate([embedding.rows(tile) for tile in tiles])

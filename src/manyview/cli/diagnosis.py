@@ -120,10 +120,11 @@ def _find_problems(facts: dict[str, Any], constant: list[Any]) -> list[str]:
 def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
     """The settings that a fit would use, as JSON."""
     settings = resolve(LMVSC(n_clusters).get_params(), views)
+    of_graph = settings.for_graph(views.n_rows, is_like_text=False)
     return {
         "n_clusters": n_clusters,
-        "n_anchors": list(settings.n_anchors),
-        "alpha": list(settings.alpha),
+        "n_anchors": list(of_graph.n_anchors),
+        "alpha": list(of_graph.alpha),
         "fusion": settings.fusion,
         "n_repeats": settings.n_repeats,
         "view_weights": settings.view_weights,
@@ -145,7 +146,7 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
         model.fit(part)
-    n_sampled = min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
+    n_sampled = min(views.n_rows, count_sample_rows(settings.most_anchors, settings.n_clusters))
     grown = {"anchors": n_sampled / n_rows, "sample": n_sampled / n_rows}
     grown |= {"spectrum": 1.0, "number of clusters": 1.0}  # of the anchors, and of a small sample
     seconds = {
@@ -177,7 +178,10 @@ def _stretches(views: Views, n_rows: int) -> Views:
 
 def _foretell_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     """The most memory that a fit takes, all it holds at once added up."""
-    n, n_sampled = views.n_rows, min(views.n_rows, count_sample_rows(max(settings.n_anchors)))
+    n, n_sampled = (
+        views.n_rows,
+        min(views.n_rows, count_sample_rows(settings.most_anchors, settings.n_clusters)),
+    )
     stored = sum(_count_bytes(array) for array in views.arrays)
     graphs = model.solver_report_["graphs"]
     support = sum(graph["mean_support"] for graph in graphs)

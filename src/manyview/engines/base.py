@@ -63,6 +63,9 @@ class SampledRows(Rows, Protocol):
 
     arrays: list[Any]
 
+    def with_arrays(self, arrays: list[Any]) -> SampledRows:
+        """Other arrays of the same rows."""
+
 
 class Engine(Protocol):
     """A way to hold and compute on rows.

@@ -278,9 +278,12 @@ class MemoryRows(TiledRows):
         """Rows by number; all of them without a copy."""
         if len(rows) == self.n_rows:
             return self
-        some = [array[rows] for array in self.arrays]
+        return self.with_arrays([array[rows] for array in self.arrays])
+
+    def with_arrays(self, arrays: Sequence[Any]) -> MemoryRows:
+        """Other arrays, worked on in the same way."""
         return MemoryRows(
-            some,
+            arrays,
             self._run,
             log=self._log,
             keep_bytes=self._keep_bytes,

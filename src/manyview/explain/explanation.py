@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from manyview.explain.features import find_features
-from manyview.explain.margins import Margins, graph_parts, margins_by_graph
+from manyview.explain.margins import GraphPart, Margins, graph_parts, margins_by_graph
 from manyview.pipeline.model import FittedModel
+from manyview.stages.graph import GraphTile
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Array, unit_rows
 from manyview.views import frames
@@ -187,13 +188,25 @@ def _column_for(view: str) -> str:
     return f"margin: {view}" if view in (*_OF_SAMPLES, TOGETHER) else view
 
 
+def _place_anchors(model: FittedModel, part: GraphPart) -> Array:
+    """What a row that uses one anchor alone is embedded as, for each anchor of a graph."""
+    m, repeats = len(part.graph.anchors), range(len(model.embedding.transforms))
+    sizes = [model.embedding.transforms[repeat].shape[0] for repeat in repeats]
+    parts = [sparse.csr_array((m, size)) for size in sizes]
+    columns = np.arange(part.anchors.start, part.anchors.stop)
+    alone = (np.ones(m), (np.arange(m), columns))
+    parts[part.graph.repeat] = sparse.csr_array(alone, shape=(m, sizes[part.graph.repeat]))
+    places = [(part.graph.repeat, part.anchors)]
+    return next(model.embedding.contributions(GraphTile(tuple(parts), 0), places))
+
+
 def _list_anchors(
     model: FittedModel, weights: list[Array] | None, names: tuple[str, ...], n_listed: int
 ) -> Table:
     """The anchors that carry each cluster: by the weight on them, or else by their direction."""
     by_cluster: list[list[tuple[float, tuple[Any, ...]]]] = [[] for _ in model.centers]
     for g, part in enumerate(graph_parts(model)):
-        closeness = unit_rows(model.centers[:, part.columns]) @ unit_rows(part.transform).T
+        closeness = unit_rows(model.centers) @ unit_rows(_place_anchors(model, part)).T
         shares = np.full_like(closeness, np.nan)
         if weights is not None:
             shares = weights[g] / np.maximum(weights[g].sum(axis=1, keepdims=True), 1e-300)

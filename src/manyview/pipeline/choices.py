@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.checks import is_auto
 from manyview.errors import RankWarning, warn_user
 from manyview.pipeline.fit import Outcome, Result
+from manyview.pipeline.pilot import Decision
 from manyview.pipeline.settings import Settings
+from manyview.stages.scaling import Scaler
 from manyview.views.container import Views
 
 Choice = dict[str, Any]
@@ -43,16 +45,24 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
     for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
         if kind == "auto":
-            yield "scaling", {name: scaler.kind}, scaler.why
+            yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
     weights = {name: round(float(w), 4) for name, w in zip(names, result.view_weights, strict=True)}
     yield "view_weights", weights, _why_weights(weights)
     yield "fusion", settings.fusion, _why_fusion(settings, len(names))
-    n_anchors = max(len(graph.anchors) for graph in result.model.graphs)
+    graphs = result.model.graphs
+    n_anchors = max(len(graph.anchors) for graph in graphs)
     yield "n_anchors", n_anchors, _why_anchors(n_anchors, result)
-    why = "a hundredth of a view's energy keeps graph rows sparse and stable"
-    yield "alpha", settings.alpha[0], why
+    is_local = any(graph.n_neighbors is not None for graph in graphs)
+    chosen = settings.for_graph(1 << 62, is_like_text=not is_local)
+    why = "a tenth of a view's energy" if is_local else "a hundredth of a view's energy"
+    yield "alpha", chosen.alpha[0], f"{why} keeps graph rows stable"
     why = "enough to prefer near anchors, too little to cut the graph apart"
-    yield "locality", settings.locality, why
+    yield "locality", chosen.locality, "only near anchors are used" if is_local else why
+    yield "n_neighbors", chosen.n_neighbors, _why_neighbors(is_local=is_local)
+    axes = [scaler.axes for scaler in result.model.scalers]
+    n_axes = max((len(each.variances) for each in axes if each is not None), default=None)
+    why = "text says little in few directions" if n_axes is None else "the strongest say most"
+    yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
     n_components = max(len(basis.singular_values) for basis in result.bases)
     why = (
@@ -60,6 +70,26 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
         "weighted by their strength"
     )
     yield "n_components", n_components, why
+
+
+def _why_neighbors(*, is_local: bool) -> str:
+    if is_local:
+        return "with many rows, the nearest of many anchors follow the shape of clusters"
+    return "few rows, or text: all anchors together place them best"
+
+
+def _why_kind(scaler: Scaler, decision: Decision) -> str:
+    """The figures of the kinds that were tried, or what the view looks like."""
+    if decision.way == "evident":
+        return (
+            f"k-means' clusters are evident: each is {decision.clearness:.2f} clear of the next "
+            "in the mean, so they are the answer"
+        )
+    if len(decision.trials) < 2:
+        return scaler.why
+    word = "gap" if decision.way == "gap" else "modularity"
+    tried = ", ".join(f"{kind} {getattr(t, word):.2f}" for kind, t in decision.trials.items())
+    return f"of the kinds tried on a few rows, the largest {word}: {tried}"
 
 
 def _why_weights(weights: Mapping[str, float]) -> str:
@@ -82,8 +112,6 @@ def _why_fusion(settings: Settings, n_views: int) -> str:
 def _why_anchors(count: int, result: Result) -> str:
     if not isinstance(result.settings.anchor_method, str):
         return "as many as were given"
-    if count > result.settings.n_anchors[0]:
-        return "more than usual, because samples that lack views are placed by fewer of them"
     if count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
         return (
             "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"

@@ -10,28 +10,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import (
-    Engine,
-    Rows,
-    Run,
-    SampledRows,
-    one_thread_per_product,
-    thread_pool,
-)
+from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
 from manyview.machine import Stopwatch
-from manyview.pipeline.graphs import choose_graphs
+from manyview.pipeline.clusters import (
+    Clusters,
+    SampleGraph,
+    cluster_by_gap,
+    cluster_by_modularity,
+    embed_as_published,
+)
+from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.model import FittedModel
+from manyview.pipeline.pilot import Decision, decide, evident_graph
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
-from manyview.stages.embedding import Basis, embed_rows, quartic_sums
+from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
-from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
 from manyview.stages.kmeans import Assignment, assign, lloyd
-from manyview.stages.labels import label_rows, start_centers, warn_of_alike
+from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.sampling import choose_rows, count_sample_rows, count_start_rows
+from manyview.stages.sampling import choose_rows, count_sample_rows
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
@@ -42,11 +43,17 @@ class Outcome:
 
     model: FittedModel
     bases: tuple[Basis, ...]
-    rank: int
     view_weights: Array
     inertia: float
     n_failed: int
     settings: Settings
+    decision: Decision
+    tried: dict[str, float]  # modularity of the labels from each start, that taken first
+
+    @property
+    def rank(self) -> int:
+        """The least number of singular vectors that a repeat has."""
+        return min(len(basis.singular_values) for basis in self.bases)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +77,12 @@ class GraphPlan:
     scalers: tuple[Scaler, ...]
     graphs: tuple[AnchorGraph, ...]
     view_weights: Array
+    decision: Decision
     build: GraphRows
 
-    def model(self, bases: Sequence[Basis], centers: Array, settings: Settings) -> FittedModel:
-        """The model of rows with these vectors and centres."""
-        return FittedModel(
-            self.scalers,
-            self.graphs,
-            tuple(basis.transform for basis in bases),
-            settings.row_norm,
-            centers,
-            self.build,
-        )
+    def model(self, clusters: Clusters, centers: Array) -> FittedModel:
+        """The model of rows that are embedded like this, with these centres."""
+        return FittedModel(self.scalers, self.graphs, clusters.embedding, centers, self.build)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +91,8 @@ class Clustering:
 
     embedding: Any
     labels: Any
+    clusters: Clusters
     bases: tuple[Basis, ...]
-    rank: int
     centers: Array
     inertia: float
     n_iter: int
@@ -108,33 +109,33 @@ def fit(
 ) -> Result:
     """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
     watch = Stopwatch(track_memory=getattr(engine, "track_memory", False))
-    *rngs, label_rng = rng.spawn(settings.n_repeats + 2)
     suggestion = None
     with one_thread_per_product():
-        rows, sample, plan = plan_graphs(
-            arrays, names, settings, engine=engine, run=run, rngs=rngs, watch=watch
+        rngs = Rngs.spawned(rng, settings)
+        rows, sample, numbers = open_sample(
+            arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
         )
         if settings.n_clusters is None:
             with watch.stage("number of clusters"):
-                suggestion = suggest(
-                    sample, plan.build, plan.graphs, settings, run=run, rng=label_rng
-                )
+                suggestion = suggest(sample, names, settings, n_jobs=run.n_jobs, rng=rngs.pilot)
                 settings = replace(settings, n_clusters=suggestion.n_clusters)
+        plan = plan_graphs(rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch)
         with watch.stage("graph"):
             graph = rows.derive(plan.build)
             moments = graph.map_reduce(graph_moments, stage="graph")
         found = cluster_graph(
-            graph, moments, plan.graphs, settings,
-            engine=engine, run=run, rng=label_rng, watch=watch,
+            graph, sample, moments, plan, settings,
+            engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
     return Result(
-        model=plan.model(found.bases, found.centers, settings),
+        model=plan.model(found.clusters, found.centers),
         bases=found.bases,
-        rank=found.rank,
         view_weights=plan.view_weights,
         inertia=found.inertia,
         n_failed=moments.n_failed,
         settings=settings,
+        decision=plan.decision,
+        tried=found.clusters.tried,
         embedding=found.embedding,
         labels=found.labels,
         n_iter=found.n_iter,
@@ -146,48 +147,80 @@ def fit(
     )
 
 
-def plan_graphs(
+@dataclass(frozen=True)
+class Rngs:
+    """Randomness, split so that what one part draws changes nothing for the others."""
+
+    sample: np.random.Generator
+    pilot: np.random.Generator
+    labels: np.random.Generator
+    repeats: tuple[np.random.Generator, ...]
+
+    @classmethod
+    def spawned(cls, rng: np.random.Generator, settings: Settings) -> Rngs:
+        """One generator for each part, and for each repeat."""
+        sample, pilot, labels, *repeats = rng.spawn(settings.n_repeats + 3)
+        return cls(sample, pilot, labels, tuple(repeats))
+
+
+def open_sample(
     arrays: Sequence[Any],
-    names: Sequence[str],
     settings: Settings,
     *,
     engine: Engine,
     run: Run,
-    rngs: Sequence[np.random.Generator],
+    rng: np.random.Generator,
     watch: Stopwatch,
-) -> tuple[Rows, SampledRows, GraphPlan]:
-    """Open rows, take a sample, scale and choose graphs by it.
-
-    ``rngs`` are one for the sample and one for each repeat.
-    """
-    sample_rng, *repeat_rngs = rngs
+) -> tuple[Rows, SampledRows, npt.NDArray[np.int64]]:
+    """The rows, a sample of them in memory, and its rows' numbers."""
     with watch.stage("sample"):
         rows = engine.open(arrays, run)
-        n_wanted = count_sample_rows(max(settings.n_anchors))
-        numbers = choose_rows(rows.n_rows, n_wanted, sample_rng)
+        n_wanted = count_sample_rows(settings.most_anchors, settings.n_clusters)
+        numbers = choose_rows(rows.n_rows, n_wanted, rng)
         sample = rows.sample_rows(numbers)
         present = side_by_side(sample.arrays)
         if present is not None:  # here, where rows' own numbers are known
             refuse_samples_without_views(present, numbers)
-        scalers = tuple(
-            fit_scaler(array, name=name, kind=kind, numbers=numbers)
-            for array, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
-        )
+    return rows, sample, numbers
+
+
+def plan_graphs(
+    rows: Rows,
+    sample: SampledRows,
+    numbers: npt.NDArray[np.int64],
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    run: Run,
+    rngs: Rngs,
+    watch: Stopwatch,
+) -> GraphPlan:
+    """Decide which way to go, scale and choose graphs, all by the sample."""
+    for array, name in zip(sample.arrays, names, strict=True):
+        fit_scaler(array, name=name, kind=None, numbers=numbers)  # refuses what makes no sense
+    with watch.stage("pilot"):
+        decision = decide(sample, names, settings, rng=rngs.pilot, n_jobs=run.n_jobs)
     with watch.stage("anchors"):
-        graphs, weights = choose_graphs(rows, sample, scalers, settings, repeat_rngs)
-        plan = GraphPlan(
-            scalers=scalers,
-            graphs=graphs,
-            view_weights=weights,
-            build=GraphRows(scalers, graphs),
-        )
-    return rows, sample, plan
+        if decision.way == "evident":
+            scalers, weights = decision.scalers, np.full(len(names), 1.0 / len(names))
+            graphs: tuple[AnchorGraph, ...] = (evident_graph(decision),)
+        else:
+            scalers = fit_scalers(sample, names, decision.kinds, settings)
+            graphs, weights = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
+    return GraphPlan(
+        scalers=scalers,
+        graphs=graphs,
+        view_weights=weights,
+        decision=decision,
+        build=GraphRows(scalers, graphs),
+    )
 
 
 def cluster_graph(
     graph: Rows,
+    sample: SampledRows,
     moments: Moments,
-    graphs: Sequence[AnchorGraph],
+    plan: GraphPlan,
     settings: Settings,
     *,
     engine: Engine,
@@ -197,26 +230,28 @@ def cluster_graph(
 ) -> Clustering:
     """Embed and label graph rows whose sums are known."""
     with watch.stage("spectrum"):
-
-        def sum_quartics(transforms: Sequence[Array]) -> Array:
-            return graph.map_reduce(partial(_quartics, transforms=transforms), stage="vectors")
-
-        bases, rank = find_bases(
-            moments, graphs, settings, n_rows=graph.n_rows, sum_quartics=sum_quartics
-        )
+        bases = find_bases(moments, plan.graphs, settings)
+    with watch.stage("clusters"):
+        if settings.is_litekmeans:
+            found = embed_as_published(bases)
+        else:
+            few = graph if sample.n_rows == graph.n_rows else sample.derive(plan.build)
+            tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
+            seed = int(rng.integers(2**30))
+            found = find_clusters(
+                tile, moments, bases, plan, settings, seed=seed, n_jobs=run.n_jobs
+            )
     with watch.stage("embedding"):
-        transforms = tuple(basis.transform for basis in bases)
-        embed = partial(_embed, transforms=transforms, row_norm=settings.row_norm)
-        embedding = graph.map_rows(embed, stage="embedding")
+        embedding = graph.map_rows(partial(_embed, embedding=found.embedding), stage="embedding")
     with watch.stage("labels"):
         embedded = engine.open([embedding], run)
-        centers, inertia, n_iter = _place_centers(embedded, settings, rng, run.n_jobs)
+        centers, inertia, n_iter = _place_centers(embedded, found.centers, settings, rng)
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     return Clustering(
         embedding=embedding,
         labels=labels,
+        clusters=found,
         bases=bases,
-        rank=rank,
         centers=centers,
         inertia=inertia,
         n_iter=n_iter,
@@ -224,42 +259,52 @@ def cluster_graph(
 
 
 def _place_centers(
-    embedded: Rows, settings: Settings, rng: np.random.Generator, n_jobs: int
+    embedded: Rows, start: Array, settings: Settings, rng: np.random.Generator
 ) -> tuple[Array, float, int]:
     """Centres (k, c) of embedding rows, the rows' inertia, and the number of sweeps over them."""
-    k = settings.known_clusters
-    numbers = choose_rows(embedded.n_rows, count_start_rows(k), rng)
-    sample = embedded.sample_rows(numbers).arrays[0]
     if settings.is_litekmeans:
-        warn_of_alike(sample, k)
-        starts = (sample[chosen] for chosen in draw_starts(len(sample), k, rng))
-
-        def over(function: Any) -> Any:
-            return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
-
-        best = litekmeans(over, starts)
-        return best.compared, best.inertia, best.n_iter
+        return _place_as_published(embedded, settings.known_clusters, rng)
 
     def sweep(centers: Array) -> Assignment:
         return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
 
-    start = find_centers(sample, settings, seed=int(rng.integers(2**30)), n_jobs=n_jobs)
     centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
     return centers, last.inertia, n_iter
 
 
-def find_centers(sample: Array, settings: Settings, *, seed: int, n_jobs: int) -> Array:
-    """Centres (k, c) of sampled embedding rows: the best of many starts of k-means."""
-    with thread_pool(n_jobs) as pool:
-        return start_centers(
-            sample,
-            settings.known_clusters,
-            n_init=settings.n_init,
-            max_iter=settings.max_iter,
-            tol=settings.tol,
-            seed=seed,
-            each=pool.map,
-        )
+def _place_as_published(
+    embedded: Rows, k: int, rng: np.random.Generator
+) -> tuple[Array, float, int]:
+    numbers = choose_rows(embedded.n_rows, count_sample_rows(0, k), rng)
+    sample = embedded.sample_rows(numbers).arrays[0]
+    warn_of_alike(sample, k)
+    starts = (sample[chosen] for chosen in draw_starts(len(sample), k, rng))
+
+    def over(function: Any) -> Any:
+        return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
+
+    best = litekmeans(over, starts)
+    return best.compared, best.inertia, best.n_iter
+
+
+def find_clusters(
+    tile: GraphTile,
+    moments: Moments,
+    bases: tuple[Basis, ...],
+    plan: GraphPlan,
+    settings: Settings,
+    *,
+    seed: int,
+    n_jobs: int,
+) -> Clusters:
+    """Clusters of a sample's graph rows, in the way that was decided."""
+    sample = SampleGraph.of(tile, bases, moments.column_sums, plan.graphs, settings)
+    if plan.decision.way in ("gap", "evident"):
+        return cluster_by_gap(sample, settings)
+    has_communities = settings.is_open and settings.known_clusters > 1
+    return cluster_by_modularity(
+        sample, settings, has_communities=has_communities, seed=seed, n_jobs=n_jobs
+    )
 
 
 def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
@@ -277,14 +322,12 @@ def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: R
 # Engines call these with a tile and the number of its first row, wherever the tile is.
 
 
-def _quartics(tile: GraphTile, first_row: int, *, transforms: Sequence[Array]) -> Array:
-    return quartic_sums(tile, transforms)
+def _gather(tile: GraphTile, first_row: int) -> list[GraphTile]:
+    return [tile]  # lists add up in the order of rows
 
 
-def _embed(
-    tile: GraphTile, first_row: int, *, transforms: Sequence[Array], row_norm: bool
-) -> Array:
-    return embed_rows(tile, transforms, row_norm=row_norm)
+def _embed(tile: GraphTile, first_row: int, *, embedding: Embedding) -> Array:
+    return embedding.rows(tile)
 
 
 def _on_rows(tile: list[Array], first_row: int, *, function: Any) -> Any:

@@ -20,8 +20,7 @@ from manyview.stages.anchors import (
     FEW_ROWS,
     anchors_of_few,
     best_start,
-    n_first_rows,
-    refine_anchors,
+    place_anchors,
 )
 from manyview.stages.fusion import (
     EARLY_SHARE,
@@ -34,8 +33,8 @@ from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
-from manyview.stages.sampling import choose_rows, spread_evenly
-from manyview.stages.scaling import Scaler
+from manyview.stages.sampling import ROWS_PER_ANCHOR, choose_rows, spread_evenly
+from manyview.stages.scaling import Scaler, apply_to_sample, fit_scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -44,13 +43,15 @@ from manyview.stages.view_weights import (
 )
 from manyview.views.selection import find_present, side_by_side
 
+WHITENING = (0.5, 0.25)
+"""How far principal axes are evened out, in turn over the repeats."""
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
-_PUBLISHED_SWEEPS = 100
+_SWEEPS_OF_ALL = 100
 
 
 @dataclass(frozen=True)
-class _Columns:
+class Columns:
     """Scaled columns of one view, or of several side by side, of a tile of raw rows.
 
     With ``single``, in single precision: enough to place anchors, and twice as fast.
@@ -59,12 +60,28 @@ class _Columns:
     scalers: tuple[Scaler, ...]
     views: tuple[int, ...]
     factors: tuple[float, ...]
+    whitening: float = 0.0
     single: bool = False
 
+    @classmethod
+    def of(cls, scalers: tuple[Scaler, ...], graph: AnchorGraph) -> Columns:
+        """Those that a graph sees."""
+        return cls(scalers, graph.views, graph.view_scales, graph.whitening)
+
     def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
-        parts = [self.scalers[v].apply(tile[v], first_row) for v in self.views]
-        rows = join_views(parts, self.factors)
-        return rows.single() if self.single else rows
+        """The columns of a tile."""
+        parts = []
+        for v in self.views:
+            rows = self.scalers[v].apply(tile[v], first_row)
+            weights = self.scalers[v].axis_weights(self.whitening)
+            parts.append(rows if weights is None else replace(rows, matrix=rows.matrix * weights))
+        joined = join_views(parts, self.factors)
+        return joined.single() if self.single else joined
+
+    @property
+    def is_like_text(self) -> bool:
+        """Whether nearly all is zero in all of the views."""
+        return all(self.scalers[v].is_like_text for v in self.views)
 
     def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
         """Numbers of the sampled rows that have the view; all, if there are several."""
@@ -77,6 +94,20 @@ class _Columns:
         squares = [factor * factor for factor in self.factors]
         energies = [self.scalers[v].energy for v in self.views]
         return sum(s * e for s, e in zip(squares, energies, strict=True)) / sum(squares)
+
+
+def fit_scalers(
+    sample: SampledRows,
+    names: Sequence[str],
+    kinds: Sequence[str | None],
+    settings: Settings,
+    numbers: Any = None,
+) -> tuple[Scaler, ...]:
+    """Each view's scaler, with its principal axes."""
+    return tuple(
+        fit_scaler(array, name=name, kind=kind, numbers=numbers, n_axes=settings.n_axes)
+        for array, name, kind in zip(sample.arrays, names, kinds, strict=True)
+    )
 
 
 def choose_graphs(
@@ -92,7 +123,12 @@ def choose_graphs(
     ("early").
     """
     n_views = len(scalers)
-    settings = _with_finer_anchors(settings, sample)
+    applied = [apply_to_sample(*each) for each in zip(scalers, sample.arrays, strict=True)]
+    sample = sample.with_arrays([array for array, _ in applied])
+    make = partial(
+        _make_graphs, rows, sample, scalers, settings=settings, finer=_finer_anchors(sample)
+    )
+    scalers = tuple(scaler for _, scaler in applied)
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights in ("agreement", "amgl")
     weights = np.full(n_views, 1.0 / n_views)
@@ -100,14 +136,15 @@ def choose_graphs(
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
     for repeat, rng in enumerate(rngs):
+        whitening = WHITENING[repeat % len(WHITENING)]
         names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
         late_rngs = [_rng_of(rng, name) for name in names]
         (early_rng,) = rng.spawn(1)
         late: list[list[AnchorGraph]] = []
         if early_share < 1.0 or (weighs and repeat == 0):
             for v, late_rng in enumerate(late_rngs):
-                columns = _Columns(scalers, (v,), (1.0,))
-                late.append(_make_graphs(rows, sample, columns, settings, repeat, late_rng))
+                columns = Columns(scalers, (v,), (1.0,), whitening)
+                late.append(make(columns, repeat=repeat, rng=late_rng))
         if weighs and repeat == 0:
             weights = _weigh_views(sample, scalers, late, settings)
         if early_share < 1.0:
@@ -115,111 +152,143 @@ def choose_graphs(
                 graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
         if early_share > 0.0:
             views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
-            columns = _Columns(scalers, views, factors)
-            early = _make_graphs(rows, sample, columns, settings, repeat, early_rng)
+            columns = Columns(scalers, views, factors, whitening)
+            early = make(columns, repeat=repeat, rng=early_rng)
             graphs += _sharing(early, early_share)
     return tuple(graphs), weights
 
 
-def _with_finer_anchors(settings: Settings, sample: SampledRows) -> Settings:
-    """Up to twice as many anchors, if the number was left to us, where samples lack views.
+def _finer_anchors(sample: SampledRows) -> float:
+    """How many times as many anchors as usual there are where samples lack views: up to two.
 
     A sample with all views is placed by anchors in each of them; one with a single view by those alone.
     """
     present = side_by_side(sample.arrays)
-    if present is None or not settings.are_anchors_auto:
-        return settings
-    factor = min(1.0 + 3.0 * float((~present).mean()), 2.0)
-    return replace(settings, n_anchors=tuple(int(factor * m) for m in settings.n_anchors))
+    return 1.0 if present is None else min(1.0 + 3.0 * float((~present).mean()), 2.0)
 
 
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
-    columns: _Columns,
+    scalers: tuple[Scaler, ...],
+    columns: Columns,
+    *,
     settings: Settings,
+    finer: float,
     repeat: int,
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
-    """One graph for each pair of a number of anchors and an alpha."""
+    """One graph for each pair of a number of anchors and an alpha.
+
+    ``columns`` are of the sample, whose rows are scaled already; ``scalers`` are those of all rows.
+    """
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     unit = columns.energy if settings.is_alpha_relative else 1.0
+    # Without scaling, values may be too large or small for single precision.
+    is_scaled = all(kind is not None for kind in settings.scaling)
+    chosen = settings.for_graph(len(described), is_like_text=columns.is_like_text)
     graphs = []
-    for wanted in settings.n_anchors:
-        n_anchors = wanted
-        if settings.are_anchors_auto:
-            n_anchors = min(wanted, _most_anchors(len(described), columns, settings.n_clusters))
-        anchors = _find_anchors(rows, sample, columns, n_anchors, settings, rng)
-        for alpha in settings.alpha:
+    for n_anchors in chosen.n_anchors:
+        if settings.n_anchors is None:
+            n_anchors = min(int(finer * n_anchors), max(len(described) // 3, n_anchors))
+        if settings.is_litekmeans:
+            anchors = _find_anchors_as_published(rows, sample, columns, n_anchors, rng)
+        elif settings.anchor_method == "kmeans-all":
+            all_rows = rows.derive(replace(columns, scalers=scalers, single=is_scaled))
+            anchors = _find_anchors_of_all(all_rows, sample, columns, n_anchors, rng)
+        else:
+            anchors = _find_anchors(sample, columns, n_anchors, settings, rng)
+        for alpha in chosen.alpha:
             graph = AnchorGraph(
                 views=columns.views,
                 view_scales=columns.factors,
                 anchors=anchors,
                 alpha=alpha * unit,
-                locality=settings.locality,
+                locality=chosen.locality,
                 repeat=repeat,
+                n_neighbors=chosen.n_neighbors,
+                whitening=columns.whitening,
             )
             graphs.append(replace(graph, method=method_for(graph, pilot)))
     return graphs
 
 
-def _most_anchors(n_rows: int, columns: _Columns, n_clusters: int | None) -> int:
-    """A third of the rows; a tenth where nearly all is zero, but two a cluster.
+def _find_anchors_as_published(
+    rows: Rows, sample: SampledRows, columns: Columns, n_anchors: int, rng: np.random.Generator
+) -> Array:
+    """Anchors (m, d) by the authors' k-means on all rows, which are not scaled."""
+    described = columns.described(sample)
+    drawn = draw_starts(len(described), n_anchors, rng)
+    each = (columns(sample.sample_rows(described[few]).arrays, 0).dense() for few in drawn)
+    return litekmeans(partial(rows.derive(columns).map_reduce, stage="anchors"), each).centers
 
-    The mean of three texts remembers their words: it explains them well, and texts it has not seen
-    badly. The mean of ten is more like others. While the number of clusters is not known, two stand
-    in for it.
-    """
-    k = n_clusters or 2
-    most = max(n_rows // 3, k)
-    if all(columns.scalers[v].is_like_text for v in columns.views):
-        return min(most, max(n_rows // 10, 2 * k))
-    return most
+
+def _find_anchors_of_all(
+    rows: Rows, sample: SampledRows, columns: Columns, n_anchors: int, rng: np.random.Generator
+) -> Array:
+    """Anchors (m, d) by k-means on all rows."""
+    start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
+    if isinstance(start, IncompleteRows):
+        few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
+        anchors = columns(few.arrays, 0).dense()
+    else:
+        anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
+    return lloyd(_sweep(rows), anchors, max_iter=_SWEEPS_OF_ALL)[0]
 
 
 def _find_anchors(
-    rows: Rows,
     sample: SampledRows,
-    columns: _Columns,
+    columns: Columns,
     n_anchors: int,
     settings: Settings,
     rng: np.random.Generator,
 ) -> Array:
-    """Anchors (m, d) in scaled coordinates, by the method that was asked for.
+    """Anchors (m, d) in scaled coordinates: given, random rows, or by k-means on the sample.
 
     There are fewer than asked for where fewer rows have the view.
     """
     method, described = settings.anchor_method, columns.described(sample)
     if not isinstance(method, str):
         given = [method[v] for v in range(len(method))]
-        return columns(given, 0).dense()
-    if settings.is_litekmeans:
-        drawn = draw_starts(len(described), n_anchors, rng)
-        each = (columns(sample.sample_rows(described[few]).arrays, 0).dense() for few in drawn)
-        over = partial(rows.derive(columns).map_reduce, stage="anchors")
-        return litekmeans(over, each).centers
-    # Without scaling, values may be too large or small for single precision.
-    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
-    if method == "kmeans-all":
-        start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
-        if isinstance(start, IncompleteRows):
-            few = sample.sample_rows(choose_rows(sample.n_rows, n_anchors, rng))
-            anchors = columns(few.arrays, 0).dense()
-        else:
-            anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
-        return lloyd(_sweep(rows.derive(placing)), anchors, max_iter=_PUBLISHED_SWEEPS)[0]
+        raw = tuple(replace(scaler, is_applied=False) for scaler in columns.scalers)
+        return replace(columns, scalers=raw)(given, 0).dense()
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
     if method == "kmeans" and n_rows <= FEW_ROWS:
         every = columns(sample.sample_rows(described).arrays, 0)
-        if isinstance(every, ScaledRows) and every.matrix.shape[1] >= 2 * n_rows:
+        if (
+            isinstance(every, ScaledRows)
+            and every.lean is None
+            and every.matrix.shape[1] >= 2 * n_rows
+        ):
             return anchors_of_few(every, starts)
     anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":
         return anchors
-    first = sample.sample_rows(described[choose_rows(n_rows, n_first_rows(n_anchors), rng)])
-    return refine_anchors(anchors, _sweep(first.derive(placing)), _sweep(sample.derive(placing)))
+    anchors = _distinct(anchors, sample, columns, described, rng)
+    some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
+    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
+    return place_anchors(anchors, _sweep(some.derive(placing)))
+
+
+def _distinct(
+    anchors: Array,
+    sample: SampledRows,
+    columns: Columns,
+    described: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+) -> Array:
+    """Anchors, those that repeat others exchanged for other rows where these differ."""
+    first = np.sort(np.unique(anchors, axis=0, return_index=True)[1])
+    n_wanted = len(anchors) - len(first)
+    if n_wanted == 0:
+        return anchors
+    others = described[choose_rows(len(described), 2 * len(anchors), rng)]
+    rows = columns(sample.sample_rows(others).arrays, 0).dense()
+    every = np.concatenate([anchors[first], rows])
+    distinct = np.sort(np.unique(every, axis=0, return_index=True)[1])
+    return every[distinct[: len(anchors)]]
 
 
 def _sweep(rows: Rows) -> Sweep:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.stages.embedding import embed_rows
+from manyview.stages.embedding import Embedding
 from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
 from manyview.stages.labels import label_rows
@@ -24,11 +24,8 @@ class FittedModel:
 
     scalers: tuple[Scaler, ...]  # one per view
     graphs: tuple[AnchorGraph, ...]  # repeat by repeat
-    transforms: tuple[
-        Array, ...
-    ]  # (M, c), one per repeat: graph rows times this are embedding rows
-    row_norm: bool  # whether embedding rows are scaled to unit length
-    centers: Array  # (k, total c), cluster centres in the embedding
+    embedding: Embedding  # what makes embedding rows of graph rows
+    centers: Array  # (k, c), cluster centres in the embedding
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
@@ -37,7 +34,7 @@ class FittedModel:
 
     def embed(self, tile: Any, first_row: int) -> Array:
         """Embedding rows of a tile of raw rows."""
-        return embed_rows(self._build(tile, first_row), self.transforms, row_norm=self.row_norm)
+        return self.embedding.rows(self._build(tile, first_row))
 
     def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
         """Labels of a tile of raw rows."""
@@ -61,11 +58,11 @@ class FittedModel:
         scalers = [self.scalers[v] for v in graph.views]
         if not all(scaler.is_linear for scaler in scalers):
             return graph.anchors
-        ends = np.cumsum([len(scaler.shift) for scaler in scalers])
+        ends = np.cumsum([scaler.width for scaler in scalers])
         parts = np.split(graph.anchors, ends[:-1], axis=1)
         return np.concatenate(
             [
-                scaler.invert(part / factor if factor > 0 else part)
+                scaler.invert(part / factor if factor > 0 else part, graph.whitening)
                 for scaler, part, factor in zip(scalers, parts, graph.view_scales, strict=True)
             ],
             axis=1,
@@ -74,12 +71,13 @@ class FittedModel:
     def check(self) -> None:
         """Raise ValueError unless the arrays fit together."""
         for graph in self.graphs:
-            width = sum(len(self.scalers[v].shift) for v in graph.views)
+            width = sum(self.scalers[v].width for v in graph.views)
             if graph.anchors.shape[1] != width or len(graph.views) != len(graph.view_scales):
                 raise ValueError("anchors do not fit the views")
-        for repeat, transform in enumerate(self.transforms):
+        parts = [*enumerate(self.embedding.transforms), *enumerate(self.embedding.communities)]
+        for repeat, of_anchors in parts:
             size = sum(len(graph.anchors) for graph in self.graphs if graph.repeat == repeat)
-            if transform.shape[0] != size:
+            if of_anchors.shape[0] != size:
                 raise ValueError("the embedding does not fit the anchors")
-        if self.centers.shape[1] != sum(transform.shape[1] for transform in self.transforms):
+        if self.centers.shape[1] != self.embedding.width:
             raise ValueError("the centres do not fit the embedding")

@@ -22,13 +22,15 @@ from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
 from manyview.sources.packing import Arrays, pack, unpack
+from manyview.stages.axes import Axes
+from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 _REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
@@ -49,8 +51,7 @@ def write_model(
             {
                 "scalers": [asdict(scaler) for scaler in model.scalers],
                 "graphs": [asdict(graph) for graph in model.graphs],
-                "transforms": list(model.transforms),
-                "row_norm": model.row_norm,
+                "embedding": asdict(model.embedding),
                 "centers": model.centers,
             },
             arrays,
@@ -127,16 +128,25 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         )
         for graph in content["graphs"]
     )
-    transforms = tuple(content["transforms"])
-    model = FittedModel(scalers, graphs, transforms, content["row_norm"], content["centers"])
+    if "embedding" in content:
+        parts = content["embedding"]
+        communities = tuple(parts["communities"])
+        embedding = Embedding(
+            **{**parts, "transforms": tuple(parts["transforms"]), "communities": communities}
+        )
+    else:  # up to format 2
+        embedding = Embedding(tuple(content["transforms"]), content["row_norm"])
+    model = FittedModel(scalers, graphs, embedding, content["centers"])
     model.check()
     return model
 
 
 def _build_scaler(content: dict[str, Any]) -> Scaler:
-    quantiles = content["quantiles"]
     content.pop("fill", None)  # of files of earlier versions, where only impute="mean" used it
-    return Scaler(**{**content, "quantiles": None if quantiles is None else Quantiles(**quantiles)})
+    for name, kind in (("quantiles", Quantiles), ("axes", Axes)):
+        if content.get(name) is not None:
+            content[name] = kind(**content[name])
+    return Scaler(**content)
 
 
 def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:

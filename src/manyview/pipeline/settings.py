@@ -20,9 +20,13 @@ _FUSIONS = ("late", "early", "both")
 _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
 _VIEW_WEIGHTS = ("equal", "agreement", "amgl")
 
-_AUTO_ANCHORS = 300
-_AUTO_ALPHA = 0.01
-_AUTO_LOCALITY = 0.03
+MANY_ROWS = 5000
+"""From here on a row uses its nearest anchors only, of many more."""
+_AUTO_NEIGHBORS = 3
+_OF_GRAPHS = (
+    "n_anchors", "alpha", "locality", "n_neighbors", "scaling", "n_axes", "fusion", "view_weights",
+    "n_components",
+)  # fmt: skip
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES = 1 << 30
 
@@ -33,10 +37,13 @@ class Settings:
 
     The names are the estimator's; ``n_anchors`` and ``alpha`` are tuples (one graph of each view for
     every pair of them), ``scaling`` has one kind per view ("auto" is settled by the sample),
-    ``anchor_method`` is a name or one array of anchors per view. Three more are settled on the way:
-    without ``n_clusters`` it is suggested by the sample; without ``n_components``, vectors that sit
-    on a handful of rows are left out and the others are weighted by their strength; and with
-    ``are_anchors_auto`` there are more anchors where samples lack views.
+    ``anchor_method`` is a name or one array of anchors per view. What is "auto" or None where a number
+    is expected is settled on the way: ``n_clusters`` by the sample; ``n_anchors``, ``alpha``,
+    ``locality`` and ``n_neighbors`` for each graph, by :meth:`for_graph`; ``n_axes`` for each view;
+    without ``n_components``, vectors that sit on a handful of rows are left out and the others are
+    weighted by their strength. ``has_many_rows`` says which kind of graph suits them;
+    ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
+    ``many_anchors`` is what ``n_anchors`` is on "auto" where rows are many.
 
     The last five are what only the published variants change: whether anchors' columns are scaled by
     the inverse square root of their sums, whether embedding rows are scaled to unit length, whether
@@ -45,19 +52,22 @@ class Settings:
     """
 
     n_clusters: int | None
-    n_anchors: tuple[int, ...]
-    alpha: tuple[float, ...]
-    locality: float
+    n_anchors: tuple[int, ...] | None
+    alpha: tuple[float, ...] | None
+    locality: float | None
+    n_neighbors: int | str | None
+    n_axes: int | str | None
     scaling: tuple[str | None, ...]
     fusion: str
     n_repeats: int
     view_weights: str | tuple[float, ...]
     n_components: int | None
     anchor_method: str | tuple[npt.NDArray[np.float64], ...]
-    n_init: int
     max_iter: int
     tol: float
-    are_anchors_auto: bool = False
+    has_many_rows: bool = False
+    may_be_evident: bool = False
+    many_anchors: int = 1000
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
@@ -65,10 +75,41 @@ class Settings:
     starts_are_shared: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Whether a few rows are asked which way to go."""
+        is_usual = self.row_norm and isinstance(self.anchor_method, str)
+        return is_usual and self.n_components is None
+
+    @property
     def known_clusters(self) -> int:
         """The number of clusters, once it is settled."""
         assert self.n_clusters is not None
         return self.n_clusters
+
+    def for_graph(self, n_rows: int, *, is_like_text: bool) -> GraphSettings:
+        """What the graph of some views is made with, from ``n_rows`` rows that have them."""
+        n_neighbors = self.n_neighbors
+        if n_neighbors == "auto":
+            n_neighbors = _AUTO_NEIGHBORS if self.has_many_rows and not is_like_text else None
+        is_local = n_neighbors is not None
+        k = self.n_clusters or 2
+        n_anchors = self.n_anchors
+        if n_anchors is None:
+            many = self.many_anchors if is_local else None
+            n_anchors = (_count_anchors(n_rows, k, many=many, is_like_text=is_like_text),)
+        return GraphSettings(
+            n_anchors,
+            self.alpha or ((0.1,) if is_local else (0.01,)),
+            (0.0 if is_local else 0.03) if self.locality is None else self.locality,
+            n_neighbors,  # type: ignore[arg-type]
+        )
+
+    @property
+    def most_anchors(self) -> int:
+        """As many anchors as a graph can have."""
+        if self.n_anchors is not None:
+            return max(self.n_anchors)
+        return self.for_graph(1 << 62, is_like_text=False).n_anchors[0]
 
     @property
     def n_vectors(self) -> int:
@@ -76,9 +117,31 @@ class Settings:
         return self.n_components or n_vectors_for(self.known_clusters)
 
 
+@dataclass(frozen=True)
+class GraphSettings:
+    """What one graph is made with: a graph for every pair of a number of anchors and an alpha."""
+
+    n_anchors: tuple[int, ...]
+    alpha: tuple[float, ...]
+    locality: float
+    n_neighbors: int | None
+
+
+def _count_anchors(n_rows: int, k: int, *, many: int | None, is_like_text: bool) -> int:
+    """As many anchors as help, but a share of the rows at most, and as many as clusters.
+
+    The mean of three texts remembers their words: it explains them well, and texts it has not seen
+    badly. The mean of ten is more like others.
+    """
+    if many is not None:
+        return max(min(max(many, 2 * k), n_rows // 6), k)
+    count = max(min(300, n_rows // 3), k)
+    return min(count, max(n_rows // 10, 2 * k)) if is_like_text else count
+
+
 def n_vectors_for(n_clusters: int) -> int:
-    """Vectors kept by default: half as many again as clusters, two more at least."""
-    return n_clusters + max(2, n_clusters // 2)
+    """Vectors kept by default: half as many again as clusters, but two to twenty more."""
+    return n_clusters + min(max(2, n_clusters // 2), 20)
 
 
 def published_parameters(
@@ -103,7 +166,8 @@ def published_parameters(
         "view_weights": "equal",
         "n_components": n_clusters,
         "anchor_method": "kmeans-all",
-        "n_init": 10,
+        "n_neighbors": None,
+        "n_axes": None,
         "max_iter": 100,
         "tol": 1e-4,
         "variant": variant,
@@ -125,7 +189,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
             "n_clusters",
             f"must not exceed the number of samples; got {k} for {count(n, 'sample')}.",
         )
-    anchor_method, n_anchors = _anchors(params, given, k)
+    anchor_method, n_anchors = _anchors(params, given)
     is_given = not isinstance(anchor_method, str)
     if is_given:
         anchor_method = tuple(anchor_method[i] for i in kept)
@@ -139,23 +203,26 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         )
     kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
     # Given anchors are the same every time.
-    n_repeats = 1 if is_given else _count_repeats(views, max(n_anchors))
+    has_many_rows = not is_given and n >= MANY_ROWS
+    n_repeats = 1 if is_given else _count_repeats(views, max(n_anchors or (300,)))
     variant = params.get("variant")
     return Settings(
         n_clusters=k,
         n_anchors=n_anchors,
-        alpha=_numbers(params, "alpha", _nonnegative, auto=_AUTO_ALPHA),
-        locality=_settled(params, "locality", _nonnegative, auto=_AUTO_LOCALITY),
+        alpha=_numbers(params, "alpha", _nonnegative),
+        locality=_settled(params, "locality", _nonnegative, auto=None),
+        n_neighbors=_optional_count(params, "n_neighbors"),
+        n_axes=_optional_count(params, "n_axes"),
         scaling=kinds,
         fusion=fusion,
         n_repeats=_settled(params, "n_repeats", check_count, auto=n_repeats),
         view_weights=_weights(params, given.n_views, kept),
         n_components=_settled(params, "n_components", check_count, auto=None),
         anchor_method=anchor_method,
-        n_init=check_count("n_init", params["n_init"]),
         max_iter=check_count("max_iter", params["max_iter"]),
         tol=_nonnegative("tol", params["tol"]),
-        are_anchors_auto=not is_given and is_auto(params["n_anchors"]),
+        has_many_rows=has_many_rows,
+        may_be_evident=variant is None and all(is_auto(params[name]) for name in _OF_GRAPHS),
         degree_norm=variant != "released",
         row_norm=variant is None,
         is_alpha_relative=variant is None,
@@ -192,30 +259,35 @@ def _choice(name: str, value: Any, options: Sequence[Any], *, auto: Any = None) 
     return value
 
 
+def _optional_count(params: Mapping[str, Any], name: str) -> int | str | None:
+    """A number, checked; "auto" and None mean something of their own."""
+    value = params[name]
+    return value if value is None or is_auto(value) else check_count(name, value)
+
+
 def _numbers(
-    params: Mapping[str, Any], name: str, check: Callable[[str, Any], Any], *, auto: Any
-) -> tuple[Any, ...]:
-    """One number or several, each checked."""
-    return (auto,) if is_auto(params[name]) else check_each(name, params[name], check)
+    params: Mapping[str, Any], name: str, check: Callable[[str, Any], Any]
+) -> tuple[Any, ...] | None:
+    """One number or several, each checked; None where they were left to us."""
+    return None if is_auto(params[name]) else check_each(name, params[name], check)
 
 
-def _anchors(params: Mapping[str, Any], views: Views, k: int | None) -> tuple[Any, tuple[int, ...]]:
+def _anchors(params: Mapping[str, Any], views: Views) -> tuple[Any, tuple[int, ...] | None]:
     """The anchor method (a name, or one array per view) and the numbers of anchors."""
     n, method = views.n_rows, params["anchor_method"]
     if isinstance(method, Iterable) and not isinstance(method, str):
         given = _given_anchors(method, views)
         sizes = {a.shape[0] for a in given}
-        wanted = _numbers(params, "n_anchors", check_count, auto=None)
-        if wanted != (None,) and sizes != set(wanted):
+        wanted = _numbers(params, "n_anchors", check_count)
+        if wanted is not None and sizes != set(wanted):
             raise ValueError(
                 f"n_anchors={params['n_anchors']!r}, but anchor_method gives "
                 f"{[a.shape[0] for a in given]} anchors. Leave n_anchors on 'auto'."
             )
         return given, (max(sizes),)
     _choice("anchor_method", method, _ANCHOR_METHODS)
-    auto = max(k or min(2, n), min(_AUTO_ANCHORS, n // 3))
-    counts = _numbers(params, "n_anchors", check_count, auto=auto)
-    if max(counts) > n:
+    counts = _numbers(params, "n_anchors", check_count)
+    if counts is not None and max(counts) > n:
         raise ParameterError(
             "n_anchors",
             "must not exceed the number of samples, among which anchors are chosen; got "

@@ -24,15 +24,14 @@ from manyview.engines.memory import Memory
 from manyview.engines.progress import progress_for
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
-from manyview.pipeline.fit import Outcome, find_centers, plan_graphs
+from manyview.pipeline.fit import Outcome, Rngs, find_clusters, plan_graphs
 from manyview.pipeline.settings import Settings, resolve
 from manyview.pipeline.spectrum import find_bases
-from manyview.stages.embedding import embed_rows, quartic_sums
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import GraphTile, stack_tiles
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
-from manyview.stages.sampling import count_sample_rows, count_start_rows
+from manyview.stages.sampling import count_sample_rows
 from manyview.stages.scaling import fit_scaler
 from manyview.views.container import Views
 from manyview.views.selection import (
@@ -108,15 +107,17 @@ class Stream:
         self, views: Views, settings: Settings, *, run: Run, rng: np.random.Generator
     ) -> None:
         self._settings, self._n_jobs = settings, run.n_jobs
-        *rngs, label_rng = rng.spawn(settings.n_repeats + 2)
-        self._seed = int(label_rng.integers(2**30))
+        rngs, watch = Rngs.spawned(rng, settings), Stopwatch()
+        self._seed = int(rngs.labels.integers(2**30))
         # All of these rows are the sample, so nothing was drawn from the first generator.
-        self._reservoir = Reservoir(count_start_rows(settings.known_clusters), rngs[0])
+        size = count_sample_rows(settings.most_anchors, settings.n_clusters)
+        self._reservoir = Reservoir(size, rngs.sample)
         with one_thread_per_product():
-            *_, self._plan = plan_graphs(
-                views.arrays, views.names, settings,
-                engine=Memory(), run=run, rngs=rngs, watch=Stopwatch(),
-            )  # fmt: skip
+            rows = Memory().open(views.arrays, run)
+            numbers = np.arange(rows.n_rows)
+            self._plan = plan_graphs(
+                rows, rows, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
+            )
         self._moments: Moments | None = None
         self.add(views.arrays)
 
@@ -147,25 +148,21 @@ class Stream:
         moments, settings, rows = self._moments, self._settings, self._reservoir.rows()
         stands_for = self.n_seen / len(rows)
         with one_thread_per_product():
-            bases, rank = find_bases(
-                moments,
-                self._plan.graphs,
-                settings,
-                n_rows=self.n_seen,
-                sum_quartics=lambda transforms: quartic_sums(rows, transforms) * stands_for,
+            bases = find_bases(moments, self._plan.graphs, settings)
+            found = find_clusters(
+                rows, moments, bases, self._plan, settings, seed=self._seed, n_jobs=self._n_jobs
             )
-            transforms = [basis.transform for basis in bases]
-            embedding = embed_rows(rows, transforms, row_norm=settings.row_norm)
-            centers = find_centers(embedding, settings, seed=self._seed, n_jobs=self._n_jobs)
-            inertia = assign(ScaledRows(embedding), centers).inertia * stands_for
+            embedding = ScaledRows(found.embedding.rows(rows))
+            inertia = assign(embedding, found.centers).inertia * stands_for
         return Outcome(
-            model=self._plan.model(bases, centers, settings),
+            model=self._plan.model(found, found.centers),
             bases=bases,
-            rank=rank,
             view_weights=self._plan.view_weights,
             inertia=inertia,
             n_failed=moments.n_failed,
             settings=settings,
+            decision=self._plan.decision,
+            tried=found.tried,
         )
 
 
@@ -182,7 +179,7 @@ class StreamStart:
         self._names, self._n_jobs = views.names, count_jobs(params["n_jobs"])
         # A start that fails is tried again with more rows, and must draw the same numbers.
         self._seed = seed
-        self._n_wanted = count_sample_rows(max(self._settings.n_anchors))
+        self._n_wanted = count_sample_rows(self._settings.most_anchors, self._settings.n_clusters)
         self._gathered: list[tuple[Any, ...]] = []
         self._stream: Stream | None = None
         self._outcome: Outcome | None = None
@@ -246,7 +243,7 @@ class StreamStart:
         views = Views(stack_rows(self._gathered), names=self._names)
         first = views[: self._n_wanted]  # so many, however they came in batches
         settings = self._settings
-        if first.n_rows < max(settings.n_anchors):  # asked for an answer before enough was seen
+        if first.n_rows < self._n_wanted:  # asked for an answer before enough was seen
             settings = resolve(self._params, first)
         rng = np.random.default_rng(self._seed)
         run = Run(self._n_jobs, progress_for(self._params["verbose"]))

@@ -12,11 +12,15 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 import manyview
 from manyview.explain.margins import graph_parts
+from manyview.pipeline.graphs import Columns
 from manyview.simplex import certify
-from manyview.stages.rows import side_by_side
+from manyview.stages.graph import AnchorGraph
+from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
 
@@ -86,20 +90,30 @@ def certify_solutions(model: FittedModel, rows: Views) -> dict[str, Any]:
         few = few[few.present.all(axis=1)]
     if len(few) == 0:
         return {"n_rows": 0, "worst": 0.0}
-    scaled = [s.apply(X) for s, X in zip(model.scalers, few.arrays, strict=True)]
     tile = model.graph_rows(few.arrays)
     worst = 0.0
     for part in graph_parts(model):
         graph = part.graph
+        scaled = Columns.of(model.scalers, graph)(few.arrays, 0).dense()
+        Z = tile.parts[graph.repeat][:, part.anchors]
+        among = None if graph.n_neighbors is None else _nearest(scaled, Z, graph)
         certificate = certify(
-            tile.parts[graph.repeat][:, part.anchors],
-            side_by_side([scaled[v] for v in graph.views], graph.view_scales).dense(),
+            Z,
+            scaled,
             graph.anchors,
             alpha=graph.alpha,
             locality=graph.locality,
+            among=among,
         )
         worst = max(worst, certificate.worst)
     return {"n_rows": len(few), "worst": float(f"{worst:.2g}")}
+
+
+def _nearest(rows: Array, Z: Any, graph: AnchorGraph) -> npt.NDArray[np.int64]:
+    """The anchors that each row may use; of equals, those that it does use."""
+    distances = cdist(rows, graph.anchors)
+    distances[Z.toarray() > 0] *= 1.0 - 1e-9
+    return np.argsort(distances, axis=1)[:, : graph.n_neighbors]
 
 
 def write_code(model: LMVSC, changed: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ from manyview.engines.base import Run, one_thread_per_product
 from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline import fit as pipeline
+from manyview.pipeline.fit import Rngs
 from manyview.pipeline.settings import published_parameters, resolve
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.fusion import graph_moments
@@ -86,16 +87,18 @@ def _fit_variant(
 ) -> Iterator[GridFit]:
     settings = resolve(params, views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
-    *rngs, _ = _spawn(first)
-    run = Run(n_jobs, SilentProgress())
+    rngs = Rngs.spawned(np.random.default_rng(first), settings)
+    run, watch = Run(n_jobs, SilentProgress()), Stopwatch()
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():
         started, cpu_started = time.perf_counter(), time.process_time()
-        rows, _, plan = pipeline.plan_graphs(
-            views.arrays, views.names, settings,
-            engine=engine, run=run, rngs=rngs, watch=Stopwatch(),
-        )  # fmt: skip
+        rows, sample, numbers = pipeline.open_sample(
+            views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
+        )
+        plan = pipeline.plan_graphs(
+            rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
+        )
         scalers, graphs = plan.scalers, plan.graphs
         shared["anchors"] = time.perf_counter() - started
         started = time.perf_counter()
@@ -108,7 +111,7 @@ def _fit_variant(
         shared["products"] = time.perf_counter() - started
         spent, cpu_shared = sum(shared.values()), time.process_time() - cpu_started
         for number, alpha in enumerate(alphas):
-            chosen = [replace(same[number], weight=1.0 / views.n_views) for same in of_view]
+            chosen = tuple(replace(same[number], weight=1.0 / views.n_views) for same in of_view)
             started, cpu_started = time.perf_counter(), time.process_time()
             graph = engine.open(products, run).derive(_Solved(chosen, views.n_features))
             moments = graph.map_reduce(graph_moments, stage="graph")
@@ -117,19 +120,15 @@ def _fit_variant(
             spent += solved
             watch, cpu_started = Stopwatch(), time.process_time()
             found = pipeline.cluster_graph(
-                graph, moments, chosen, replace(settings, alpha=(alpha,)),
-                engine=engine, run=run, rng=_spawn(first)[-1], watch=watch,
+                graph, sample, moments, replace(plan, graphs=chosen), settings,
+                engine=engine, run=run, watch=watch,
+                rng=Rngs.spawned(np.random.default_rng(first), settings).labels,
             )  # fmt: skip
             spent += sum(watch.seconds.values())
             seconds = {**shared, "graph": solved, **watch.seconds}
             cpu = cpu_solved + time.process_time() - cpu_started
             yield GridFit(alpha, params["variant"], found.labels, seconds, spent, cpu)
             spent = 0.0
-
-
-def _spawn(seed: int) -> list[np.random.Generator]:
-    """The generators that a fit with one anchor seed has: sample, anchors, labels."""
-    return np.random.default_rng(seed).spawn(3)
 
 
 def _multiply(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.checks import check_count
 from manyview.simplex.certificate import Certificate, certify
 from manyview.simplex.problem import GroupedAnchors, SimplexProblem, prepare
 from manyview.simplex.solver import (
@@ -48,6 +49,7 @@ def solve_simplex_qp(
     alpha: float = 0.0,
     locality: float = 0.0,
     method: str = "auto",
+    n_neighbors: int | None = None,
     n_jobs: int = 1,
 ) -> sparse.csr_array:
     """Weights of each row over the anchors that represent it best, exact to rounding.
@@ -71,6 +73,8 @@ def solve_simplex_qp(
         How; "auto" counts on a few rows. All give the same solution, at different speeds; "newton"
         and "complement" need a positive alpha, and lose digits where it is below 1e-3 of the anchors'
         energy ("auto" does not use them there).
+    n_neighbors : int or None
+        Only so many anchors may be used by a row: its nearest. None is all.
     n_jobs : int
         Threads to use.
 
@@ -91,14 +95,16 @@ def solve_simplex_qp(
     rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     anchors = np.asarray(A, dtype=np.float64)
     _check(rows, anchors, alpha, locality, method)
+    if n_neighbors is not None:
+        check_count("n_neighbors", n_neighbors)
     problem = prepare(anchors, alpha=alpha, locality=locality)
 
     def linear_terms(block: Any) -> npt.NDArray[np.float64]:
         return problem.linear_terms(block if sparse.issparse(block) else block.astype(np.float64))
 
-    if method == "auto":
+    if method == "auto" and n_neighbors is None:
         method = choose_method(problem, linear_terms(rows[pilot_rows(rows.shape[0])]))
-    solver = Solver(problem, method)
+    solver = Solver(problem, method, n_neighbors)
     step = product_rows(anchors.shape[1], problem.n_anchors)
 
     def solve_block(start: int) -> sparse.csr_array:

@@ -48,10 +48,13 @@ def certify(
     *,
     alpha: float = 0.0,
     locality: float = 0.0,
+    among: npt.NDArray[np.integer] | None = None,
 ) -> Certificate:
     """Certify weights ``Z`` (n, m) of rows ``X`` (n, d) over anchors ``A`` (m, d).
 
-    It is computed from the problem as stated, not from anything the solver prepared.
+    With ``among`` (n, r), the numbers of the anchors that each row was allowed to use, weights of others
+    are infeasible, and optimal is what is optimal among these. It is computed from the problem as
+    stated, not from anything the solver prepared.
 
     Examples
     --------
@@ -62,10 +65,11 @@ def certify(
     True
     """
     A = np.asarray(A, dtype=np.float64)
-    parts = [
-        _certify_rows(Z[i : i + _ROWS], X[i : i + _ROWS], A, alpha, locality)
-        for i in range(0, X.shape[0], _ROWS)
-    ]
+    parts = []
+    for i in range(0, X.shape[0], _ROWS):
+        rows = slice(i, i + _ROWS)
+        own = None if among is None else among[rows]
+        parts.append(_certify_rows(Z[rows], X[rows], A, alpha, locality, own))
     return Certificate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
@@ -75,6 +79,7 @@ def _certify_rows(
     A: Array,
     alpha: float,
     locality: float,
+    among: npt.NDArray[np.integer] | None,
 ) -> tuple[Array, Array, Array, Array]:
     center = A.mean(axis=0)
     anchors = A - center
@@ -100,8 +105,19 @@ def _certify_rows(
         fit = (((rows - z @ anchors) ** 2).sum(axis=1)) + alpha * (z**2).sum(axis=1)
         objective = fit + locality * (z * distances).sum(axis=1)
     level = (gradient * z).sum(axis=1)  # the multiplier of sum z = 1
+    negative = np.maximum(-z.min(axis=1), 0.0)
+    infeasibility = np.maximum(np.abs(z.sum(axis=1) - 1.0), negative)
+    if among is not None:
+        infeasibility = np.maximum(infeasibility, _others(z, among).max(axis=1, initial=0.0))
+        gradient, z = (np.take_along_axis(each, among, axis=1) for each in (gradient, z))
     gap = 2 * np.maximum(level - gradient.min(axis=1), 0.0)
     above = np.where(z > 0, np.abs(gradient - level[:, None]), level[:, None] - gradient)
     kkt = 2 * np.maximum(above.max(axis=1), 0.0)
-    infeasibility = np.maximum(np.abs(z.sum(axis=1) - 1.0), np.maximum(-z.min(axis=1), 0.0))
     return objective, kkt / scale, gap / scale, infeasibility
+
+
+def _others(z: Array, among: npt.NDArray[np.integer]) -> Array:
+    """Weights of anchors that a row was not allowed to use; the others as zero."""
+    left = z.copy()
+    np.put_along_axis(left, among, 0.0, axis=1)
+    return left

@@ -7,6 +7,8 @@ No single method is fast everywhere, and all are exact:
 - ``complement``: nearly all anchors in use;
 - ``newton``: more anchors in use than the rows have dimensions.
 
+Where a row may use only its nearest anchors, the active set solves that small problem.
+
 The method is chosen by counting, never by timing, so that results repeat.
 """
 
@@ -122,9 +124,13 @@ class Solver:
 
     problem: SimplexProblem
     method: str
+    n_neighbors: int | None = None
+    """How many of the anchors a row may use, the nearest; None is all."""
 
     def solve(self, B: Array) -> Solution:
         """Solve the rows whose linear terms are ``B`` (n, m)."""
+        if self.n_neighbors is not None:
+            return self._by_nearest(B, min(self.n_neighbors, B.shape[1]))
         solved = self._solve(B)
         return self._polish(B, solved) if self.problem.ridge > _STIFF else solved
 
@@ -179,6 +185,17 @@ class Solver:
 
         out = Solution.empty(*B.shape)
         n_failed = solve_by_active_set(self.problem.gram, B, out.indptr, out.indices, out.data)
+        return out.trimmed(n_failed=int(n_failed))
+
+    def _by_nearest(self, B: Array, r: int) -> Solution:
+        from manyview.simplex.kernels.nearest import solve_nearest
+
+        out = Solution.empty(len(B), r)
+        half_norms = 0.5 * np.diagonal(self.problem.gram)  # and a constant, which orders nothing
+        n_failed = solve_nearest(
+            self.problem.gram, B, half_norms, np.empty(r, np.int64),
+            out.indptr, out.indices, out.data,
+        )  # fmt: skip
         return out.trimmed(n_failed=int(n_failed))
 
     def _complete(

@@ -13,27 +13,20 @@ from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 from manyview.views.container import with_short_indices
 
-_FIRST_ROWS_PER_ANCHOR = 32
-_FIRST_SWEEPS, _LAST_SWEEPS = 10, 3
+_SWEEPS = 10
 FEW_ROWS = 2000
 """Most rows that :func:`anchors_of_few` is for."""
 _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
-def n_first_rows(n_anchors: int) -> int:
-    """Number of sampled rows that the first sweeps of the anchors' k-means see."""
-    return n_anchors * _FIRST_ROWS_PER_ANCHOR
+def place_anchors(starts: Array, sweep: Sweep) -> Array:
+    """Anchors by a few sweeps of k-means from ``starts`` (m, d).
 
-
-def refine_anchors(starts: Array, first: Sweep, last: Sweep) -> Array:
-    """Anchors by k-means from ``starts`` (m, d): most sweeps over few rows, the last over all.
-
-    Anchors need to lie where rows are, not to be a perfect k-means solution: sweeps over an eighth
-    of the sample bring them there, and a few over all of it settle them.
+    They need to lie where rows are, not to be a perfect k-means solution. One that no row is nearest to
+    is left out, as the second of two that are alike: rows would share their weights out among them.
     """
-    centers, _, _ = lloyd(first, starts, max_iter=_FIRST_SWEEPS)
-    centers, _, _ = lloyd(last, centers, max_iter=_LAST_SWEEPS)
-    return centers
+    centers, last, _ = lloyd(sweep, starts, max_iter=_SWEEPS)
+    return centers[last.counts > 0]
 
 
 def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
@@ -43,8 +36,7 @@ def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
     their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
     """
     placed = ScaledRows(_few_dimensions(rows))
-    sweep = partial(assign, placed)
-    centers = refine_anchors(placed.matrix[starts], sweep, sweep)
+    centers = place_anchors(placed.matrix[starts], partial(assign, placed))
     labels, _ = nearest_centers(placed, centers)
     counts = np.bincount(labels, minlength=len(starts))
     shares = 1.0 / np.maximum(counts, 1)[labels]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, sparse
 
+from manyview.stages.eigen import gram_eigenvectors
 from manyview.stages.graph import GraphTile
 from manyview.stages.rows import Array
-from manyview.stages.scaling import unit_rows
 
-_USELESS = 1e-10  # squared singular values below this share of the largest carry only rounding
 _POWER = 1.5  # of the squared singular values that weight vectors
+_LEAST_SHARE = 0.03  # of an average cluster's rows that a vector must sit on
+COMMUNITY_WEIGHT = 0.85
+"""Length of community shares beside embedding rows of unit length."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,9 @@ def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
     weight are left out, so there may be fewer than ``n_components``.
     """
-    values, vectors = leading_eigenvectors(gram, n_components)
+    values, vectors = gram_eigenvectors(gram, n_components)
     singular_values = np.sqrt(values)
     return Basis(scales[:, None] * canonical(vectors, values) / singular_values, singular_values)
-
-
-def leading_eigenvectors(gram: Array, count: int) -> tuple[Array, Array]:
-    """The largest eigenvalues and their vectors, descending; none that is rounding."""
-    M = len(gram)
-    values, vectors = linalg.eigh(gram, subset_by_index=(M - min(count, M), M - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
-    return values[useful], vectors[:, useful]
 
 
 def count_spare(n_components: int) -> int:
@@ -49,29 +42,30 @@ def count_spare(n_components: int) -> int:
     return n_components + max(8, n_components // 4)
 
 
-def quartic_sums(tile: GraphTile, transforms: Sequence[Array]) -> Array:
-    """Sum of the fourth powers of each repeat's embedding columns over a tile's rows."""
-    return np.concatenate(
-        [(_times(Z, T) ** 4).sum(axis=0) for Z, T in zip(tile.parts, transforms, strict=True)]
-    )
+def participation(tile: GraphTile, transforms: Sequence[Array]) -> list[Array]:
+    """The share of a tile's rows that each vector sits on, for each repeat: (c,).
+
+    That is (sum u^2)^2 / (n sum u^4): p for a vector that is even over a share p of the rows.
+    """
+    shares = []
+    for Z, transform in zip(tile.parts, transforms, strict=True):
+        squares = _times(Z, transform) ** 2
+        quartics = len(tile) * np.einsum("ij,ij->j", squares, squares)
+        shares.append(squares.sum(axis=0) ** 2 / np.maximum(quartics, np.finfo(float).tiny))
+    return shares
 
 
-def weigh_vectors(
-    basis: Basis, quartics: Array, *, n_rows: int, n_clusters: int, n_components: int
-) -> Basis:
+def weigh_vectors(basis: Basis, shares: Array, *, n_clusters: int, n_components: int) -> Basis:
     """Leave out vectors that sit on a handful of rows, and weight the others by their strength.
 
-    A unit vector spread evenly over a share p of the rows has participation ratio
-    1 / (n sum u^4) = p. Below a tenth of an average cluster it tells of a few odd rows, not of a
-    cluster. The first vectors that pass are kept, each times (lambda / lambda_1)^1.5 with lambda its
-    squared singular value, so that vectors beyond the k-th add what they know and no more.
-
-    ``basis`` has vectors to spare; ``quartics`` (c,) are the sums of their fourth powers.
+    ``shares`` (c,) are the vectors' :func:`participation`. Below .03 of an average cluster, a vector
+    tells of a few odd rows. The first vectors that pass are kept, each times (lambda / lambda_1)^1.5
+    with lambda its squared singular value, so that vectors beyond the k-th add what they know and no
+    more. ``basis`` has vectors to spare.
     """
-    participation = 1.0 / (n_rows * np.maximum(quartics, np.finfo(float).tiny))
-    kept = np.flatnonzero(participation >= 0.1 / n_clusters)[:n_components]
+    kept = np.flatnonzero(shares >= _LEAST_SHARE / n_clusters)[:n_components]
     if len(kept) < 2:
-        kept = np.arange(min(n_components, len(quartics)))
+        kept = np.arange(min(n_components, len(shares)))
     values = basis.singular_values[kept]
     return Basis(basis.transform[:, kept] * (values / values[0]) ** (2 * _POWER), values)
 
@@ -98,19 +92,86 @@ def canonical(vectors: Array, values: Array) -> Array:
     return result
 
 
-def embed_rows(tile: GraphTile, transforms: Sequence[Array], *, row_norm: bool) -> Array:
-    """Embedding rows of a tile: each repeat's rows of Q (unit length if ``row_norm``), side by side.
+@dataclass(frozen=True)
+class Embedding:
+    """What makes embedding rows of graph rows."""
 
-    A sample that lacks views has the average over those it has.
-    """
-    parts = []
-    shares = tile.shares or (None,) * len(tile.parts)
-    for Z, transform, share in zip(tile.parts, transforms, shares, strict=True):
-        rows = _times(Z, transform)
-        if share is not None:
-            rows /= np.where(share > 0, share, 1.0)[:, None]
-        parts.append(unit_rows(rows) if row_norm else rows)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    transforms: tuple[Array, ...]  # (M, c), one per repeat: graph rows times this are rows of Q
+    row_norm: bool = True  # whether these have unit length
+    rotation: Array | None = None  # (c of all repeats, fewer), of the repeats' rows side by side
+    communities: tuple[Array, ...] = ()  # (M, q), of the first repeats: anchors' parts in shares
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        parts = self.transforms if self.rotation is None else (self.rotation,)
+        return sum(int(part.shape[1]) for part in (*parts, *self.communities[:1]))
+
+    def rows(self, tile: GraphTile) -> Array:
+        """Embedding rows of a tile: rows of Q for each repeat, joined, and community shares."""
+        joined = self.joined(tile)
+        if self.rotation is not None:
+            joined = joined @ self.rotation
+        if not self.communities:
+            return joined
+        return np.concatenate([joined, COMMUNITY_WEIGHT * self._shares(tile)], axis=1)
+
+    def joined(self, tile: GraphTile) -> Array:
+        """Each repeat's rows side by side, as long together as one of them.
+
+        A sample that lacks views has the average over those it has.
+        """
+        each = zip(tile.parts, self.transforms, self._lengths(tile), strict=True)
+        parts = [_times(Z, transform) / lengths for Z, transform, lengths in each]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def contributions(
+        self, tile: GraphTile, places: Sequence[tuple[int, slice]]
+    ) -> Iterator[Array]:
+        """What the anchors at each place, a repeat and some of its columns, add to the rows."""
+        lengths, totals = self._lengths(tile), self._totals(tile)
+        ends = np.cumsum([0, *(transform.shape[1] for transform in self.transforms)])
+        for repeat, anchors in places:
+            Z, columns = tile.parts[repeat][:, anchors], slice(ends[repeat], ends[repeat + 1])
+            rows = np.zeros((len(tile), ends[-1]))
+            rows[:, columns] = (Z @ self.transforms[repeat][anchors]) / lengths[repeat]
+            rows = rows if self.rotation is None else rows @ self.rotation
+            if self.communities:
+                shares = np.zeros((len(tile), self.communities[0].shape[1]))
+                if repeat < len(self.communities):
+                    shares = (Z @ self.communities[repeat][anchors]) / totals
+                rows = np.concatenate([rows, COMMUNITY_WEIGHT * shares], axis=1)
+            yield rows
+
+    def _lengths(self, tile: GraphTile) -> list[Array]:
+        """What each repeat's rows are divided by, (n, 1): their lengths, or the weight they have."""
+        found = []
+        shares = tile.shares or (None,) * len(tile.parts)
+        for Z, transform, share in zip(tile.parts, self.transforms, shares, strict=True):
+            if self.row_norm:
+                rows = _times(Z, transform)
+                lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            else:
+                lengths = np.ones(len(tile)) if share is None else share
+            found.append(np.where(lengths > 0, lengths, 1.0)[:, None] * np.sqrt(len(tile.parts)))
+        return found
+
+    def _totals(self, tile: GraphTile) -> Array:
+        """What shares in the communities of anchors are divided by, so that they sum to one: (n, 1)."""
+        parts = zip(tile.parts, self.communities, strict=False)  # of the first repeats
+        sums = [_times(Z, given.sum(axis=1)[:, None]) for Z, given in parts]
+        totals = np.asarray(sum(sums, np.zeros((len(tile), 1))))
+        return np.where(totals > 0, totals, 1.0)
+
+    def _shares(self, tile: GraphTile) -> Array:
+        parts = zip(tile.parts, self.communities, strict=False)
+        return np.asarray(sum(_times(Z, given) for Z, given in parts) / self._totals(tile))
+
+
+def leading_rotation(rows: Array, n_columns: int) -> Array:
+    """What turns rows (n, c) to their ``n_columns`` directions of most energy, shape (c, n_columns)."""
+    _, vectors = linalg.eigh(rows.T @ rows)
+    return np.ascontiguousarray(vectors[:, ::-1][:, :n_columns])
 
 
 def _times(Z: sparse.csr_array, transform: Array) -> Array:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from manyview.simplex import (
     GroupedAnchors,
+    SimplexProblem,
     Solution,
     Solver,
     choose_method,
@@ -39,6 +40,8 @@ class AnchorGraph:
     weight: float = 1.0  # share of the fused graph; the weights of one repeat sum to one
     repeat: int = 0  # the anchor seed it belongs to
     method: str = "active-set"  # of solving its simplex problems
+    n_neighbors: int | None = None  # nearest anchors that a row may use; None is all
+    whitening: float = 0.0  # how far the views' principal axes are evened out
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,9 @@ class GraphRows:
 
     def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
         self._scalers, self._graphs = scalers, graphs
-        n_features = [len(scaler.shift) for scaler in scalers]
-        widths = [[n_features[v] for v in graph.views] for graph in graphs]
-        self._solvers = [_GraphSolver(*each) for each in zip(graphs, widths, strict=True)]
-        self._step = rows_within(_SCALED_BYTES, 8 * sum(n_features), least=256)
+        self._solvers = [_GraphSolver(graph, scalers) for graph in graphs]
+        n_features = sum(len(scaler.shift) for scaler in scalers)
+        self._step = rows_within(_SCALED_BYTES, 8 * n_features, least=256)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
         """Graph rows of a tile, a list with one block per view, some rows maybe missing.
@@ -108,6 +110,8 @@ class GraphRows:
 
 def method_for(graph: AnchorGraph, rows: ScaledRows | IncompleteRows) -> str:
     """The method that suits a graph, by a few rows of its views side by side."""
+    if graph.n_neighbors is not None:
+        return "active-set"
     problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
     return choose_method(problem, rows.products(problem.weights) + problem.offset)
 
@@ -176,11 +180,17 @@ class _GraphSolver:
     row counts by the share of the views that the sample has.
     """
 
-    def __init__(self, graph: AnchorGraph, widths: Sequence[int]) -> None:
-        self._graph, self._widths = graph, list(widths)
+    def __init__(self, graph: AnchorGraph, scalers: Sequence[Scaler]) -> None:
+        self._graph = graph
+        self._widths = [scalers[v].width for v in graph.views]
+        # Rows come as the scalers make them: what evens out axes is multiplied into the anchors.
+        axes = [scalers[v].axis_weights(graph.whitening) for v in graph.views]
+        self._factors = [
+            scale if weights is None else (scale * weights)[:, None]
+            for scale, weights in zip(graph.view_scales, axes, strict=True)
+        ]
         problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
-        weights = _split_by_view(problem.weights, widths, graph.view_scales)
-        self._whole = Solver(problem, graph.method), weights
+        self._whole = self._solver_of(problem, range(len(graph.views)))
         self._kept: dict[tuple[int, ...], tuple[Solver, list[Array]]] = {}
         self._kept_bytes = 0
 
@@ -233,30 +243,36 @@ class _GraphSolver:
         if found is None:
             share = float(self._view_shares[list(groups)].sum())
             problem, scale = self._groups.problem(groups, share)
-            factors = [scale * self._graph.view_scales[g] for g in groups]
-            weights = _split_by_view(problem.weights, [self._widths[g] for g in groups], factors)
-            found = Solver(problem, self._graph.method), weights
+            found = self._solver_of(problem, groups, scale)
             if self._kept_bytes < _KEEP_BYTES:
                 self._kept[groups] = found
                 self._kept_bytes += problem.gram.nbytes + 2 * problem.weights.nbytes
         return found
 
-
-def _split_by_view(weights: Array, widths: Sequence[int], scales: Sequence[float]) -> list[Array]:
-    """A problem's weights (d, m) view by view, each times its scale."""
-    parts = np.split(weights, np.cumsum(widths)[:-1])
-    return [W if s == 1.0 else W * s for W, s in zip(parts, scales, strict=True)]
+    def _solver_of(
+        self, problem: SimplexProblem, groups: Sequence[int], scale: float = 1.0
+    ) -> tuple[Solver, list[Array]]:
+        solver = Solver(problem, self._graph.method, self._graph.n_neighbors)
+        parts = np.split(problem.weights, np.cumsum([self._widths[g] for g in groups])[:-1])
+        factors = [scale * self._factors[g] for g in groups]
+        # Anchors of wide views are large: no copies without need.
+        return solver, [
+            W if isinstance(factor, float) and factor == 1.0 else W * factor
+            for W, factor in zip(parts, factors, strict=True)
+        ]
 
 
 def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _SolvedRows:
     """Multiply and solve a cache-sized number of rows at a time."""
     offset = solver.problem.offset
-    width = 1
+    width, leans = 1, []
     for rows, W in zip(views, weights, strict=True):
         if rows.offset is None:
             width = max(width, W.shape[0])
         else:  # the centre of sparse rows
             offset = offset - rows.offset @ W
+        if rows.lean is not None:
+            leans.append((rows.lean[0], rows.lean[1] @ W))
     step = product_rows(width, solver.problem.n_anchors)
     solutions = []
     for start in range(0, len(views[0]), step):
@@ -265,6 +281,8 @@ def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _So
         for rows, W in zip(views[1:], weights[1:], strict=True):
             B += rows.matrix[part] @ W
         B += offset
+        for tilts, slopes in leans:
+            B -= tilts[part] @ slopes
         solutions.append(solver.solve(B))
     n_failed = sum(solution.n_failed for solution in solutions)
     return _SolvedRows(_stack(solutions, solver.problem.n_anchors), None, n_failed)

@@ -1,6 +1,8 @@
-"""Compiled loops over tiles of graph rows and embedding rows, and nothing else."""
+"""Compiled loops over tiles of graph rows and embedding rows, and over graphs of anchors."""
 
 import math
+
+import numpy as np
 
 from manyview.simplex.jit import inner, jit
 
@@ -142,3 +144,122 @@ def interpolate_entries(values, columns, knots, heights, out):
     """Write the height of each value (n,) by the table (d, q) of its column into out (n,)."""
     for i in range(values.shape[0]):
         out[i] = _interpolate(values[i], knots[columns[i]], heights[columns[i]])
+
+
+@inner
+def _links(graph, group, inside, i, link, near):
+    """Add node i's links to the groups of its neighbours to link (in and out; zeros before).
+
+    Only neighbours j with inside[j] == inside[i] count. near : out, the groups met, its own first.
+    What you get is how many.
+    """
+    indptr, indices, data = graph
+    near[0] = group[i]
+    count = np.int64(1)
+    for a in range(indptr[i], indptr[i + 1]):
+        j = indices[a]
+        if j != i and inside[j] == inside[i]:
+            g = group[j]
+            if link[g] == 0.0 and g != near[0]:
+                near[count] = g
+                count += 1
+            link[g] += data[a]
+    return count
+
+
+@jit
+def move_nodes(graph, degrees, rate, queue, group, volume, size, link, scratch):
+    """Move nodes to the group that gains most modularity, until no move gains any.
+
+    graph : in, indptr, indices and data of a symmetric CSR matrix (n, n), weights above zero.
+    degrees (n) : in, its row sums. rate : in, the resolution over their sum. queue (n) : in, all nodes
+    in the order they are looked at; one whose neighbours moved is looked at again. group (n), volume
+    (n), size (n) : in and out, with the sum of degrees and the number of nodes of each group. link (n)
+    and scratch (4, n; int32) : zeros.
+    """
+    indptr, indices, _ = graph
+    near, empty, seen, inside = scratch[0], scratch[1], scratch[2], scratch[3]
+    n = queue.shape[0]
+    n_empty = np.int64(0)
+    for g in range(n):
+        if size[g] == 0:
+            empty[n_empty] = g
+            n_empty += 1
+    head = np.int64(0)
+    waiting = np.int64(n)
+    while waiting > 0:
+        i = queue[head]
+        head = (head + 1) % n
+        waiting -= 1
+        seen[i] = 1
+        own, degree = group[i], degrees[i]
+        count = _links(graph, group, inside, i, link, near)
+        volume[own] -= degree
+        size[own] -= 1
+        best, most = own, link[own] - rate * degree * volume[own]
+        least = 1e-12 * degree  # of a gain that is not rounding
+        for a in range(1, count):
+            gain = link[near[a]] - rate * degree * volume[near[a]]
+            if gain > most + least:
+                best, most = near[a], gain
+        for a in range(count):
+            link[near[a]] = 0.0
+        if size[own] == 0:
+            empty[n_empty] = own
+            n_empty += 1
+        if most < -least:
+            best = empty[n_empty - 1]
+        if size[best] == 0:  # only the last one of the empty can have been chosen
+            n_empty -= 1
+        volume[best] += degree
+        size[best] += 1
+        if best == own:
+            continue
+        group[i] = best
+        for a in range(indptr[i], indptr[i + 1]):
+            j = indices[a]
+            if group[j] != best and seen[j] == 1:
+                queue[(head + waiting) % n] = j
+                waiting += 1
+                seen[j] = 0
+
+
+@jit
+def split_groups(graph, degrees, rate, order, group, volume, part, weight, cut, link, near):
+    """Split each group into parts that hang together: Leiden's refinement, without its dice.
+
+    Nodes start alone. One that is still alone, and well linked to its group, joins the well linked
+    part of it that gains most modularity.
+
+    graph, degrees, rate, group, volume : in, as for :func:`move_nodes`. order (n) : in. part (n) : out,
+    each named by one of its nodes. weight (n), cut (n) : out, the sum of degrees of each part and its
+    links to the rest of its group. link (n) : zeros. near (n) : scratch.
+    """
+    indptr, indices, data = graph
+    n = order.shape[0]
+    for i in range(n):
+        part[i] = i
+        weight[i] = degrees[i]
+        cut[i] = 0.0
+        for a in range(indptr[i], indptr[i + 1]):
+            if indices[a] != i and group[indices[a]] == group[i]:
+                cut[i] += data[a]
+    for at in range(n):
+        i = order[at]
+        degree, whole = degrees[i], volume[group[i]]
+        is_alone = part[i] == i and weight[i] == degree
+        if not is_alone or cut[i] < rate * degree * (whole - degree):
+            continue
+        count = _links(graph, part, group, i, link, near)
+        best, most = part[i], 1e-12 * degree
+        for a in range(1, count):
+            p = near[a]
+            gain = link[p] - rate * degree * weight[p]
+            if gain > most and cut[p] >= rate * weight[p] * (whole - weight[p]):
+                best, most = p, gain
+        if best != i:
+            part[i] = best
+            weight[best] += degree
+            cut[best] += cut[i] - 2.0 * link[best]
+        for a in range(count):
+            link[near[a]] = 0.0

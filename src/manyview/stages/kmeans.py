@@ -109,6 +109,10 @@ def sums_by_label(
     else:
         kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
         sums -= counts[:, None] * rows.offset
+        if rows.lean is not None:
+            tilts = np.zeros((len(counts), rows.lean[0].shape[1]))
+            np.add.at(tilts, labels, rows.lean[0])
+            sums -= tilts @ rows.lean[1]
     return sums
 
 

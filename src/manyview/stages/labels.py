@@ -1,48 +1,68 @@
-"""Embedding rows -> centres and labels."""
+"""Embedding rows of a sample -> centres that k-means starts from; embedding rows -> labels."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import linalg, sparse
+from scipy.cluster.hierarchy import linkage
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.errors import warn_user
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.ward import cut_tree, ward_tree
 
-Each = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+Labels = npt.NDArray[np.int32]
+
+_CENTERS_PER_CLUSTER = 3
+_MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
+_MOST_LINKED_CENTERS = 600
 
 
-def start_centers(
-    sample: Array,
-    n_clusters: int,
-    *,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    seed: int,
-    each: Each = map,
-) -> Array:
-    """The best of ``n_init`` k-means solutions on sampled embedding rows (n, c).
+def find_starts(
+    rows: Array, graph: sparse.csr_array, n_clusters: int, *, seed: int
+) -> dict[str, Array]:
+    """Centres (k, c) of sampled embedding rows (n, c), found in up to three ways, by name.
 
-    ``each`` maps a function over the starts, in their order; a thread pool's map will do.
+    K-means with three centres a cluster sees what is dense; these are merged to k groups, by Ward's
+    criterion, by average linkage, and by their links in ``graph`` (n, M), the fused graph with columns
+    scaled. The means of the groups are what k-means starts from.
     """
-    warn_of_alike(sample, n_clusters)
+    k = n_clusters
+    count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
+    is_many = count >= _MANY_CENTERS
+    found = fit_kmeans(
+        rows,
+        count,
+        init="random" if is_many else "k-means++",
+        max_iter=10 if is_many else 30,
+        seed=seed,
+    )
+    centers = found.cluster_centers_.astype(np.float64)
+    sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+    groups = {
+        "ward": cut_tree(ward_tree(centers, sizes), count, k),
+        "average": cut_tree(
+            linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k
+        ),
+    }
+    if count <= _MOST_LINKED_CENTERS:
+        groups["graph"] = merge_linked(graph, found.labels_, count, k)
+    return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
 
-    def solve(seed: int) -> KMeans:
-        kmeans = KMeans(n_clusters, n_init=1, max_iter=max_iter, tol=tol, random_state=seed)
-        return kmeans.fit(sample)
 
-    # Around all threads, not inside each: the filters belong to the process.
+def fit_kmeans(
+    rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int
+) -> KMeans:
+    """scikit-learn's k-means from one start; silent about rows that are alike."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        solutions = list(each(solve, [seed + start for start in range(n_init)]))
-    return np.asarray(min(solutions, key=lambda solution: solution.inertia_).cluster_centers_)
+        kmeans = KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed)
+        return kmeans.fit(rows)
 
 
 def warn_of_alike(sample: Array, n_clusters: int) -> None:
@@ -56,6 +76,58 @@ def warn_of_alike(sample: Array, n_clusters: int) -> None:
         )
 
 
-def label_rows(rows: Array, centers: Array) -> npt.NDArray[np.int32]:
+def count_sweeps(n_clusters: int) -> int:
+    """Most sweeps of the k-means that follows a start."""
+    return 20 if _CENTERS_PER_CLUSTER * n_clusters >= _MANY_CENTERS else 100
+
+
+def _means(centers: Array, sizes: Array, groups: Labels, n_groups: int) -> Array:
+    weights = sizes + 1e-9  # a centre without rows stands where it stands
+    totals = np.bincount(groups, weights, minlength=n_groups)
+    members = sparse.csr_array(
+        (weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))
+    )
+    return np.asarray(members @ centers / totals[:, None])
+
+
+def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: int) -> Labels:
+    """Merge ``count`` groups of rows until so many are left, each time the two most linked.
+
+    That is the link in the graph B B' over the volume of the smaller one.
+    """
+    n = len(labels)
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
+    sums = members @ graph
+    W = (sums @ sums.T).toarray()
+    volume, group = W.sum(axis=0), np.arange(count)
+    is_left = np.ones(count, bool)
+    for _ in range(count - n_groups):
+        left = np.flatnonzero(is_left)
+        smaller = np.minimum(volume[left][:, None], volume[left])
+        linked = W[np.ix_(left, left)] / np.maximum(smaller, np.finfo(np.float64).tiny)
+        np.fill_diagonal(linked, -1.0)
+        i, j = (left[place] for place in divmod(int(linked.argmax()), len(left)))
+        W[i] += W[j]
+        W[:, i] += W[:, j]
+        volume[i] += volume[j]
+        group[group == j] = i
+        is_left[j] = False
+    return np.unique(group, return_inverse=True)[1].astype(np.int32)
+
+
+def corner_centers(rows: Array, n_clusters: int) -> Array:
+    """Centres (k, k) of rows (n, k) that lie near k corners at right angles: the rows that differ most."""
+    pivots = linalg.qr(rows.T, pivoting=True, mode="economic")[2][:n_clusters]
+    left, _, right = linalg.svd(rows[pivots].T)
+    labels = np.abs(rows @ (left @ right)).argmax(axis=1)
+    counts = np.bincount(labels, minlength=n_clusters)
+    members = sparse.csr_array(
+        (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
+    )
+    means: Array = members @ rows / np.maximum(counts, 1)[:, None]
+    return np.where((counts > 0)[:, None], means, rows[pivots])
+
+
+def label_rows(rows: Array, centers: Array) -> Labels:
     """The label of each embedding row: its nearest centre."""
     return nearest_centers(ScaledRows(rows), centers)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,16 @@ Array = npt.NDArray[np.float64]
 class ScaledRows:
     """Scaled rows: ``matrix`` less ``offset`` (which is None for dense rows: already taken off).
 
-    Where samples lack the view, the matrix holds the rows of the others, and ``present`` says whose
-    they are; it is None where every sample has a row.
+    Sparse rows may have a ``lean`` as well, (n, q) and (q, d), whose product is taken off: what a
+    scaling takes off all columns of a row, those with zeros too. Where samples lack the view, the
+    matrix holds the rows of the others, and ``present`` says whose they are; it is None where every
+    sample has a row.
     """
 
     matrix: Block
     offset: npt.NDArray[np.floating] | None = None
     present: Mask | None = None
+    lean: tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]] | None = None
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
@@ -53,6 +56,17 @@ class ScaledRows:
         P: Array = self.matrix @ W
         if self.offset is not None:
             P -= self.offset @ W
+        if self.lean is not None:
+            P -= self.lean[0] @ (self.lean[1] @ W)
+        return P
+
+    def transposed_products(self, Y: Array) -> Array:
+        """Rows' @ Y for Y of shape (n, c)."""
+        P: Array = self.matrix.T @ Y
+        if self.offset is not None:
+            P -= np.outer(self.offset, Y.sum(axis=0))
+        if self.lean is not None:
+            P -= self.lean[1].T @ (self.lean[0].T @ Y)
         return P
 
     def square_norms(self) -> Array:
@@ -62,22 +76,29 @@ class ScaledRows:
             return norms
         X, c = self.matrix, self.offset
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        norms = np.maximum(squares - 2 * (X @ c) + c @ c, 0.0)
-        return norms
+        norms = squares - 2 * (X @ c) + c @ c
+        if self.lean is not None:
+            T, S = self.lean
+            norms += np.einsum("ij,ij->i", T @ (S @ S.T), T) + 2 * (T @ (S @ c))
+            norms -= 2 * np.einsum("ij,ij->i", X @ S.T, T)
+        return np.maximum(norms, 0.0)
 
     def dense(self) -> Array:
         """The rows as a dense array (for a few rows only)."""
         if self.offset is None:
             return self.matrix  # type: ignore[no-any-return]
-        return self.matrix.toarray() - self.offset  # type: ignore[no-any-return]
+        rows: Array = self.matrix.toarray() - self.offset
+        return rows if self.lean is None else rows - self.lean[0] @ self.lean[1]
 
     def single(self) -> ScaledRows:
         """The rows in single precision."""
         offset = None if self.offset is None else self.offset.astype(np.float32)
-        return ScaledRows(self.matrix.astype(np.float32), offset, self.present)
+        lean = self.lean and (self.lean[0].astype(np.float32), self.lean[1].astype(np.float32))
+        return ScaledRows(self.matrix.astype(np.float32), offset, self.present, lean)
 
     def __getitem__(self, rows: slice | npt.NDArray[np.int64]) -> ScaledRows:
-        return ScaledRows(self.matrix[rows], self.offset)
+        lean = self.lean and (self.lean[0][rows], self.lean[1])
+        return ScaledRows(self.matrix[rows], self.offset, lean=lean)
 
 
 def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> ScaledRows:
@@ -91,7 +112,25 @@ def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> Scale
         np.zeros(rows.matrix.shape[1]) if rows.offset is None else rows.offset * factor
         for rows, factor in zip(views, factors, strict=True)
     ]
-    return ScaledRows(sparse.csr_array(sparse.hstack(parts, "csr")), np.concatenate(offsets))
+    joined = sparse.csr_array(sparse.hstack(parts, "csr"))
+    return ScaledRows(joined, np.concatenate(offsets), lean=_join_leans(views, factors))
+
+
+def _join_leans(
+    views: Sequence[ScaledRows], factors: Sequence[float]
+) -> tuple[Array, Array] | None:
+    """What leans of views side by side take off all columns together."""
+    if all(rows.lean is None for rows in views):
+        return None
+    ends = np.cumsum([0, *(rows.matrix.shape[1] for rows in views)])
+    tilts, slopes = [], []
+    for number, (rows, factor) in enumerate(zip(views, factors, strict=True)):
+        if rows.lean is not None:
+            slope = np.zeros((len(rows.lean[1]), ends[-1]), rows.dtype)
+            slope[:, ends[number] : ends[number + 1]] = factor * rows.lean[1]
+            tilts.append(rows.lean[0])
+            slopes.append(slope)
+    return np.concatenate(tilts, axis=1), np.concatenate(slopes)
 
 
 @dataclass(frozen=True)
@@ -151,7 +190,7 @@ class IncompleteRows:
                 continue
             place, has = int(rows.present[:sample].sum()), rows.present[sample : sample + 1]
             some = rows[place : place + int(has[0])]
-            parts.append(ScaledRows(some.matrix, some.offset, has))
+            parts.append(replace(some, present=has))
         return IncompleteRows(tuple(parts), self.factors)
 
 

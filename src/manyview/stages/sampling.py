@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-_ROWS_PER_ANCHOR, _LEAST_ROWS = 256, 10_000
-_START_ROWS_PER_CLUSTER, _LEAST_START_ROWS = 256, 20_000
+ROWS_PER_ANCHOR = 32
+"""Sampled rows for each anchor that k-means places."""
+_ROWS_PER_CLUSTER, _LEAST_ROWS = 100, 20_000
 
 
-def count_sample_rows(n_anchors: int) -> int:
-    """Number of rows that scaling and anchors are worked out on."""
-    return max(_LEAST_ROWS, _ROWS_PER_ANCHOR * n_anchors)
-
-
-def count_start_rows(n_clusters: int) -> int:
-    """Number of embedding rows that the final k-means starts on."""
-    return max(_LEAST_START_ROWS, _START_ROWS_PER_CLUSTER * n_clusters)
+def count_sample_rows(n_anchors: int, n_clusters: int | None) -> int:
+    """Number of rows that everything is worked out on which needs no more than a sample."""
+    wanted = (ROWS_PER_ANCHOR * n_anchors, _ROWS_PER_CLUSTER * (n_clusters or 0), _LEAST_ROWS)
+    return max(wanted)
 
 
 def choose_rows(n_rows: int, n_wanted: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

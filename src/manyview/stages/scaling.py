@@ -9,7 +9,7 @@ products.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,19 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import InputError
+from manyview.stages.axes import Axes, find_axes
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Block
-from manyview.views.selection import Mask, split_rows
+from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
-KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", None)
+KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
 
-_NEARLY_ALL = 0.9
+_NEARLY_ALL = 0.93
+_AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _ROWS = 4096
 
@@ -43,6 +46,18 @@ class Scaler:
     why: str = ""  # this kind, if it was chosen automatically
     zero_share: float = 0.0  # in the sample
     energy: float = 1.0  # mean squared norm of scaled rows: 1, unless the kind is None
+    unit: float = 1.0  # what values are divided by before the logarithm of "clr"
+    axes: Axes | None = None  # scaled rows are coordinates along these, if there are any
+    is_applied: bool = False  # whether rows come scaled already
+
+    @property
+    def width(self) -> int:
+        """Number of columns of scaled rows."""
+        return len(self.shift) if self.axes is None else len(self.axes.variances)
+
+    def axis_weights(self, whitening: float) -> Array | None:
+        """What coordinates along the axes are multiplied by to even them out."""
+        return None if self.axes is None else self.axes.weights(whitening)
 
     @property
     def is_like_text(self) -> bool:
@@ -54,32 +69,64 @@ class Scaler:
         """Whether scaled values can be turned back column by column."""
         return self.kind in ("standard", "energy", None)
 
-    def invert(self, rows: Array) -> Array:
-        """Scaled rows in the view's own units (for a linear scaling)."""
+    def invert(self, rows: Array, whitening: float = 0.0) -> Array:
+        """Scaled rows, evened out by ``whitening``, in the view's own units (for a linear scaling)."""
+        if self.axes is not None:
+            rows = rows / self.axes.weights(whitening) @ self.axes.directions.T
         used = self.scale > 0
         return np.where(used, rows / np.where(used, self.scale, 1.0), 0.0) + self.shift
 
     def apply(self, block: Block, first_row: int = 0) -> ScaledRows:
         """Scale the rows that are there; ``first_row`` is the first one's number, for messages."""
         block, present = split_rows(block)
+        if self.is_applied:
+            return ScaledRows(block, present=present)
         values = block.data if sparse.issparse(block) else block
         # A sum is finite unless something in it is not (or it overflows, and then nothing works).
         if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
             numbers = np.arange(block.shape[0]) if present is None else np.flatnonzero(present)
             _refuse_nonfinite(block, self.name, first_row + numbers)
-        if sparse.issparse(block):
-            return self._apply_sparse(block, present)
+        rows = self._apply_sparse(block) if sparse.issparse(block) else self._apply_dense(block)
+        if self.axes is not None:
+            rows = ScaledRows(rows.products(self.axes.directions))
+        return replace(rows, present=present)
+
+    def _apply_dense(self, block: npt.NDArray[Any]) -> ScaledRows:
         # In C order whatever the input has: products must not depend on how rows are stored.
-        mapped = _map_dense(np.ascontiguousarray(block), self.kind, self.quantiles)
+        mapped = _map_dense(np.ascontiguousarray(block), self._mapping)
         rows = np.subtract(mapped, self.shift, dtype=np.float64)
         rows *= self.scale
-        return ScaledRows(rows, present=present)
+        return ScaledRows(rows)
 
-    def _apply_sparse(self, block: sparse.csr_array, present: Mask | None) -> ScaledRows:
-        mapped, zero = _map_sparse(block, self.kind, self.quantiles)
+    def _apply_sparse(self, block: sparse.csr_array) -> ScaledRows:
+        mapped, zero = _map_sparse(block, self._mapping)
         values = mapped.data * self.scale[mapped.indices]
         rows = sparse.csr_array((values, mapped.indices, mapped.indptr), shape=mapped.shape)
-        return ScaledRows(rows, (self.shift - zero) * self.scale, present)
+        lean = None
+        if self.kind == "clr":
+            means = np.asarray(mapped.sum(axis=1)).ravel() / mapped.shape[1]
+            lean = means[:, None], self.scale[None, :]
+        return ScaledRows(rows, (self.shift - zero) * self.scale, lean=lean)
+
+    @property
+    def _mapping(self) -> _Mapping:
+        return _Mapping(self.kind, self.quantiles, self.unit)
+
+
+def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
+    """A sample's rows of a view along its axes, and the scaler that leaves such rows as they are.
+
+    Without axes both stay: scaled rows would be another copy of the sample.
+    """
+    if scaler.axes is None:
+        return array, scaler
+    rows, present = split_rows(array)
+    starts = range(0, rows.shape[0], _ROWS)
+    parts = [scaler.apply(rows[start : start + _ROWS]).matrix for start in starts]
+    turned: Any = np.concatenate(parts)
+    if present is not None:
+        turned = PartialView(turned, number_present(present))
+    return turned, replace(scaler, is_applied=True)
 
 
 def fit_scaler(
@@ -88,11 +135,13 @@ def fit_scaler(
     name: str,
     kind: str | None,
     numbers: npt.NDArray[np.int64] | None = None,
+    n_axes: int | str | None = None,
 ) -> Scaler:
     """The scaler of a view, from a sample of its rows.
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
-    "auto": see :func:`choose_kind`. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
+    "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
+    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
     error messages.
 
     Examples
@@ -113,19 +162,42 @@ def fit_scaler(
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
-    quantiles = sample_quantiles(sample) if kind == "normal-scores" else None
-    mean, variance = _mapped_moments(sample, kind, quantiles)
+    mapping = _Mapping(
+        kind,
+        sample_quantiles(sample) if kind == "normal-scores" else None,
+        smallest_share(sample) if kind == "clr" else 1.0,
+    )
+    mean, variance = _mapped_moments(sample, mapping)
     if not np.isfinite(variance).all():
         raise InputError(_TOO_LARGE.format(name))
     scale = np.ones_like(mean)
-    if kind == "standard":
+    if kind in ("standard", "log"):
         changes = variance > 0
         scale = np.where(changes, 1.0 / np.sqrt(np.where(changes, variance, 1.0)), 0.0)
     # Where rows are all alike, any number will do.
     energy = float((variance * scale**2).sum()) or 1.0
     if kind is not None:
         scale, energy = scale / np.sqrt(energy), 1.0
-    return Scaler(name, kind, mean, scale, quantiles, why, zero_share, energy)
+    scaler = Scaler(
+        name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
+    )
+    if n_axes == "auto":
+        n_axes = None if scaler.is_like_text or kind is None else _AUTO_AXES
+    if n_axes is None:
+        return scaler
+    n_axes = int(n_axes)
+    few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
+    axes = find_axes(scaler.apply(few), n_axes)
+    return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
+
+
+def smallest_share(sample: Block) -> float:
+    """What is small among the positive values of a sample: 1 for counts, else their 5 % quantile."""
+    values = sample.data if sparse.issparse(sample) else sample
+    positive = values[values > 0].astype(np.float64)
+    if positive.size == 0 or np.median(positive) >= 1:
+        return 1.0
+    return float(np.quantile(positive, 0.05))
 
 
 def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, str]:
@@ -167,26 +239,40 @@ def _row_blocks(block: Block) -> Iterator[Block]:
         yield rows if sparse.issparse(rows) else np.ascontiguousarray(rows)
 
 
-def _mapped_moments(
-    sample: Block, kind: str | None, quantiles: Quantiles | None
-) -> tuple[Array, Array]:
-    """Mean and variance of every column after what ``kind`` does to values or rows."""
+@dataclass(frozen=True)
+class _Mapping:
+    """What a kind of scaling does to single values or rows, before columns are shifted and scaled."""
+
+    kind: str | None
+    quantiles: Quantiles | None
+    unit: float
+
+
+def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
+    """Mean and variance of every column after what the kind does to values or rows."""
     n, d = sample.shape
     if sparse.issparse(sample):
-        mapped, zero = _map_sparse(sample, kind, quantiles)
+        if mapping.kind == "clr":  # what is taken off a row makes all of it dense: part by part
+            return _dense_moments(sample, mapping)
+        mapped, zero = _map_sparse(sample, mapping)
         sums = np.bincount(mapped.indices, weights=mapped.data, minlength=d)
         mean = sums / n
         stored = np.bincount(mapped.indices, minlength=d)
         off = (mapped.data - mean[mapped.indices]) ** 2
         squares = np.bincount(mapped.indices, weights=off, minlength=d) + (n - stored) * mean**2
         return mean + zero, _beyond_rounding(squares / n, mean)
+    return _dense_moments(sample, mapping)
+
+
+def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
+    n, d = sample.shape
     total = np.zeros(d)
     for block in _row_blocks(sample):
-        total += _map_dense(block, kind, quantiles).sum(axis=0, dtype=np.float64)
+        total += _map_dense(block, mapping).sum(axis=0, dtype=np.float64)
     mean = total / n
     squares = np.zeros(d)
     for block in _row_blocks(sample):
-        centered = np.subtract(_map_dense(block, kind, quantiles), mean, dtype=np.float64)
+        centered = np.subtract(_map_dense(block, mapping), mean, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centered, centered)
     return mean, _beyond_rounding(squares / n, mean)
 
@@ -196,18 +282,24 @@ def _beyond_rounding(variance: Array, mean: Array) -> Array:
     return np.where(variance > 1e-26 * mean**2, variance, 0.0)
 
 
-def _map_dense(
-    block: npt.NDArray[Any], kind: str | None, quantiles: Quantiles | None
-) -> npt.NDArray[Any]:
-    if kind == "hellinger":
-        values = np.asarray(block, dtype=np.float64)
-        return unit_rows(np.sign(values) * np.sqrt(np.abs(values)))
-    if kind == "unit":
-        return unit_rows(np.asarray(block, dtype=np.float64))
-    if kind == "normal-scores":
-        assert quantiles is not None
-        return quantiles.scores_of(np.asarray(block, dtype=np.float64))
-    return block
+def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
+    if mapping.kind in ("standard", "energy", None):
+        return block  # type: ignore[no-any-return]
+    values = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+    if mapping.kind == "normal-scores":
+        assert mapping.quantiles is not None
+        return mapping.quantiles.scores_of(values)
+    if mapping.kind in ("log", "clr"):
+        values = _signed_log(values, mapping.unit)
+        return values if mapping.kind == "log" else values - values.mean(axis=1, keepdims=True)
+    if mapping.kind == "hellinger":
+        values = np.sign(values) * np.sqrt(np.abs(values))
+    return unit_rows(values)
+
+
+def _signed_log(values: Array, unit: float) -> Array:
+    """log(1 + x / unit), and the same with a minus for values below zero."""
+    return np.asarray(np.sign(values) * np.log1p(np.abs(values) / unit))
 
 
 def unit_rows(rows: Array) -> Array:
@@ -217,11 +309,17 @@ def unit_rows(rows: Array) -> Array:
 
 
 def _map_sparse(
-    block: sparse.csr_array, kind: str | None, quantiles: Quantiles | None
+    block: sparse.csr_array, mapping: _Mapping
 ) -> tuple[sparse.csr_array, Array | float]:
-    """Mapped values, and what a zero is mapped to, which stored values are relative to."""
+    """Mapped values, and what a zero is mapped to, which stored values are relative to.
+
+    The row's mean that "clr" takes off is left to the caller.
+    """
+    kind, quantiles = mapping.kind, mapping.quantiles
     data = block.data.astype(np.float64)
     zero: Array | float = 0.0
+    if kind in ("log", "clr"):
+        data = _signed_log(data, mapping.unit)
     if kind == "hellinger":
         data = np.sign(data) * np.sqrt(np.abs(data))
     if kind in ("hellinger", "unit"):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from manyview.stages.embedding import leading_eigenvectors
+from manyview.stages.eigen import gram_eigenvectors
 from manyview.stages.fusion import column_scales, normalised
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,6 +21,7 @@ _FLOOR = 1e-10
 """Added under square roots: a view that separates the clusters perfectly has a cut of zero."""
 
 _LEAST_SWEEPS = 3
+_IGNORED, _FULL = 0.1, 0.3  # shares of the best view's agreement
 
 
 def anchor_view_weights(
@@ -80,7 +81,7 @@ def agreement_weights(
     With U_v the k leading left singular vectors of view v alone, two views agree by
     :math:`a_{vw} = \max(\|U_v^T U_w\|^2 - 1 - (k-1)^2/n, 0) / (k-1)`: what their spaces share beyond
     the constant vector, and beyond what unrelated spaces share by chance. A view whose agreement
-    with the others is at least half of the best view's counts fully, others in proportion.
+    with the others is at least .3 of the best view's counts fully, one below .1 not at all.
 
     ``gram`` and ``sizes`` are those of :func:`anchor_view_weights`, k is ``n_clusters`` and n the
     number of rows the graphs were made of. The weights (V,) sum to one; they are all equal with fewer
@@ -152,7 +153,8 @@ def _weights_by(
     """Weights from each view's agreement with the others; equal if no view agrees with any."""
     if agreement.max() == 0:
         return np.full(len(agreement), 1 / len(agreement))
-    return normalised(np.where(is_unknown, 1.0, np.minimum(1.0, 2 * agreement / agreement.max())))
+    shares = np.clip((agreement / agreement.max() - _IGNORED) / (_FULL - _IGNORED), 0.0, 1.0)
+    return normalised(np.where(is_unknown, 1.0, shares))
 
 
 def partial_anchor_view_weights(
@@ -241,7 +243,7 @@ def fused_basis(
 
 def _basis(gram: FloatArray, n_components: int) -> FloatArray:
     """T with B T the leading left singular vectors of B, from B'B."""
-    values, vectors = leading_eigenvectors(gram, n_components)
+    values, vectors = gram_eigenvectors(gram, n_components)
     return np.asarray(vectors / np.sqrt(values))
 
 

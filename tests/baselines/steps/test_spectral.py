@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines.steps import eigen
 from manyview.baselines.steps.spectral import (
     bipartite_embedding,
     label_embedding,
@@ -12,6 +11,7 @@ from manyview.baselines.steps.spectral import (
     spectral_embedding,
 )
 from manyview.metrics import accuracy
+from manyview.stages import eigen
 
 
 def random_graph(n=60, density=0.2, seed=0):

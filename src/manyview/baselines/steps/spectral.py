@@ -14,8 +14,8 @@ from scipy import linalg, sparse
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
-from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.checks import as_generator
+from manyview.stages.eigen import leading_eigenvectors
 
 _NEGLIGIBLE = 1e-10
 """Share of the longest row below which an embedding row is rounding error, not a direction."""

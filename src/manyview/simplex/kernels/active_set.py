@@ -105,7 +105,7 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
 
 
 @inner
-def _solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
+def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     """Solve one row from the best vertex; give the support size and whether it converged.
 
     P, z: out, the support and its weights. The other arrays are scratch.
@@ -162,7 +162,7 @@ def solve_by_active_set(G, B, indptr, indices, data):
     failed = 0
     indptr[0] = 0
     for row in range(n):
-        s, converged = _solve_row(G, B[row], gmax, P, z, L, rdiag, y, w, x, g)
+        s, converged = solve_row(G, B[row], gmax, P, z, L, rdiag, y, w, x, g)
         failed += not converged
         for i in range(s):
             full[P[i]] = z[i]

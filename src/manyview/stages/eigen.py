@@ -23,6 +23,10 @@ FloatArray = npt.NDArray[np.float64]
 _DENSE_BELOW = 1000
 """Rows up to which a dense eigensolver is at least as fast."""
 
+_SPARSE_BELOW = 0.15  # share of a Gram matrix's entries that are not zero
+_USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
+_TOLERANCE = 1e-9
+
 _OVERLOOKED = 1e-6
 """How much larger than the smallest eigenvalue found one must be to count as overlooked."""
 
@@ -47,7 +51,7 @@ def leading_eigenvectors(
         dense = M.toarray() if sparse.issparse(M) else np.asarray(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
         return values[::-1], vectors[:, ::-1]
-    values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=0.0)
+    values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=_TOLERANCE)
     for _ in range(k):
         more_values, more = _lanczos(
             _without(M, values, vectors), 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED
@@ -57,6 +61,20 @@ def leading_eigenvectors(
         values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
+
+
+def gram_eigenvectors(gram: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues of a Gram matrix (M, M), descending, and their vectors (M, c).
+
+    None that is rounding is among them, so there may be fewer than ``count``. The start is always the
+    same, so the answer is.
+    """
+    M, count = len(gram), min(count, len(gram))
+    is_sparse = M > _DENSE_BELOW and np.count_nonzero(gram) < _SPARSE_BELOW * M * M
+    operator = sparse.csr_array(gram) if is_sparse else gram
+    values, vectors = leading_eigenvectors(operator, count, rng=np.random.default_rng(0))
+    useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
+    return values[useful], vectors[:, useful]
 
 
 def _without(M: Any, values: FloatArray, vectors: FloatArray) -> Any:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines.steps import eigen
-from manyview.baselines.steps.eigen import leading_eigenvectors
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
+from manyview.stages import eigen
+from manyview.stages.eigen import leading_eigenvectors
 
 
 def blobs_graph(n_blobs, n_rows, rng):

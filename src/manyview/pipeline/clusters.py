@@ -1,0 +1,180 @@
+"""Graph rows of a sample -> how rows are embedded, and the centres that label them.
+
+What is decided here is decided on the sample alone, so that it is the same wherever the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.engines.base import thread_pool
+from manyview.pipeline.settings import Settings, n_vectors_for
+from manyview.stages.communities import anchor_graph, find_communities
+from manyview.stages.embedding import (
+    Basis,
+    Embedding,
+    leading_rotation,
+    participation,
+    weigh_vectors,
+)
+from manyview.stages.fusion import repeat_scales
+from manyview.stages.graph import AnchorGraph, GraphTile
+from manyview.stages.labels import (
+    Labels,
+    corner_centers,
+    count_sweeps,
+    find_starts,
+    fit_kmeans,
+    warn_of_alike,
+)
+from manyview.stages.n_clusters import modularity
+from manyview.stages.rows import Array
+
+_WIDE = 128  # columns; a joined embedding that is wider is turned and cut
+_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
+_MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clusters:
+    """How rows become labels, and the labels of the sample that it was decided on."""
+
+    embedding: Embedding
+    centers: Array
+    labels: Labels
+    tried: dict[str, float]  # modularity of the sample's labels from each start, the best first
+
+    @property
+    def modularity(self) -> float:
+        """Of the sample's labels in the graph."""
+        return next(iter(self.tried.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleGraph:
+    """Graph rows of a sample, and the vectors that all rows' sums give."""
+
+    tile: GraphTile
+    bases: tuple[Basis, ...]
+    scales: Sequence[Array]  # of each repeat's columns
+
+    @classmethod
+    def of(
+        cls,
+        tile: GraphTile,
+        bases: tuple[Basis, ...],
+        column_sums: Sequence[Array],
+        graphs: Sequence[AnchorGraph],
+        settings: Settings,
+    ) -> SampleGraph:
+        """With the column scales that the sums over all rows give."""
+        scales = repeat_scales(column_sums, graphs, degree_norm=settings.degree_norm)
+        return cls(tile=tile, bases=bases, scales=scales)
+
+    def fused(self) -> sparse.csr_array:
+        """The fused graphs of the first repeats side by side, columns scaled."""
+        parts = zip(self.tile.parts[: self.n_first], self.scales, strict=False)
+        return sparse.csr_array(sparse.hstack([Z * scale[None, :] for Z, scale in parts], "csr"))
+
+    @property
+    def n_first(self) -> int:
+        """How many repeats communities and modularity look at."""
+        width = max(int(self.tile.parts[0].shape[1]), 1)
+        return min(max(1, min(_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS // width)), len(self.bases))
+
+    def gap(self, k: int) -> float:
+        """How much the eigenvalues fall after the k-th, in the first repeat."""
+        values = self.bases[0].singular_values ** 2
+        return float(values[k - 1] - values[k]) if len(values) > k else 0.0
+
+
+def embed_as_published(bases: Sequence[Basis]) -> Clusters:
+    """Embedding rows as they are; their centres are found on all rows."""
+    embedding = Embedding(tuple(basis.transform for basis in bases), row_norm=False)
+    nothing = np.empty((0, embedding.width))
+    return Clusters(embedding=embedding, centers=nothing, labels=np.empty(0, np.int32), tried={})
+
+
+def cluster_by_gap(sample: SampleGraph, settings: Settings) -> Clusters:
+    """Clusters that the k leading vectors tell apart by themselves.
+
+    Rows then lie near k corners at right angles, so k rows that differ most are where k-means starts.
+    """
+    k = settings.known_clusters
+    embedding = Embedding(tuple(basis.transform[:, :k] for basis in sample.bases))
+    rows = embedding.joined(sample.tile)
+    rotation = leading_rotation(rows, k)
+    embedding, rows = replace(embedding, rotation=rotation), rows @ rotation
+    found = fit_kmeans(rows, k, init=corner_centers(rows, k), max_iter=100, seed=0)
+    q = modularity(sample.fused(), found.labels_)
+    return Clusters(
+        embedding=embedding, centers=found.cluster_centers_, labels=found.labels_, tried={"gap": q}
+    )
+
+
+def cluster_by_modularity(
+    sample: SampleGraph, settings: Settings, *, has_communities: bool, seed: int, n_jobs: int = 1
+) -> Clusters:
+    """Clusters of the weighted vectors and the anchors' communities, from the best of three starts."""
+    k, fused = settings.known_clusters, sample.fused()
+    embedding = _embedding(sample, settings)
+    if has_communities:
+        embedding = replace(embedding, communities=_communities(sample, fused, k, seed=seed))
+    rows: Any = embedding.rows(sample.tile).astype(np.float32)
+    warn_of_alike(rows, k)
+    starts = find_starts(rows, fused, k, seed=seed)
+    solve = partial(_solve, rows, k, settings.max_iter)
+    with thread_pool(min(n_jobs, len(starts))) as pool:
+        solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
+    tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
+    order = sorted(tried, key=lambda name: tried[name] - (name != "ward") * _MARGIN, reverse=True)
+    labels, centers = solved[order[0]]
+    return Clusters(
+        embedding=embedding,
+        centers=centers,
+        labels=labels,
+        tried={name: tried[name] for name in order},
+    )
+
+
+def _solve(rows: Array, k: int, max_iter: int, start: Array) -> tuple[Labels, Array]:
+    sweeps = min(max_iter, count_sweeps(k))
+    found = fit_kmeans(rows, k, init=start.astype(rows.dtype), max_iter=sweeps, seed=0)
+    return found.labels_, found.cluster_centers_.astype(np.float64)
+
+
+def weigh_bases(sample: SampleGraph, settings: Settings) -> tuple[Basis, ...]:
+    """The vectors that are kept, weighted by their strength; all, if their number was given."""
+    if settings.n_components is not None:
+        return sample.bases
+    k = settings.known_clusters
+    shares = participation(sample.tile, [basis.transform for basis in sample.bases])
+    weigh = partial(weigh_vectors, n_clusters=k, n_components=n_vectors_for(k))
+    return tuple(weigh(basis, each) for basis, each in zip(sample.bases, shares, strict=True))
+
+
+def _embedding(sample: SampleGraph, settings: Settings) -> Embedding:
+    bases = weigh_bases(sample, settings)
+    embedding = Embedding(tuple(basis.transform for basis in bases), settings.row_norm)
+    if settings.n_components is None and embedding.width > max(_WIDE, settings.n_vectors):
+        rows = embedding.joined(sample.tile)
+        embedding = replace(embedding, rotation=leading_rotation(rows, settings.n_vectors))
+    return embedding
+
+
+def _communities(
+    sample: SampleGraph, fused: sparse.csr_array, k: int, *, seed: int
+) -> tuple[Array, ...]:
+    """What each anchor of the first repeats gives to each community of anchors, (M, k)."""
+    found = find_communities(anchor_graph(fused.T @ fused), k, seed=seed)
+    n_found = int(found.max()) + 1
+    indicator = np.eye(n_found + 1)[found][:, :n_found]  # anchors without links, -1, give nothing
+    ends = np.cumsum([len(scale) for scale in sample.scales[: sample.n_first]])
+    parts = np.split(indicator, ends[:-1])
+    return tuple(part * scale[:, None] for part, scale in zip(parts, sample.scales, strict=False))

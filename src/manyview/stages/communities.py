@@ -1,0 +1,209 @@
+"""Products between anchors -> a graph of them -> its communities -> each row's shares in these.
+
+Communities of anchors are a second opinion beside the embedding. They have as many nodes as there are
+anchors, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.stages.rows import Array
+
+Membership = npt.NDArray[np.int32]
+
+_BAND = 512  # rows of a Gram matrix that are looked at together
+_PASSES = 3  # of Leiden's method for one resolution
+_RUNS = 9  # of it, for as many resolutions at most
+_CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
+
+
+def anchor_graph(gram: Array | sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
+    """The strongest links of each anchor, either way, without loops.
+
+    ``gram`` (M, M) is B'B of the fused graph B (n, M), that of several anchor seeds side by side too.
+
+    Examples
+    --------
+    >>> anchor_graph(np.array([[9.0, 2, 1], [2, 9, 3], [1, 3, 9]]), n_links=1).toarray()
+    array([[0., 2., 0.],
+           [2., 0., 3.],
+           [0., 3., 0.]])
+    """
+    firsts = range(0, gram.shape[0], _BAND)
+    bands = [_strongest(sparse.csr_array(gram[i : i + _BAND]), i, n_links) for i in firsts]
+    kept = sparse.csr_array(sparse.vstack(bands, "csr"))
+    return sparse.csr_array(kept.maximum(kept.T))
+
+
+def _strongest(rows: sparse.csr_array, first: int, n_links: int) -> sparse.csr_array:
+    """The largest entries of each row but its own; ``first`` is the number of the first row."""
+    counts = np.diff(rows.indptr)
+    rows.data[rows.indices == np.repeat(np.arange(first, first + len(counts)), counts)] = 0.0
+    bars = [
+        np.partition(values, -n_links)[-n_links] if len(values) > n_links else 0.0
+        for values in np.split(rows.data, rows.indptr[1:-1])
+    ]
+    rows.data[rows.data < np.repeat(bars, counts)] = 0.0
+    rows.eliminate_zeros()
+    return rows
+
+
+def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) -> Membership:
+    """The community (n,) of each node of a symmetric graph (n, n), no weight below zero.
+
+    The resolution at which modularity is greatest for ``n_communities`` is searched, each time from the
+    last communities; if no resolution has as many, the next more are merged. There are fewer where there
+    are not enough nodes to tell apart. A node without links is in none: -1.
+
+    Examples
+    --------
+    >>> pairs = sparse.block_diag([np.ones((2, 2))] * 3 + [np.zeros((1, 1))], "csr")
+    >>> find_communities(sparse.csr_array(pairs), 3, seed=0)
+    array([ 0,  0,  1,  1,  2,  2, -1], dtype=int32)
+    """
+    linked = np.flatnonzero(graph.sum(axis=1))
+    membership = np.full(graph.shape[0], -1, np.int32)
+    if len(linked):
+        among = graph[linked][:, linked]
+        among.eliminate_zeros()
+        membership[linked] = _search(among, n_communities, seed)
+    return membership
+
+
+def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
+    rng = np.random.default_rng(seed)
+    at, pace = 0.0, 1.2  # log of the resolution, and its growth with the log of the count
+    few = many = best = None  # log resolution and log count last below k and above; the best above
+    found = np.arange(graph.shape[0], dtype=np.int32)
+    for _ in range(_RUNS):
+        found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
+        count = int(found.max()) + 1
+        if count < k:
+            few = at, np.log(count)
+        else:
+            many = at, np.log(count)
+            if best is None or count <= best[0]:
+                best = count, found, float(np.exp(at))
+            if count <= _CLOSE * k:
+                break
+        if few and many:
+            share = (np.log(k) - few[1]) / (many[1] - few[1])
+            at = few[0] + (many[0] - few[0]) * float(np.clip(share, 0.1, 0.9))
+        else:
+            step = pace * float(np.log(k / count))
+            at += max(step, 0.3) if count < k else min(step, -0.3)
+            pace *= 1.5
+    if best is None:
+        return found
+    return merge_communities(graph, best[1], k, resolution=best[2])
+
+
+def merge_communities(
+    graph: sparse.csr_array, membership: Membership, n_communities: int, *, resolution: float
+) -> Membership:
+    """Merge, each time the two that gain most modularity, until ``n_communities`` are left."""
+    linked = _condensed(graph, membership).toarray()
+    volume = linked.sum(axis=0)
+    gain = linked - resolution / volume.sum() * np.outer(volume, volume)
+    np.fill_diagonal(gain, -np.inf)
+    names = np.arange(len(gain))
+    for _ in range(len(gain) - n_communities):
+        i, j = divmod(int(gain.argmax()), len(gain))
+        gain[i] += gain[j]
+        gain[:, i] += gain[:, j]
+        gain[j] = gain[:, j] = -np.inf
+        names[names == j] = i
+    return _numbered(names[membership])
+
+
+def leiden(
+    graph: sparse.csr_array,
+    rng: np.random.Generator,
+    *,
+    resolution: float = 1.0,
+    start: Membership | None = None,
+    n_passes: int = _PASSES,
+) -> Membership:
+    """Communities of great modularity at a resolution, by Leiden's method (Traag et al., 2019).
+
+    ``graph`` (n, n) is symmetric with weights above zero; loops may be there. Fewer passes than
+    ``n_passes`` are made if one changes nothing. ``start`` are the communities to begin from; without it
+    every node is one.
+    """
+    found = np.arange(graph.shape[0], dtype=np.int32) if start is None else start
+    for _ in range(n_passes):
+        before, found = found, _improve(graph, found, resolution, rng)
+        if np.array_equal(found, before):
+            break
+    return found
+
+
+def _improve(
+    graph: sparse.csr_array, membership: Membership, resolution: float, rng: np.random.Generator
+) -> Membership:
+    """One pass: move nodes, then well linked parts of communities, then parts made of those."""
+    from manyview.stages import kernels
+
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    rate = resolution / max(float(degrees.sum()), np.finfo(np.float64).tiny)
+    group, place = membership.copy(), _int32(np.arange(len(membership)))
+    while True:
+        n = len(group)
+        csr = _int32(graph.indptr), _int32(graph.indices), graph.data
+        volume, size = np.bincount(group, degrees, n), np.bincount(group, minlength=n)
+        link, scratch = np.zeros(n), np.zeros((4, n), np.int32)
+        queue = _int32(rng.permutation(n))
+        kernels.move_nodes(csr, degrees, rate, queue, group, volume, size, link, scratch)
+        part, near, weight, cut = scratch[0], scratch[1], np.empty(n), np.empty(n)
+        order = _int32(rng.permutation(n))
+        kernels.split_groups(
+            csr, degrees, rate, order, group, volume, part, weight, cut, link, near
+        )
+        part = _numbered(part)
+        if part.max() + 1 == n:
+            return _numbered(group[place])
+        graph, degrees = _condensed(graph, part), np.bincount(part, degrees)
+        whole = np.empty(len(degrees), np.int32)
+        whole[part] = group
+        group, place = _numbered(whole), part[place]
+
+
+def _condensed(graph: sparse.csr_array, group: Membership) -> sparse.csr_array:
+    """The graph between groups, with loops: sums of the links between their nodes."""
+    shape = len(group), int(group.max()) + 1
+    ends = np.arange(len(group) + 1, dtype=np.int32)
+    member = sparse.csr_array((np.ones(len(group)), group, ends), shape=shape)
+    return sparse.csr_array(member.T @ graph @ member)
+
+
+def _numbered(names: npt.NDArray[Any]) -> Membership:
+    """Names replaced by 0, 1, ... in their order."""
+    return _int32(np.unique(names, return_inverse=True)[1])
+
+
+def _int32(numbers: npt.NDArray[Any]) -> Membership:
+    return numbers.astype(np.int32, copy=False)
+
+
+def community_shares(rows: sparse.csr_array, membership: Membership) -> Array:
+    """Each row's shares (n, k) in the communities of its anchors; they sum to one.
+
+    ``rows`` (n, M) are those of the fused graph; of anchors without a community there is no share, and a
+    row that has no others has zeros.
+
+    Examples
+    --------
+    >>> community_shares(sparse.csr_array([[1.0, 2.0, 1.0]]), np.array([1, 0, 0]))
+    array([[0.75, 0.25]])
+    """
+    n_columns = int(membership.max()) + 2  # the last one for -1
+    columns = np.where(membership < 0, n_columns - 1, membership)[rows.indices]
+    by_community = sparse.csr_array((rows.data, columns, rows.indptr), (rows.shape[0], n_columns))
+    shares: Array = by_community.toarray()[:, :-1]  # entries of the same column are added
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return shares
