@@ -19,7 +19,7 @@ def test_same_random_state_gives_the_same_numbers(make):
 
 
 def test_random_state_of_a_wrong_kind_is_refused():
-    for wrong in ("seed", -1, 1.5):
+    for wrong in ("seed", -1, 1.5, [1, 2], np.random.SeedSequence(1)):
         with pytest.raises(ParameterError, match="random_state must be an integer"):
             as_generator(wrong)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from manyview.errors import ParameterError, ParameterTypeError
+from manyview.wording import count
 
 
 def is_auto(value: Any) -> bool:
@@ -31,10 +32,10 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
-    try:
+    is_seed = isinstance(random_state, Integral) and int(random_state) >= 0
+    if random_state is None or is_seed or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise wrong_seed(random_state) from error
+    raise wrong_seed(random_state)
 
 
 def wrong_seed(random_state: Any) -> ParameterError:
@@ -61,6 +62,24 @@ def check_count(name: str, value: Any, *, least: int = 1) -> int:
         error = ParameterTypeError if wrong_type else ParameterError
         raise error(name, f"must be an integer of at least {least}; got {value!r}.")
     return int(value)
+
+
+def check_n_clusters(value: Any, n_samples: int) -> int:
+    """The number of clusters, if there are as many samples.
+
+    Examples
+    --------
+    >>> check_n_clusters(3, 100)
+    3
+    """
+    n_clusters = check_count("n_clusters", value)
+    if n_clusters > n_samples:
+        raise ParameterError(
+            "n_clusters",
+            "must not exceed the number of samples; got "
+            f"{n_clusters} for {count(n_samples, 'sample')}.",
+        )
+    return n_clusters
 
 
 def check_number(

@@ -18,8 +18,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.checks import as_generator, check_count
-from manyview.errors import ParameterError, warn_user
+from manyview.checks import as_generator, check_n_clusters
+from manyview.errors import warn_user
 from manyview.views.container import Block, Views, as_views
 
 __all__ = ["Baseline", "check_fit_input", "fit_each_view", "require_dense", "single_view"]
@@ -119,12 +119,7 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
     views = as_views(X, in_memory=True)
     for name, array in views.items():
         _check_finite(array, name)
-    n_clusters = check_count("n_clusters", estimator.n_clusters)
-    if n_clusters > views.n_rows:
-        raise ParameterError(
-            "n_clusters",
-            f"must not exceed the number of samples; got {n_clusters} for {views.n_rows} samples.",
-        )
+    check_n_clusters(estimator.n_clusters, views.n_rows)
     estimator.n_features_in_ = views.shape[1]
     estimator.n_views_ = views.n_views
     estimator.view_names_ = views.names

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.checks import check_count, check_each, check_number, check_option, is_auto
+from manyview.checks import (
+    check_count,
+    check_each,
+    check_n_clusters,
+    check_number,
+    check_option,
+    is_auto,
+)
 from manyview.errors import ParameterError
 from manyview.stages import scaling
 from manyview.views.container import Views, as_views
@@ -183,12 +190,8 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     views = given if views is None else views
     kept = [given.names.index(name) for name in views.names]
     n, v = views.n_rows, views.n_views
-    k = _settled(params, "n_clusters", check_count, auto=None)
-    if k is not None and k > n:
-        raise ParameterError(
-            "n_clusters",
-            f"must not exceed the number of samples; got {k} for {count(n, 'sample')}.",
-        )
+    is_open = is_auto(params["n_clusters"])
+    k = None if is_open else check_n_clusters(params["n_clusters"], n)
     anchor_method, n_anchors = _anchors(params, given)
     is_given = not isinstance(anchor_method, str)
     if is_given:

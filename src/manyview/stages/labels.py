@@ -116,7 +116,7 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 
 
 def corner_centers(rows: Array, n_clusters: int) -> Array:
-    """Centres (k, k) of rows (n, k) that lie near k corners at right angles: the rows that differ most."""
+    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most."""
     pivots = linalg.qr(rows.T, pivoting=True, mode="economic")[2][:n_clusters]
     left, _, right = linalg.svd(rows[pivots].T)
     labels = np.abs(rows @ (left @ right)).argmax(axis=1)

@@ -141,8 +141,8 @@ def fit_scaler(
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
     "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
-    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and ``numbers`` (n,), those of the sampled rows, are for
-    error messages.
+    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and
+    ``numbers`` (n,), those of the sampled rows, are for error messages.
 
     Examples
     --------
