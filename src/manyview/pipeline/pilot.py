@@ -17,7 +17,7 @@ from manyview.engines.base import Run, SampledRows, thread_pool
 from manyview.engines.memory import Memory
 from manyview.engines.progress import SilentProgress
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
-from manyview.pipeline.evident import Evident, find_evident
+from manyview.pipeline.evident import MOST_ROWS, Evident, find_evident
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
@@ -30,7 +30,6 @@ from manyview.views.selection import split_rows
 KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
-_ROWS = 4000
 _ANCHORS = 300
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
@@ -65,7 +64,7 @@ def decide(
     n_jobs: int,
 ) -> Decision:
     """What a part of the sample says about the way to go."""
-    few = sample.sample_rows(choose_rows(sample.n_rows, _ROWS, rng)).arrays
+    few = sample.sample_rows(choose_rows(sample.n_rows, MOST_ROWS, rng)).arrays
     k = settings.known_clusters
     if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few[0].shape[0] < _LEAST_ROWS * k):
         return Decision(settings.scaling)
