@@ -17,7 +17,6 @@ from sklearn.neighbors import kneighbors_graph
 
 from manyview.stages.communities import (
     anchor_graph,
-    community_shares,
     find_communities,
     leiden,
     merge_communities,
@@ -327,25 +326,3 @@ class TestAnchorGraph:
             anchor_graph(np.full((4, 4), 2.0)).toarray().tolist()
             == (2.0 - 2.0 * np.eye(4)).tolist()
         )
-
-
-class TestShares:
-    @pytest.fixture
-    def rows(self):
-        return sparse.random_array((50, 12), density=0.4, random_state=0, format="csr")
-
-    def test_are_the_product_with_the_indicator_as_shares(self, rows):
-        membership = np.arange(12) % 3
-        expected = rows.toarray() @ np.eye(3)[membership]
-        expected /= np.maximum(expected.sum(axis=1, keepdims=True), 1e-300)
-        assert np.allclose(community_shares(rows, membership), expected, rtol=1e-14, atol=0)
-
-    def test_of_a_row_do_not_depend_on_the_others(self, rows):
-        membership = np.arange(12) % 4
-        one_by_one = [community_shares(rows[[i]], membership) for i in range(50)]
-        assert np.array_equal(community_shares(rows, membership), np.concatenate(one_by_one))
-
-    def test_anchors_without_a_community_have_no_say(self):
-        rows = sparse.csr_array([[1.0, 1.0, 2.0], [0.0, 0.0, 3.0]])
-        shares = community_shares(rows, np.array([0, 1, -1]))
-        assert shares.tolist() == [[0.5, 0.5], [0.0, 0.0]]
