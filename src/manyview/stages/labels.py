@@ -95,23 +95,22 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 
     That is the link in the graph B B' over the volume of the smaller one.
     """
-    n = len(labels)
+    n, tiny = len(labels), np.finfo(np.float64).tiny
     members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
     sums = members @ graph
     W = (sums @ sums.T).toarray()
     volume, group = W.sum(axis=0), np.arange(count)
-    is_left = np.ones(count, bool)
+    np.fill_diagonal(W, -np.inf)  # as what was merged into another
+    linked = W / np.maximum(np.minimum(volume[:, None], volume), tiny)
     for _ in range(count - n_groups):
-        left = np.flatnonzero(is_left)
-        smaller = np.minimum(volume[left][:, None], volume[left])
-        linked = W[np.ix_(left, left)] / np.maximum(smaller, np.finfo(np.float64).tiny)
-        np.fill_diagonal(linked, -1.0)
-        i, j = (left[place] for place in divmod(int(linked.argmax()), len(left)))
+        i, j = divmod(int(linked.argmax()), count)
         W[i] += W[j]
         W[:, i] += W[:, j]
         volume[i] += volume[j]
+        W[j] = W[:, j] = linked[j] = linked[:, j] = -np.inf
+        smaller = np.maximum(np.minimum(volume, volume[i]), tiny)
+        linked[i], linked[:, i] = W[i] / smaller, W[:, i] / smaller
         group[group == j] = i
-        is_left[j] = False
     return np.unique(group, return_inverse=True)[1].astype(np.int32)
 
 
