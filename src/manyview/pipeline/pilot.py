@@ -5,7 +5,6 @@ Every kind of scaling that applies is tried on a small part of the sample, with 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.engines.base import Run, SampledRows, thread_pool
 from manyview.engines.memory import Memory
 from manyview.engines.progress import SilentProgress
+from manyview.errors import silenced
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings
@@ -163,8 +163,7 @@ def _find_evident(
     factors = [len(scalers) ** -0.5] * len(scalers)
     rows = side_by_side([s.apply(X) for s, X in zip(scalers, arrays, strict=True)], factors).dense()
     # Where clusters are evident, k-means settles in a few sweeps.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with silenced(ConvergenceWarning):
         model = KMeans(k, n_init=_STARTS, max_iter=_SWEEPS, random_state=seed).fit(rows)
     clearness = _clearness(model.transform(rows), model.labels_)
     if clearness < _CLEAR:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
@@ -11,7 +9,7 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.errors import warn_user
+from manyview.errors import silenced, warn_user
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.ward import cut_tree, ward_tree
@@ -59,8 +57,7 @@ def fit_kmeans(
     rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int
 ) -> KMeans:
     """scikit-learn's k-means from one start; silent about rows that are alike."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with silenced(ConvergenceWarning):
         kmeans = KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed)
         return kmeans.fit(rows)
 
