@@ -42,17 +42,36 @@ def test_every_open_parameter_is_explained(model):
     assert all(choice["why"] for choice in model.choices_)
 
 
-def test_choices_are_what_the_fit_used(model):
+@pytest.fixture(scope="module")
+def doubtful(views):
+    """A model of rows that say little: kinds of scaling are tried."""
+    noise = np.random.default_rng(1).normal(size=(150, 10))
+    return LMVSC(3, random_state=0, n_jobs=1).fit({"noise": noise, "words": views["words"]})
+
+
+@pytest.mark.parametrize("name", ["model", "doubtful"])
+def test_choices_are_what_the_fit_used(request, name):
+    model = request.getfixturevalue(name)
     assert [c["value"] for c in chosen(model, "scaling")] == [
         {name: kind} for name, kind in zip(model.view_names_, model.scaling_, strict=True)
     ]
-    (anchors,) = chosen(model, "n_anchors")
-    assert {len(a) for a in model.anchors_} == {anchors["value"]}
-    (repeats,) = chosen(model, "n_repeats")
-    report = model.solver_report_["graphs"]
-    assert max(graph["repeat"] for graph in report) + 1 == repeats["value"]
-    (weights,) = chosen(model, "view_weights")
-    assert list(weights["value"].values()) == pytest.approx(model.view_weights_.tolist(), abs=1e-4)
+    value = {c["parameter"]: c["value"] for c in model.choices_}
+    graphs, report = model.model_.graphs, model.solver_report_["graphs"]
+    assert value["n_anchors"] == max(len(a) for a in model.anchors_)
+    assert value["n_repeats"] == max(graph.repeat for graph in graphs) + 1
+    assert list(value["view_weights"].values()) == pytest.approx(
+        model.view_weights_.tolist(), abs=1e-4
+    )
+    for parameter in ("alpha", "locality", "n_neighbors"):
+        assert {getattr(graph, parameter) for graph in graphs} == {value[parameter]}
+    assert value["n_axes"] == max(len(s.axes.variances) for s in model.model_.scalers if s.axes)
+    n_seen = {len(graph["views"]) for graph in report}
+    assert n_seen == {"both": {1, model.n_views_}, "early": {model.n_views_}}[value["fusion"]]
+
+
+def test_kinds_that_were_tried_are_told_with_their_figures(doubtful):
+    for choice in chosen(doubtful, "scaling"):
+        assert all(kind in choice["why"] for kind in ("auto", "standard", "log", "clr"))
 
 
 def test_what_was_set_is_no_choice(views):

@@ -1,4 +1,4 @@
-"""Clusters that are evident: by k-means or as pieces, never of noise, and labelled by the nearest anchor."""
+"""Evident clusters: by k-means or as pieces, never of noise, and labelled by the nearest anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which way a fit goes: evident clusters, a gap or modularity; by a few rows, and the same every time."""
+"""Which way a fit goes: evident clusters, a gap or modularity; by a few rows, the same every time."""
 
 from __future__ import annotations
 
@@ -108,6 +108,10 @@ class TestTrials:
         found = ask([noise], k, **params)
         assert not found.trials and found.evident is None and not found.by_gap
         assert found.kinds == ("auto",)
+
+    def test_doubts_are_left_to_the_fit(self, noise):
+        alike = np.repeat(noise[:3], 9, axis=0)  # a warning of it would be an error
+        assert len(ask([alike], 4).trials) == 2
 
     def test_samples_may_lack_views(self, noise):
         views = Views({"a": noise, "b": blobs(1.0)}, present={"b": np.arange(240) % 3 > 0})

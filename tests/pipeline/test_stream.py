@@ -86,9 +86,7 @@ class TestOnePass:
         assert metrics.ari(whole.labels_, stream.predict(views)) >= 0.99
 
     def test_batches_of_another_size_give_the_same(self, views):
-        models = [
-            in_batches(LMVSC(5, **CHEAP), views, size) for size in (977, 6000)
-        ]
+        models = [in_batches(LMVSC(5, **CHEAP), views, size) for size in (977, 6000)]
         labels = [model.predict(views) for model in models]
         assert metrics.ari(*labels) >= 0.999
 

@@ -141,7 +141,10 @@ def test_as_modular_as_those_of_igraph(kind):
 
     def shortfall(graph, resolution, n_runs):
         ours, theirs = (
-            [modularity_of(graph, run(graph, seed, resolution), resolution) for seed in range(n_runs)]
+            [
+                modularity_of(graph, run(graph, seed, resolution), resolution)
+                for seed in range(n_runs)
+            ]
             for run in (run_at_length, run_igraph)
         )
         return np.mean(theirs) - np.mean(ours)

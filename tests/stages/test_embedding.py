@@ -264,7 +264,9 @@ class TestContributions:
         embedding = Embedding(
             transforms,
             row_norm,
-            rotation=np.linalg.qr(np.random.default_rng(2).normal(size=(5, 4)))[0] if turned else None,
+            rotation=np.linalg.qr(np.random.default_rng(2).normal(size=(5, 4)))[0]
+            if turned
+            else None,
             communities=(np.eye(8, 3), np.eye(8, 3)[::-1])[:n_communities],
         )
         places = [(r, slice(a, b)) for r in (0, 1) for a, b in ((0, 3), (3, 4), (4, 8))]

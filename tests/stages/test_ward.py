@@ -1,4 +1,4 @@
-"""Ward's tree of weighted points: that of SciPy, where every point stands as often as its weight says."""
+"""Ward's tree of weighted points: that of SciPy for points that stand as often as their weight says."""
 
 from __future__ import annotations
 
