@@ -7,7 +7,6 @@ a word. So what was found is taken out and the rest is searched again, until not
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.errors import warn_user
+from manyview.errors import silenced, warn_user
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -108,8 +107,7 @@ def _lanczos(
         except ArpackNoConvergence:
             continue
         return np.asarray(values), np.asarray(vectors)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with silenced(UserWarning):
         values, vectors = lobpcg(
             operator, rng.standard_normal((n, k)), largest=True, maxiter=500, tol=tol or None
         )
