@@ -84,8 +84,7 @@ def decide(
         if found.way == "evident":
             return found
     by_kind = _applicable(few, settings.scaling)
-    seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-    try_kinds = partial(_try, few, names, settings, seed=seeds)
+    try_kinds = partial(_try, few, names, settings, seed=int(rng.integers(2**30)))
     with thread_pool(n_jobs) as pool:
         tried = pool.map(try_kinds, by_kind.values())
         trials = dict(zip(by_kind, tried, strict=True))
@@ -127,7 +126,7 @@ def _try(
     settings: Settings,
     kinds: tuple[str | None, ...],
     *,
-    seed: np.random.SeedSequence,
+    seed: int,
 ) -> Trial:
     """One repeat of the whole way, without communities, on a few rows."""
     rng = np.random.default_rng(seed)
