@@ -8,8 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from manyview.engines import Memory
-
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+from manyview.stages.scaling import KINDS
 
 
 class TestPredict:
@@ -37,7 +36,10 @@ class TestPredict:
             {"alpha": 100.0},
             {"locality": 1.0},
             {"scaling": ["standard", "unit"]},
-            {"n_init": 1, "max_iter": 1, "tol": 0.0},
+            {"max_iter": 1, "tol": 0.0},
+            {"n_neighbors": 3},
+            {"n_neighbors": 1, "n_axes": None},
+            {"n_axes": 2},
             {"engine": Memory(), "n_repeats": "auto"},
         ],
         ids=str,
@@ -55,6 +57,25 @@ class TestPredict:
         assert np.array_equal(model.predict(X), model.labels_)
         assert np.array_equal(model.transform(X), model.embedding_)
         assert np.isfinite(model.embedding_).all()
+
+    @pytest.mark.parametrize(
+        ("way", "options"),
+        [
+            ("evident", {}),
+            ("gap", {"fusion": "both"}),  # one who asks for a graph gets one
+            ("modularity", {"fusion": "both", "spread": 4.0}),
+        ],
+    )
+    def test_training_rows_get_their_labels_whichever_way_was_taken(self, blobs, way, options, fit):
+        options = {"scaling": "auto", "n_repeats": 2, **options}
+        X = blobs(spread=options.pop("spread", 0.3))
+        model = fit(X, **options)
+        (why,) = {each["why"] for each in model.choices_ if each["parameter"] == "scaling"}
+        assert way in why
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert np.array_equal(model.transform(X), model.embedding_)
+        assert np.array_equal(model.predict([v[:7] for v in X]), model.labels_[:7])
+        assert len(model.anchors_) >= 1
 
     @pytest.mark.parametrize("scaling", KINDS)
     @pytest.mark.parametrize("fusion", ["late", "both"])

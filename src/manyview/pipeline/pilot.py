@@ -166,7 +166,7 @@ def _find_evident(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(k, n_init=_STARTS, max_iter=_SWEEPS, random_state=seed).fit(rows)
-    clearness = _clearness(model.transform(rows), model.labels_)
+    clearness = _clearness(np.asarray(model.transform(rows)), model.labels_)
     if clearness < _CLEAR:
         return replace(found, clearness=clearness)
     return Decision(

@@ -170,8 +170,8 @@ class Embedding:
 
 def leading_rotation(rows: Array, n_columns: int) -> Array:
     """What turns rows (n, c) to their ``n_columns`` directions of most energy, shape (c, n_columns)."""
-    _, vectors = linalg.eigh(rows.T @ rows)
-    return np.ascontiguousarray(vectors[:, ::-1][:, :n_columns])
+    values, vectors = linalg.eigh(rows.T @ rows)
+    return canonical(vectors[:, ::-1][:, :n_columns], values[::-1][:n_columns])
 
 
 def _times(Z: sparse.csr_array, transform: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -44,11 +45,10 @@ def find_starts(
     )
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+    average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
     groups = {
         "ward": cut_tree(ward_tree(centers, sizes), count, k),
-        "average": cut_tree(
-            linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k
-        ),
+        "average": cut_tree(average, count, k),
     }
     if count <= _MOST_LINKED_CENTERS:
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
