@@ -294,7 +294,6 @@ class TestOnWorkers:
             "graph-rows",
             "graph",
             "graph-add",
-            "vectors",
             "embedding",
             "k-means",
             "labels",
