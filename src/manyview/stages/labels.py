@@ -116,7 +116,11 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 
 
 def corner_centers(rows: Array, n_clusters: int) -> Array:
-    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most."""
+    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most.
+
+    They come in the order in which rows are near them: which row is the farthest, among many that are as
+    long, is a matter of rounding.
+    """
     pivots = linalg.qr(rows.T, pivoting=True, mode="economic")[2][:n_clusters]
     left, _, right = linalg.svd(rows[pivots].T)
     labels = np.abs(rows @ (left @ right)).argmax(axis=1)
@@ -125,7 +129,10 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
         (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
     )
     means: Array = members @ rows / np.maximum(counts, 1)[:, None]
-    return np.where((counts > 0)[:, None], means, rows[pivots])
+    firsts = np.full(n_clusters, len(rows))
+    np.minimum.at(firsts, labels, np.arange(len(rows)))
+    order = np.argsort(firsts, kind="stable")
+    return np.where((counts > 0)[:, None], means, rows[pivots])[order]
 
 
 def label_rows(rows: Array, centers: Array) -> Labels:
