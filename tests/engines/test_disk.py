@@ -430,10 +430,10 @@ class TestEstimator:
                 "words": str(tmp_path / "words.npz"),
                 "again": dense[0],
             }
-            lazy = LMVSC(3, n_anchors=12, random_state=0).fit(views)
+            lazy = LMVSC(3, n_anchors=12, n_repeats=1, random_state=0).fit(views)
             assert np.array_equal(lazy.predict(views), lazy.labels_)
         arrays = dict(zip(views, [*dense, words, dense[0]], strict=True))
-        memory = LMVSC(3, n_anchors=12, random_state=0).fit(arrays)
+        memory = LMVSC(3, n_anchors=12, n_repeats=1, random_state=0).fit(arrays)
         assert np.array_equal(lazy.labels_, memory.labels_)
         assert np.array_equal(memory.predict(arrays), lazy.labels_)
         assert lazy.view_names_ == ["a", "b", "c", "words", "again"]

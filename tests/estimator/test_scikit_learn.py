@@ -30,7 +30,9 @@ def test_there_are_nineteen_parameters():
     assert sorted(LMVSC().get_params()) == sorted(NAMES)
 
 
-@parametrize_with_checks([LMVSC(3), LMVSC(2, n_repeats=2), LMVSC.as_published(3, 4, 0.1)])
+@parametrize_with_checks(
+    [LMVSC(3), LMVSC(2, n_repeats=2, scaling="log"), LMVSC.as_published(3, 4, 0.1)]
+)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_follows_the_rules_of_scikit_learn(estimator, check):
