@@ -71,8 +71,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     leading left singular vectors embed the rows (Proposition 1), beside each row's shares in
     communities of anchors, and k-means on the embedding gives the labels. It starts once, from centres
     that are merged by the tree or the links between them. What is left on "auto" is chosen by the rows,
-    and ``choices_`` says why; where k-means on standardised columns finds clusters that are evident,
-    and nothing about graphs was set, these are the answer.
+    and ``choices_`` says why. If nothing about graphs was set, and clusters are evident, because k-means
+    finds them far apart or rows fall into so many pieces, these are the answer.
 
     Parameters
     ----------

@@ -95,8 +95,8 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
 
 
 def _why_components(decision: Decision) -> str:
-    if decision.way != "modularity":
-        return "as many as clusters: they tell them apart"
+    if decision.by_gap:
+        return "as many as clusters: the spectrum falls clearly after them"
     return (
         "half as many vectors again as clusters, without those that sit on a handful of rows, "
         "weighted by their strength"
@@ -160,8 +160,6 @@ def _why_fusion(settings: Settings, n_views: int) -> str:
 def _why_anchors(count: int, result: Result) -> str:
     if not isinstance(result.settings.anchor_method, str):
         return "as many as were given"
-    if result.decision.way == "evident":
-        return "one for each evident cluster"
     if any(graph.n_neighbors is not None for graph in result.model.graphs):
         return "many, as rows use the nearest only, but a sixth of the rows at most"
     if count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
