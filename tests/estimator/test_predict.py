@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from manyview.engines import Memory
 from manyview.stages.scaling import KINDS
@@ -76,6 +77,15 @@ class TestPredict:
         assert np.array_equal(model.transform(X), model.embedding_)
         assert np.array_equal(model.predict([v[:7] for v in X]), model.labels_[:7])
         assert len(model.anchors_) >= 1
+
+    def test_training_rows_get_their_labels_where_they_fall_into_pieces(self, fit):
+        inner, angles = np.arange(180) % 2, np.linspace(0, 2 * np.pi, 180)
+        rings = (4.0 - 3.0 * inner)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+        model = fit(rings, 2, scaling="auto")
+        assert "pieces" in model.choices_[0]["why"]
+        assert adjusted_rand_score(inner, model.labels_) == 1.0
+        assert np.array_equal(model.predict(rings), model.labels_)
+        assert np.array_equal(model.transform(rings), model.embedding_)
 
     @pytest.mark.parametrize("scaling", KINDS)
     @pytest.mark.parametrize("fusion", ["late", "both"])
