@@ -154,7 +154,7 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
         for start in range(_STARTS)
     )
     best = min(each, key=lambda found: found.inertia_)
-    clearness = _clearness(best.transform(scaled.rows), best.labels_)
+    clearness = _clearness(np.asarray(best.transform(scaled.rows)), best.labels_)
     if clearness < _CLEAR:
         return None
     clusters = np.arange(k, dtype=np.int32)

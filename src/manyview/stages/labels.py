@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -42,11 +43,10 @@ def find_starts(
     )
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+    average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
     groups = {
         "ward": cut_tree(ward_tree(centers, sizes), count, k),
-        "average": cut_tree(
-            linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k
-        ),
+        "average": cut_tree(average, count, k),
     }
     if count <= _MOST_LINKED_CENTERS:
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
@@ -112,7 +112,11 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 
 
 def corner_centers(rows: Array, n_clusters: int) -> Array:
-    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most."""
+    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most.
+
+    They come in the order in which rows are near them: which row is the farthest, among many that are as
+    long, is a matter of rounding.
+    """
     pivots = linalg.qr(rows.T, pivoting=True, mode="economic")[2][:n_clusters]
     left, _, right = linalg.svd(rows[pivots].T)
     labels = np.abs(rows @ (left @ right)).argmax(axis=1)
@@ -121,7 +125,10 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
         (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
     )
     means: Array = members @ rows / np.maximum(counts, 1)[:, None]
-    return np.where((counts > 0)[:, None], means, rows[pivots])
+    firsts = np.full(n_clusters, len(rows))
+    np.minimum.at(firsts, labels, np.arange(len(rows)))
+    order = np.argsort(firsts, kind="stable")
+    return np.where((counts > 0)[:, None], means, rows[pivots])[order]
 
 
 def label_rows(rows: Array, centers: Array) -> Labels:
