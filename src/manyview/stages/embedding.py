@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -26,7 +27,7 @@ class Basis:
     singular_values: Array  # (c,), descending
 
 
-def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
+def spectral_basis(gram: Any, scales: Array, n_components: int) -> Basis:
     """The basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
 
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
