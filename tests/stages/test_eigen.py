@@ -94,3 +94,19 @@ class TestGram:
         gram = self.blocks(20, 10)
         first, again = (gram_eigenvectors(gram, 30)[1] for _ in range(2))
         assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize("n_pieces", [5, 60, 94])
+def test_a_graph_in_many_pieces_has_as_many_vectors_as_asked_for(n_pieces):
+    # LAPACK, asked for some of the eigenvalues only, lost those that are equal.
+    rng = np.random.default_rng(n_pieces)
+    Z = np.zeros((600, 300))
+    for row, piece in zip(Z, rng.integers(0, n_pieces, 600), strict=True):
+        own = np.flatnonzero(np.arange(300) % n_pieces == piece)
+        row[rng.choice(own, min(3, len(own)), replace=False)] = 1.0
+    Z /= Z.sum(axis=1, keepdims=True)
+    sums = Z.sum(axis=0)
+    B = Z / np.sqrt(np.where(sums > 0, sums, 1.0))
+    values, vectors = gram_eigenvectors(B.T @ B, 3)
+    assert np.allclose(values, 1.0, rtol=1e-9)
+    assert np.allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)

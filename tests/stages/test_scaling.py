@@ -10,7 +10,13 @@ from scipy import sparse, special, stats
 from scipy.spatial.distance import pdist
 from sklearn.preprocessing import normalize
 
-from manyview.stages.scaling import KINDS, apply_to_sample, choose_kind, fit_scaler
+from manyview.stages.scaling import (
+    KINDS,
+    apply_to_sample,
+    choose_kind,
+    fit_scaler,
+    is_mostly_binary,
+)
 from manyview.views.selection import PartialView, number_present
 
 SCALING_KINDS = [kind for kind in KINDS if kind is not None]
@@ -391,3 +397,22 @@ class TestRefused:
     def test_values_too_large_to_be_squared_are_refused(self):
         with pytest.raises(ValueError, match="View 'hog' has values too large"):
             fit_scaler(np.full((5, 2), 1e308), name="hog", kind="standard")
+
+
+class TestMostlyBinary:
+    def test_yes_and_no_in_most_columns(self):
+        rng = np.random.default_rng(0)
+        assert is_mostly_binary(np.c_[rng.integers(0, 2, (50, 3)), rng.normal(size=(50, 2))])
+        assert not is_mostly_binary(np.c_[rng.integers(0, 2, (50, 2)), rng.normal(size=(50, 3))])
+
+    def test_columns_that_never_vary_do_not_count(self):
+        rng = np.random.default_rng(0)
+        assert not is_mostly_binary(np.c_[np.ones((50, 5)), rng.normal(size=(50, 1))])
+        assert not is_mostly_binary(np.ones((5, 2)))
+
+    def test_the_same_stored_sparse(self):
+        rng = np.random.default_rng(0)
+        marks = sparse.random_array((40, 30), density=0.2, rng=rng, format="csr")
+        assert not is_mostly_binary(marks)
+        marks.data[:] = 1.0
+        assert is_mostly_binary(marks)

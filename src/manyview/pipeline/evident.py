@@ -21,7 +21,7 @@ from manyview.stages.kmeans import nearest_centers
 from manyview.stages.labels import fit_kmeans
 from manyview.stages.pieces import Labels, count_pieces, find_pieces
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.stages.scaling import Scaler, fit_scaler, is_mostly_binary
 from manyview.views.selection import find_present
 
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
@@ -106,9 +106,11 @@ def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
 
 
 def _may_be_evident(arrays: Sequence[Any]) -> bool:
-    """Whether all rows have all views, and these are not very wide."""
+    """Whether all rows have all views, and these are neither very wide nor mostly yes and no."""
+    if sum(array.shape[1] for array in arrays) > _MOST_COLUMNS:
+        return False
     is_whole = all(find_present(array) is None for array in arrays)
-    return is_whole and sum(array.shape[1] for array in arrays) <= _MOST_COLUMNS
+    return is_whole and not any(map(is_mostly_binary, arrays))
 
 
 @dataclass(frozen=True)

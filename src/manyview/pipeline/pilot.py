@@ -26,13 +26,13 @@ from manyview.pipeline.spectrum import find_bases
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import GraphRows
 from manyview.stages.sampling import choose_rows
-from manyview.stages.scaling import fit_scaler
+from manyview.stages.scaling import fit_scaler, is_mostly_binary
 from manyview.views.selection import split_rows
 
 KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
-_ANCHORS = 300
+_ANCHORS, _FEW_ANCHORS = 300, 150  # where rows use the nearest, and where they use all
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
@@ -109,7 +109,9 @@ def _kinds_for(array: Any) -> tuple[str, ...]:
     rows, _ = split_rows(array)
     values = rows.data if sparse.issparse(rows) else rows
     is_open = values.size > 0 and values.min() >= 0 and values.max() > 0
-    return KINDS if is_open else ("auto", "standard")
+    kinds = KINDS if is_open else ("auto", "standard")
+    by_column = ("standard", "log") if is_mostly_binary(rows) else ()
+    return tuple(kind for kind in kinds if kind not in by_column)
 
 
 def _try(
@@ -122,7 +124,7 @@ def _try(
 ) -> Trial:
     """One repeat of the whole way, without communities, on a few rows."""
     rng = np.random.default_rng(seed)
-    settings = replace(settings, many_anchors=_ANCHORS)
+    settings = replace(settings, many_anchors=_ANCHORS, few_anchors=_FEW_ANCHORS)
     rows = Memory().open(arrays, Run(1, SilentProgress()))
     scalers = fit_scalers(rows, names, kinds, settings)
     graphs, _ = choose_graphs(rows, rows, scalers, settings, [rng])

@@ -50,7 +50,8 @@ class Settings:
     without ``n_components``, vectors that sit on a handful of rows are left out and the others are
     weighted by their strength. ``has_many_rows`` says which kind of graph suits them;
     ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
-    ``many_anchors`` is what ``n_anchors`` is on "auto" where rows are many.
+    ``many_anchors`` and ``few_anchors`` are what ``n_anchors`` is on "auto", at most, where rows use the
+    nearest anchors and where they use all.
 
     The last five are what only the published variants change: whether anchors' columns are scaled by
     the inverse square root of their sums, whether embedding rows are scaled to unit length, whether
@@ -75,6 +76,7 @@ class Settings:
     has_many_rows: bool = False
     may_be_evident: bool = False
     many_anchors: int = 1000
+    few_anchors: int = 300
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
@@ -102,8 +104,11 @@ class Settings:
         k = self.n_clusters or 2
         n_anchors = self.n_anchors
         if n_anchors is None:
-            many = self.many_anchors if is_local else None
-            n_anchors = (_count_anchors(n_rows, k, many=many, is_like_text=is_like_text),)
+            if is_local:
+                wanted = max(min(max(self.many_anchors, 2 * k), n_rows // 6), k)
+            else:
+                wanted = _count_few_anchors(self.few_anchors, n_rows, k, is_like_text=is_like_text)
+            n_anchors = (wanted,)
         return GraphSettings(
             n_anchors,
             self.alpha or ((0.1,) if is_local else (0.01,)),
@@ -134,15 +139,13 @@ class GraphSettings:
     n_neighbors: int | None
 
 
-def _count_anchors(n_rows: int, k: int, *, many: int | None, is_like_text: bool) -> int:
+def _count_few_anchors(most: int, n_rows: int, k: int, *, is_like_text: bool) -> int:
     """As many anchors as help, but a share of the rows at most, and as many as clusters.
 
     The mean of three texts remembers their words: it explains them well, and texts it has not seen
     badly. The mean of ten is more like others.
     """
-    if many is not None:
-        return max(min(max(many, 2 * k), n_rows // 6), k)
-    count = max(min(300, n_rows // 3), k)
+    count = max(min(most, n_rows // 3), k)
     return min(count, max(n_rows // 10, 2 * k)) if is_like_text else count
 
 
@@ -207,7 +210,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
     # Given anchors are the same every time.
     has_many_rows = not is_given and n >= MANY_ROWS
-    counts = n_anchors or (_count_anchors(n, k or 2, many=None, is_like_text=False),)
+    counts = n_anchors or (_count_few_anchors(300, n, k or 2, is_like_text=False),)
     n_repeats = 1 if is_given else _count_repeats(views, max(counts))
     variant = params.get("variant")
     return Settings(

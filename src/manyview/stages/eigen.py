@@ -48,7 +48,9 @@ def leading_eigenvectors(
     if n <= _DENSE_BELOW or k >= n // 4:
         dense = M.toarray() if sparse.issparse(M) else np.asarray(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
-        return values[::-1], vectors[:, ::-1]
+        if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
+            values, vectors = linalg.eigh(dense, driver="evd")
+        return values[::-1][:k], vectors[:, ::-1][:, :k]
     values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=_TOLERANCE)
     for _ in range(k):
         more_values, more = _lanczos(

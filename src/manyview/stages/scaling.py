@@ -191,6 +191,22 @@ def fit_scaler(
     return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
 
 
+def is_mostly_binary(sample: Block) -> bool:
+    """Whether most columns that vary have two values: standardised, the rare ones would take over.
+
+    Examples
+    --------
+    >>> is_mostly_binary(np.array([[0, 1, 5.0], [1, 1, 6.0], [0, 0, 7.0]]))
+    True
+    """
+    if sparse.issparse(sample):
+        return sample.nnz > 0 and bool(sample.data.min() == sample.data.max())
+    low, high = sample.min(axis=0), sample.max(axis=0)
+    is_binary = ((sample == low) | (sample == high)).all(axis=0)
+    varies = low < high
+    return bool(2 * (is_binary & varies).sum() > varies.sum())
+
+
 def smallest_share(sample: Block) -> float:
     """What is small among the positive values of a sample: 1 for counts, else their 5 % quantile."""
     values = sample.data if sparse.issparse(sample) else sample
