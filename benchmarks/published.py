@@ -6,14 +6,18 @@ The paper's "purity" is inverse purity, and its NMI divides by the larger entrop
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.problems import find
 from benchmarks.record import Report, Target
 from manyview import LMVSC, Views, metrics
+from manyview.stages.litekmeans import Solution, litekmeans
 
 Make = Callable[[int], LMVSC]
 """A seed in, an estimator out."""
@@ -28,24 +32,25 @@ NEAR, NEAR_SHARE = 0.03, 0.25
 """At least this share of the seeds is this near the paper's accuracy on Handwritten."""
 DEFAULTS = {"hdigit": (10, 0.93), "scene15": (15, 0.44), "leaves100": (100, 0.93)}
 
-Wanted = Mapping[str, tuple[float | None, Target]]
+Wanted = Mapping[str, tuple[float | None, Target | None]]
 """Score -> what the paper prints, and our bar."""
 
 
 def run(report: Report) -> None:
     published: list[tuple[str, str, Make, Wanted, int]] = [
         ("handwritten", "released, m=10, alpha=0.01", _released(10, 10, 0.01), HANDWRITTEN, 20),
-        ("covtype", "released, m=50, alpha=0.1", _released(7, 50, 0.1), COVTYPE, 5),
     ]
     for name, (k, bar) in DEFAULTS.items():
         wanted: Wanted = {"nmi": (None, Target(at_least=bar))}
         published.append((name, "default", _default(k), wanted, 5))
+    covtype = "released, m=50, alpha=0.1"
+    published.append(("covtype", covtype, _released(7, 50, 0.1), COVTYPE, 5))  # the longest last
     for name, settings, make, wanted, n_seeds in published:
         views = find(report, name)
         if views is not None:
             few = min(n_seeds, 1 if name == "covtype" else 3) if report.quick else n_seeds
             bars = {
-                score: (paper, replace(target, indicative=few < n_seeds))
+                score: (paper, target and replace(target, indicative=few < n_seeds))
                 for score, (paper, target) in wanted.items()
             }
             case = f"{name} ({settings})"
@@ -56,6 +61,14 @@ def run(report: Report) -> None:
                 target = Target(at_least=NEAR_SHARE, indicative=few < n_seeds)
                 share = f"{case}: seeds within {NEAR:g} of {paper:g}"
                 report.add(share, float(near.mean()), target, seed=list(range(few)))
+                with patch("manyview.pipeline.graphs.litekmeans", _least_inertia):
+                    case += ", anchors of least inertia"
+                    score_seeds(report, case, views, make, {"accuracy": (paper, None)}, n_seeds=few)
+
+
+def _least_inertia(over: Any, starts: Iterable[np.ndarray]) -> Solution:
+    """Of the same runs the one with the least sum of squares, as scikit-learn keeps it."""
+    return min((litekmeans(over, [start]) for start in starts), key=attrgetter("inertia"))
 
 
 def _released(n_clusters: int, n_anchors: int, alpha: float) -> Make:
@@ -85,9 +98,9 @@ def score_seeds(
         spread = float(values.std(ddof=1)) if n_seeds > 1 else 0.0
         facts = f"sd {spread:.3f}, {values.min():.3f} to {values.max():.3f}"
         printed = "" if paper is None else f", paper {paper:.4f}"
-        verdict = target.verdict(float(values.mean()))
+        verdict = "" if target is None else f"{target.verdict(float(values.mean()))}; "
         report.add(
             f"{case}: {score}", float(values.mean()), target, seed=list(range(n_seeds)),
-            seconds=seconds, scores=each, paper=paper, note=f"{verdict}; {facts}{printed}",
+            seconds=seconds, scores=each, paper=paper, note=f"{verdict}{facts}{printed}",
         )  # fmt: skip
     return found

@@ -111,6 +111,14 @@ def test_entries_are_those_of_the_papers_tables():
     ]  # fmt: skip
 
 
+def test_k_means_is_the_one_of_the_field_and_has_nothing_to_tune():
+    entry = Entry(PROBLEMS["handwritten"], methods.KMEANS)
+    store, cells = run(entry, Budget(1000, 2), linear)
+    assert {cell.settings["variant"] for cell in cells} == {"litekmeans"}
+    assert entry.chosen(store) is None
+    assert entry.shown(store) == [entry.default]
+
+
 def test_options_override_seeds_and_the_unlimited_form_has_no_limit():
     assert Options("quick").budget("AMGL") == (4, 2)
     assert Options("full", seeds=1).budget(methods.RELEASED).seeds == 1

@@ -95,8 +95,8 @@ class Entry:
 
     @property
     def default(self) -> Settings:
-        """What is fitted first: the method's defaults, or the published method as it is timed."""
-        return methods.TIMED if self.method in methods.PUBLISHED else {}
+        """What is fitted first: the method's defaults, the field's k-means, or LMVSC as it is timed."""
+        return methods.FIRST.get(self.method, {})
 
     @property
     def candidates(self) -> list[Settings]:
@@ -187,7 +187,7 @@ class Entry:
 
     def chosen(self, store: Store) -> Settings | None:
         """The setting with the largest mean accuracy; fewer finished seeds do not win by luck."""
-        if (rows := self.tuned_on(store)) is None:
+        if len(self.candidates) == 1 or (rows := self.tuned_on(store)) is None:
             return None
 
         def quality(settings: Settings) -> tuple[int, float]:
