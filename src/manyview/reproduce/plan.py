@@ -175,7 +175,7 @@ class Entry:
         """Why there is no result, where there is none."""
         lines = store.lines([self.cell(self.default, rows) for rows in self.problem.sizes])
         reasons = [str(line["reason"]) for line in lines if line["status"] != "done"]
-        return reasons[-1] if reasons else "not run yet"
+        return reasons[-1] if reasons else "settings not tried yet" if lines else "not run yet"
 
     def tuned_on(self, store: Store) -> int | None:
         """The most rows on which all settings were tried."""
