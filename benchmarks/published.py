@@ -1,8 +1,8 @@
 """Published figures beside ours: the authors' script, and the default on three sets.
 
-The paper's "purity" is inverse purity, and its NMI divides by the larger entropy. What a figure hangs on
-is exchanged and measured too: of Handwritten, which of ten runs the anchors' k-means keeps; of CoverType,
-where a single run ends (``docs/explanation/design.rst`` says what else was exchanged, and changed nothing).
+The paper's "purity" is inverse purity, and its NMI divides by the larger entropy. What a figure
+hangs on is exchanged and measured too: of Handwritten, which of ten runs the anchors' k-means keeps; of
+CoverType, where a single run ends (``docs/explanation/design.rst`` says what else was exchanged).
 """
 
 from __future__ import annotations
