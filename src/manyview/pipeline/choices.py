@@ -46,7 +46,34 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
         if kind == "auto":
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
-    weights = {name: round(float(w), 4) for name, w in zip(names, result.view_weights, strict=True)}
+    if result.decision.evident is not None:
+        yield from _of_evident(names, result)
+    else:
+        yield from _of_graphs(names, result)
+
+
+def _of_evident(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:
+    """The same where a graph of nearest anchors was enough."""
+    (graph,) = result.model.graphs
+    why = "clusters are evident: each row has that of its nearest anchor"
+    used = {
+        "view_weights": _weights_of(names, result),
+        "fusion": "early" if len(graph.views) > 1 else "late",
+        "n_anchors": len(graph.anchors),
+        "alpha": graph.alpha,
+        "locality": graph.locality,
+        "n_neighbors": graph.n_neighbors,
+        "n_axes": _count_axes(result),
+        "n_repeats": 1,
+        "n_components": result.settings.known_clusters,
+    }
+    for parameter, value in used.items():
+        yield parameter, value, why
+
+
+def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:
+    settings = result.settings
+    weights = _weights_of(names, result)
     yield "view_weights", weights, _why_weights(weights)
     yield "fusion", settings.fusion, _why_fusion(settings, len(names))
     graphs = result.model.graphs
@@ -59,8 +86,7 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     why = "enough to prefer near anchors, too little to cut the graph apart"
     yield "locality", chosen.locality, "only near anchors are used" if is_local else why
     yield "n_neighbors", chosen.n_neighbors, _why_neighbors(is_local=is_local)
-    axes = [scaler.axes for scaler in result.model.scalers]
-    n_axes = max((len(each.variances) for each in axes if each is not None), default=None)
+    n_axes = _count_axes(result)
     why = "text says little in few directions" if n_axes is None else "the strongest say most"
     yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
@@ -72,6 +98,16 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     yield "n_components", n_components, why
 
 
+def _weights_of(names: Sequence[str], result: Result) -> dict[str, float]:
+    weights = zip(names, result.view_weights, strict=True)
+    return {name: round(float(weight), 4) for name, weight in weights}
+
+
+def _count_axes(result: Result) -> int | None:
+    axes = [scaler.axes for scaler in result.model.scalers]
+    return max((len(each.variances) for each in axes if each is not None), default=None)
+
+
 def _why_neighbors(*, is_local: bool) -> str:
     if is_local:
         return "with many rows, the nearest of many anchors follow the shape of clusters"
@@ -80,14 +116,21 @@ def _why_neighbors(*, is_local: bool) -> str:
 
 def _why_kind(scaler: Scaler, decision: Decision) -> str:
     """The figures of the kinds that were tried, or what the view looks like."""
-    if decision.way == "evident":
+    evident = decision.evident
+    if evident is not None and evident.apart is not None:
+        far = "" if np.isinf(evident.apart) else f" {evident.apart:.2f} times"
         return (
-            f"k-means' clusters are evident: each is {decision.clearness:.2f} clear of the next "
+            f"rows fall into so many pieces, which are{far} farther apart than what holds each "
+            "together, so they are the answer"
+        )
+    if evident is not None:
+        return (
+            f"k-means' clusters are evident: each is {evident.clearness:.2f} clear of the next "
             "in the mean, so they are the answer"
         )
     if len(decision.trials) < 2:
         return scaler.why
-    word = "gap" if decision.way == "gap" else "modularity"
+    word = "gap" if decision.by_gap else "modularity"
     tried = ", ".join(f"{kind} {getattr(t, word):.2f}" for kind, t in decision.trials.items())
     return f"of the kinds tried on a few rows, the largest {word}: {tried}"
 

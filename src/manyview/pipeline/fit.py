@@ -21,7 +21,7 @@ from manyview.pipeline.clusters import (
 )
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.pilot import Decision, decide, evident_graph
+from manyview.pipeline.pilot import Decision, decide
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
 from manyview.stages.embedding import Basis, Embedding
@@ -201,9 +201,9 @@ def plan_graphs(
     with watch.stage("pilot"):
         decision = decide(sample, names, settings, rng=rngs.pilot, n_jobs=run.n_jobs)
     with watch.stage("anchors"):
-        if decision.way == "evident":
-            scalers, weights = decision.scalers, np.full(len(names), 1.0 / len(names))
-            graphs: tuple[AnchorGraph, ...] = (evident_graph(decision),)
+        if decision.evident is not None:
+            scalers, weights = decision.evident.scalers, decision.evident.view_weights
+            graphs: tuple[AnchorGraph, ...] = (decision.evident.graph(),)
         else:
             scalers = fit_scalers(sample, names, decision.kinds, settings)
             graphs, weights = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
@@ -298,8 +298,10 @@ def find_clusters(
     n_jobs: int,
 ) -> Clusters:
     """Clusters of a sample's graph rows, in the way that was decided."""
+    if plan.decision.evident is not None:
+        return plan.decision.evident.cluster(tile)
     sample = SampleGraph.of(tile, bases, moments.column_sums, plan.graphs, settings)
-    if plan.decision.way in ("gap", "evident"):
+    if plan.decision.by_gap:
         return cluster_by_gap(sample, settings)
     has_communities = settings.is_open and settings.known_clusters > 1
     return cluster_by_modularity(

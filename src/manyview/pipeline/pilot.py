@@ -1,11 +1,10 @@
-"""Which way a fit goes, by a few rows: evident clusters, a clear gap, and the kind of scaling.
+"""Which way a fit goes, by a few rows: evident clusters, a clear gap, or the kind of scaling.
 
 Every kind of scaling that applies is tried on a small part of the sample, with one set of anchors.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,22 +12,20 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from manyview.engines.base import Run, SampledRows, thread_pool
 from manyview.engines.memory import Memory
 from manyview.engines.progress import SilentProgress
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
+from manyview.pipeline.evident import Evident, find_evident
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
 from manyview.stages.fusion import graph_moments
-from manyview.stages.graph import AnchorGraph, GraphRows
-from manyview.stages.rows import Array, side_by_side
+from manyview.stages.graph import GraphRows
 from manyview.stages.sampling import choose_rows
-from manyview.stages.scaling import Scaler, fit_scaler
-from manyview.views.selection import find_present, split_rows
+from manyview.stages.scaling import fit_scaler
+from manyview.views.selection import split_rows
 
 KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
@@ -36,11 +33,9 @@ KINDS = ("auto", "standard", "log", "clr")
 _ROWS = 4000
 _ANCHORS = 300
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
-_CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
-_STARTS, _SWEEPS = 5, 20
-_MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # of tables whose clusters may be evident; rows a cluster
+_LEAST_ROWS = 20  # a cluster
 
 
 @dataclass(frozen=True)
@@ -56,13 +51,9 @@ class Decision:
     """Which way a fit goes."""
 
     kinds: tuple[str | None, ...]  # of scaling, one per view
-    way: str = "modularity"  # or "gap", or "evident"
+    evident: Evident | None = None  # clusters that need no graph
+    by_gap: bool = False  # whether exactly k vectors tell clusters apart
     trials: dict[str, Trial] = field(default_factory=dict)  # by kind
-    clearness: float | None = (
-        None  # least mean silhouette of k-means' clusters, if it was looked at
-    )
-    centers: Array | None = None  # of evident clusters, in scaled columns side by side
-    scalers: tuple[Scaler, ...] = ()  # of evident clusters
 
 
 def decide(
@@ -78,11 +69,10 @@ def decide(
     k = settings.known_clusters
     if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few[0].shape[0] < _LEAST_ROWS * k):
         return Decision(settings.scaling)
-    found = Decision(settings.scaling)
     if settings.may_be_evident:
-        found = _find_evident(few, names, settings, seed=int(rng.integers(2**30)))
-        if found.way == "evident":
-            return found
+        evident = find_evident(few, names, k, seed=int(rng.integers(2**30)))
+        if evident is not None:
+            return Decision((evident.kind,) * len(few), evident)
     by_kind = _applicable(few, settings.scaling)
     seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     try_kinds = partial(_try, few, names, settings, seed=seeds)
@@ -91,9 +81,9 @@ def decide(
         trials = dict(zip(by_kind, tried, strict=True))
     widest = max(trials, key=lambda kind: trials[kind].gap)
     if trials[widest].gap >= _GAP:
-        return replace(found, kinds=by_kind[widest], way="gap", trials=trials)
+        return Decision(by_kind[widest], by_gap=True, trials=trials)
     best = max(trials, key=lambda kind: trials[kind].modularity)
-    return replace(found, kinds=by_kind[best], trials=trials)
+    return Decision(by_kind[best], trials=trials)
 
 
 def _applicable(
@@ -144,61 +134,3 @@ def _try(
     if gap >= _GAP and cluster_by_gap(sample, settings).modularity < _SPECKS * found.modularity:
         gap = 0.0  # a few rows that hang together by themselves, not clusters
     return Trial(gap, found.modularity)
-
-
-def _find_evident(
-    arrays: Sequence[Any], names: Sequence[str], settings: Settings, *, seed: int
-) -> Decision:
-    """K-means of the standardised columns, if each of its clusters stands clear."""
-    k, n = settings.known_clusters, arrays[0].shape[0]
-    found = Decision(settings.scaling)
-    n_columns = sum(array.shape[1] for array in arrays)
-    if n < _LEAST_ROWS * k or n_columns > _MOST_COLUMNS:
-        return found
-    if any(find_present(array) is not None for array in arrays):
-        return found
-    each = zip(arrays, names, strict=True)
-    scalers = tuple(fit_scaler(array, name=name, kind="standard") for array, name in each)
-    if any(scaler.is_like_text for scaler in scalers):
-        return found
-    factors = [len(scalers) ** -0.5] * len(scalers)
-    rows = side_by_side([s.apply(X) for s, X in zip(scalers, arrays, strict=True)], factors).dense()
-    # Where clusters are evident, k-means settles in a few sweeps.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(k, n_init=_STARTS, max_iter=_SWEEPS, random_state=seed).fit(rows)
-    clearness = _clearness(model.transform(rows), model.labels_)
-    if clearness < _CLEAR:
-        return replace(found, clearness=clearness)
-    return Decision(
-        ("standard",) * len(arrays),
-        "evident",
-        clearness=clearness,
-        centers=model.cluster_centers_,
-        scalers=scalers,
-    )
-
-
-def _clearness(distances: Array, labels: Any) -> float:
-    """The least of the clusters' mean 1 - distance to own centre / to the next."""
-    rows = np.arange(len(labels))
-    own = distances[rows, labels]
-    others = distances.copy()
-    others[rows, labels] = np.inf
-    clear = 1.0 - own / np.maximum(others.min(axis=1), np.finfo(np.float64).tiny)
-    counts = np.bincount(labels, minlength=distances.shape[1])
-    return float((np.bincount(labels, clear, len(counts)) / np.maximum(counts, 1)).min())
-
-
-def evident_graph(decision: Decision) -> AnchorGraph:
-    """The graph in which every row is tied to the evident centre that is nearest to it."""
-    assert decision.centers is not None
-    n_views = len(decision.kinds)
-    return AnchorGraph(
-        views=tuple(range(n_views)),
-        view_scales=(n_views**-0.5,) * n_views,
-        anchors=decision.centers,
-        alpha=0.0,
-        locality=0.0,
-        n_neighbors=1,
-    )

@@ -1,0 +1,172 @@
+"""Clusters that are evident from a few rows: they need no graph.
+
+Either k-means finds them and each stands clear of the next, or rows fall into so many pieces, whatever
+their shapes. Every row then belongs to the cluster of the anchor that is nearest to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.pipeline.clusters import Clusters
+from manyview.pipeline.graphs import Columns
+from manyview.stages.embedding import Embedding
+from manyview.stages.graph import AnchorGraph, GraphTile
+from manyview.stages.kmeans import nearest_centers
+from manyview.stages.labels import fit_kmeans
+from manyview.stages.pieces import Labels, find_pieces
+from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.views.selection import find_present
+
+_CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
+_STARTS, _SWEEPS = 5, 20
+_MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
+_ANCHORS = 1000  # of all pieces
+_ALONE = ((0.05, 1.3), (0.015, 1.5))  # pieces that one view shows and all together do not
+
+
+@dataclass(frozen=True)
+class Evident:
+    """Anchors, and the cluster of each."""
+
+    kind: str  # of scaling
+    scalers: tuple[Scaler, ...]  # one per view
+    views: tuple[int, ...]  # that show them
+    anchors: Array  # (a, c), in scaled columns of these views side by side
+    clusters: npt.NDArray[np.int32]  # (a,)
+    clearness: float | None = None  # least mean silhouette of k-means' clusters
+    apart: float | None = None  # how far pieces are apart, over what holds them together
+
+    def graph(self) -> AnchorGraph:
+        """The graph in which every row is tied to its nearest anchor."""
+        return AnchorGraph(
+            views=self.views,
+            view_scales=_equal_scales(self.views),
+            anchors=self.anchors,
+            alpha=0.0,
+            locality=0.0,
+            n_neighbors=1,
+        )
+
+    @property
+    def view_weights(self) -> Array:
+        """One per view: those that show the clusters count alike."""
+        return np.isin(range(len(self.scalers)), self.views) / len(self.views)
+
+    def cluster(self, tile: GraphTile) -> Clusters:
+        """Embedding rows that are the clusters themselves, and the labels of a tile's rows."""
+        corners = np.eye(int(self.clusters.max()) + 1)
+        embedding = Embedding((corners[self.clusters],))
+        rows = embedding.rows(tile)
+        labels, _ = nearest_centers(ScaledRows(rows), corners)
+        return Clusters(embedding=embedding, centers=corners, labels=labels, tried={})
+
+
+def find_evident(
+    arrays: Sequence[Any], names: Sequence[str], n_clusters: int, *, seed: int
+) -> Evident | None:
+    """So many clusters of raw rows, one array a view, if they are evident."""
+    n_columns = sum(array.shape[1] for array in arrays)
+    if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or n_columns > _MOST_COLUMNS:
+        return None
+    if any(find_present(array) is not None for array in arrays):
+        return None
+    every = tuple(range(len(arrays)))
+    standard = _Scaled.by("standard", every, arrays, names)
+    found = _find_clear(standard, n_clusters, seed=seed)
+    if found is not None:
+        return found
+    energy = _Scaled.by("energy", every, arrays, names)
+    tried = [(each, find_pieces(each.rows, n_clusters)) for each in (standard, energy)]
+    if len(every) > 1 and all(pieces is None for _, pieces in tried):
+        alone = [energy.only(view, arrays) for view in every]
+        is_varied = [len(np.unique(each.rows, axis=0)) > 0.5 * len(each.rows) for each in alone]
+        tried = [(each, find_pieces(each.rows, n_clusters, _ALONE)) for each in alone]
+        tried = [each for each, is_one in zip(tried, is_varied, strict=True) if is_one]
+    apart = [0.0 if pieces is None else pieces.apart for _, pieces in tried]
+    if max(apart, default=0.0) == 0.0:
+        return None
+    scaled, best = tried[int(np.argmax(apart))]
+    assert best is not None
+    anchors, clusters = _anchors_of(scaled.rows, best.labels, seed=seed)
+    return Evident(scaled.kind, scaled.scalers, scaled.views, anchors, clusters, apart=best.apart)
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """Scaled columns of some views, side by side at equal energy."""
+
+    kind: str
+    scalers: tuple[Scaler, ...]
+    views: tuple[int, ...]
+    rows: Array
+
+    @classmethod
+    def by(
+        cls, kind: str, views: tuple[int, ...], arrays: Sequence[Any], names: Sequence[str]
+    ) -> _Scaled:
+        each = zip(arrays, names, strict=True)
+        scalers = tuple(fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name in each)
+        return cls(kind, scalers, views, _columns(scalers, views, arrays))
+
+    def only(self, view: int, arrays: Sequence[Any]) -> _Scaled:
+        """The same of one view."""
+        return replace(self, views=(view,), rows=_columns(self.scalers, (view,), arrays))
+
+
+def _columns(scalers: tuple[Scaler, ...], views: tuple[int, ...], arrays: Sequence[Any]) -> Array:
+    return Columns(scalers, views, _equal_scales(views))(arrays, 0).dense()
+
+
+def _equal_scales(views: tuple[int, ...]) -> tuple[float, ...]:
+    return (len(views) ** -0.5,) * len(views)
+
+
+def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
+    """K-means' clusters, if each stands clear of the next."""
+    if any(scaler.is_like_text for scaler in scaled.scalers):
+        return None
+    # Where clusters are evident, k-means settles in a few sweeps.
+    each = (
+        fit_kmeans(scaled.rows, k, init="k-means++", max_iter=_SWEEPS, seed=seed + start)
+        for start in range(_STARTS)
+    )
+    best = min(each, key=lambda found: found.inertia_)
+    clearness = _clearness(best.transform(scaled.rows), best.labels_)
+    if clearness < _CLEAR:
+        return None
+    clusters = np.arange(k, dtype=np.int32)
+    centers = best.cluster_centers_
+    return Evident(
+        scaled.kind, scaled.scalers, scaled.views, centers, clusters, clearness=clearness
+    )
+
+
+def _clearness(distances: Array, labels: Labels) -> float:
+    """The least of the clusters' mean 1 - distance to own centre / to the next."""
+    rows = np.arange(len(labels))
+    own = distances[rows, labels]
+    others = distances.copy()
+    others[rows, labels] = np.inf
+    clear = 1.0 - own / np.maximum(others.min(axis=1), np.finfo(np.float64).tiny)
+    counts = np.bincount(labels, minlength=distances.shape[1])
+    return float((np.bincount(labels, clear, len(counts)) / np.maximum(counts, 1)).min())
+
+
+def _anchors_of(rows: Array, labels: Labels, *, seed: int) -> tuple[Array, Labels]:
+    """Anchors that stand for pieces of rows, and the piece of each: the rows, if they are few."""
+    if len(rows) <= _ANCHORS:
+        return rows, labels
+    anchors, pieces = [], []
+    for piece, size in enumerate(np.bincount(labels)):
+        own, count = rows[labels == piece], int(np.ceil(_ANCHORS * size / len(rows)))
+        found = fit_kmeans(own, count, init="random", max_iter=10, seed=seed)
+        anchors.append(found.cluster_centers_)
+        pieces.append(np.full(count, piece, np.int32))
+    return np.concatenate(anchors), np.concatenate(pieces)

@@ -1,0 +1,150 @@
+"""Rows -> the pieces they fall into when only near neighbours hold together.
+
+Neighbours are tied in the order of their distances, as in single linkage. Where clusters are apart,
+whatever their shapes and sizes, there is a wide range of distances at which just they are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from sklearn.neighbors import NearestNeighbors
+
+from manyview.stages.rows import Array
+
+Labels = npt.NDArray[np.int32]
+
+_NEIGHBORS = 10
+_COVERED = 0.95  # least share of the rows that are in some piece
+_LEAST_ROWS = 5
+SIZES = ((0.05, 1.05), (0.015, 1.3))
+"""A few odd rows are a piece as well, so small ones must stand farther apart."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A partition of rows."""
+
+    labels: Labels
+    apart: (
+        float  # distance that joins two of them over that which ties the loosest; may be infinite
+    )
+
+
+def find_pieces(
+    rows: Array, n_pieces: int, sizes: Sequence[tuple[float, float]] = SIZES
+) -> Pieces | None:
+    """So many pieces that rows (n, d) fall into; None if they do not.
+
+    ``sizes`` are least shares of an average cluster that a piece has, and how far apart pieces must
+    then be.
+
+    Examples
+    --------
+    >>> rows = np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None]
+    >>> np.bincount(find_pieces(rows, 2).labels)
+    array([20, 20])
+    >>> find_pieces(np.arange(40.0)[:, None], 2)
+    """
+    tree = Tree.of(rows)
+    found = [tree.cut(n_pieces, share, apart) for share, apart in sizes]
+    wide = [pieces for pieces in found if pieces is not None]
+    if not wide:
+        return None
+    best = max(wide, key=lambda pieces: pieces.apart)
+    return Pieces(_complete(rows, best.labels), best.apart)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The shortest ties that hold rows together, nearest first; rows that are alike are one node."""
+
+    nodes: npt.NDArray[np.intp]  # (n,), the node of each row
+    ends: npt.NDArray[np.int32]  # (ties, 2)
+    lengths: Array  # (ties,), ascending
+
+    @classmethod
+    def of(cls, rows: Array) -> Tree:
+        """The tree of rows (n, d), or one tree for each part of them that has no near neighbours."""
+        distinct, nodes = np.unique(rows, axis=0, return_inverse=True)
+        n = len(distinct)
+        if n < 2:
+            return cls(nodes.ravel(), np.empty((0, 2), np.int32), np.empty(0))
+        near = NearestNeighbors(n_neighbors=min(_NEIGHBORS, n - 1)).fit(distinct)
+        graph = near.kneighbors_graph(mode="distance")
+        tree = minimum_spanning_tree(graph.maximum(graph.T)).tocoo()
+        order = np.argsort(tree.data, kind="stable")
+        return cls(nodes.ravel(), np.column_stack([tree.row, tree.col])[order], tree.data[order])
+
+    def cut(self, n_pieces: int, share: float, apart: float) -> Pieces | None:
+        """So many pieces, each with that share of an average cluster, if they are that far apart.
+
+        Rows in none of them are -1.
+        """
+        n = len(self.nodes)
+        least = max(_LEAST_ROWS, share * n / n_pieces)
+        first, best, place = 0, apart, None
+        for step, (count, covered) in enumerate(self._merge(least)):
+            is_held = count == n_pieces and covered >= _COVERED * n
+            if not is_held:
+                first = step + 1
+                continue
+            loosest = float(self.lengths[first - 1]) if first else 0.0
+            next_tie = float(self.lengths[step]) if step < len(self.lengths) else np.inf
+            ratio = next_tie / max(loosest, np.finfo(np.float64).tiny)
+            if ratio >= best:
+                best, place = ratio, step
+        if place is None:
+            return None
+        return Pieces(self._labels(place, least), float(best))
+
+    def _merge(self, least: float) -> Iterator[tuple[int, int]]:
+        """Number of pieces of at least that size and of rows in them, before each tie and at the end."""
+        sizes = np.bincount(self.nodes).tolist()
+        parents = list(range(len(sizes)))
+
+        def top(node: int) -> int:
+            while parents[node] != node:
+                parents[node] = parents[parents[node]]
+                node = parents[node]
+            return node
+
+        large = [size for size in sizes if size >= least]
+        count, covered = len(large), sum(large)
+        for a, b in self.ends.tolist():
+            yield count, covered
+            a, b = top(a), top(b)
+            parents[b] = a
+            for size in (sizes[a], sizes[b]):
+                if size >= least:
+                    count, covered = count - 1, covered - size
+            sizes[a] += sizes[b]
+            if sizes[a] >= least:
+                count, covered = count + 1, covered + sizes[a]
+        yield count, covered
+
+    def _labels(self, n_ties: int, least: float) -> Labels:
+        n = int(self.nodes.max()) + 1
+        ties = (np.ones(n_ties), self.ends[:n_ties].T)
+        part = connected_components(sparse.coo_array(ties, shape=(n, n)), directed=False)[1]
+        part = part[self.nodes]
+        is_large = np.bincount(part) >= least
+        numbers = np.where(is_large, np.cumsum(is_large) - 1, -1)
+        labels: Labels = numbers[part].astype(np.int32)
+        return labels
+
+
+def _complete(rows: Array, labels: Labels) -> Labels:
+    """Labels, rows without one (-1) like the nearest that has one."""
+    is_open = labels < 0
+    if not is_open.any():
+        return labels
+    near = NearestNeighbors(n_neighbors=1).fit(rows[~is_open])
+    labels = labels.copy()
+    labels[is_open] = labels[~is_open][near.kneighbors(rows[is_open])[1].ravel()]
+    return labels
