@@ -28,7 +28,9 @@ from manyview import LMVSC
 from manyview.datasets import make_views
 from manyview.machine import resident_bytes
 
-STAGES = ("sample", "anchors", "graph", "spectrum", "embedding", "labels")
+STAGES = (
+    "sample", "pilot", "anchors", "graph", "spectrum", "clusters", "embedding", "labels",
+)  # fmt: skip
 N_FITS, N_HELD_BACK = 36, 14
 DOCS = ROOT / "docs"
 
@@ -86,7 +88,8 @@ def draw_sizes(count: int, *, seed: int, n_rows: tuple[int, int]) -> list[dict[s
 
 def make_model(k: int, m: int) -> LMVSC:
     model = LMVSC(k, n_anchors=m, alpha=0.01, random_state=0, n_jobs=1)
-    return model.set_params(fusion="late", n_repeats=1, scaling="standard", locality=0.0)
+    model.set_params(fusion="late", n_repeats=1, scaling="standard", locality=0.0)
+    return model.set_params(n_neighbors=None, n_axes=None)
 
 
 def measure_fits(sizes: list[dict[str, int]]) -> list[dict[str, Any]]:
@@ -114,12 +117,16 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
     the embedding, i sweeps of k-means.
     """
     n, d, m, v, k, s, c, i = (size[name] for name in "ndmvksci")
-    sample = min(n, max(10_000, 256 * m))
-    placed = 10 * min(n, 32 * m) + 3 * min(n, 256 * m)  # sampled rows, times sweeps over them
-    tried = min(n, max(20_000, 256 * k))
+    sample = min(n, max(20_000, 32 * m, 100 * k))
+    placed = 10 * min(n, 32 * m)  # sampled rows, times sweeps over them
+    few = min(n, 4000)
     entries = v * s
     return {
         "sample": {"once": 1.0, "sample v d": sample * v * d},
+        "pilot": {
+            "once": 1.0, "few v d m": few * v * d * m, "few v s m": few * v * s * m,
+            "(v m)^3": (v * m) ** 3, "few k c": few * k * c,
+        },
         "anchors": {
             "v": v, "sweeps v d": placed * v * d, "sweeps v m": placed * v * m,
             "sweeps v m d": placed * v * m * d,
@@ -135,13 +142,14 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
         },
         "spectrum": {
             "once": 1.0, "(v m)^2": (v * m) ** 2, "(v m)^3": (v * m) ** 3,
-            "row c": n * c, "row v s c": n * entries * c,
+        },
+        "clusters": {
+            "once": 1.0, "(v m)^2": (v * m) ** 2, "sample v d m": sample * v * d * m,
+            "sample v s m": sample * v * s * m, "sample v s c": sample * entries * c,
+            "sample k c": sample * k * c,
         },
         "embedding": {"row c": n * c, "row v s c": n * entries * c},
-        "labels": {
-            "once": 1.0, "starts": tried, "starts c": tried * c, "starts k": tried * k,
-            "starts k c": tried * k * c, "row i c": n * i * c, "row i k c": n * i * k * c,
-        },
+        "labels": {"once": 1.0, "row i c": n * i * c, "row i k c": n * i * k * c},
     }  # fmt: skip
 
 

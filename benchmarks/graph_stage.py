@@ -107,8 +107,9 @@ def measure_threads(report: Report, views: Views, *, repeats: int = 5) -> None:
     stages: dict[int, list[float]] = {1: [], 2: []}
 
     def fit(n_jobs: int) -> Any:
-        model = LMVSC(7, n_anchors=50, alpha=0.01, locality=0.1, n_init=1, random_state=0)
+        model = LMVSC(7, n_anchors=50, alpha=0.01, locality=0.1, random_state=0)
         model.set_params(fusion="late", n_repeats=1, scaling="standard", n_jobs=n_jobs)
+        model.set_params(n_neighbors=None, n_axes=None)
         fitted = model.fit(views)
         stages[n_jobs].append(fitted.stage_seconds_["graph"])
 

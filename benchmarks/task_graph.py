@@ -58,14 +58,13 @@ def simulate(
     n_blocks = int(np.ceil(size["n"] / block_rows))
     gram = 8.0 * (size["v"] * size["m"]) ** 2
     centers = 8.0 * size["k"] * size["c"]
-    sample = 4.0 * max(10_000, 256 * size["m"]) * size["v"] * size["d"]
+    sample = 4.0 * max(20_000, 32 * size["m"], 100 * size["k"]) * size["v"] * size["d"]
     per_row = {name: seconds for name, (seconds, _) in stages.items()}
     sweep = per_row["labels"] / (size["i"] + 1)
     # Stage by stage: seconds a row, bytes of a partial sum, and how often.
     passes = [
         ("sample", 0.0, sample / n_blocks, 1),
         ("graph", per_row["graph"], gram, 1),
-        ("vectors", per_row["spectrum"], 8.0 * size["c"], 1),
         ("embedding", per_row["embedding"], 0.0, 1),
         ("k-means", sweep, centers, int(size["i"])),
         ("labels", sweep, 0.0, 1),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 class ParameterError(ValueError):
@@ -114,3 +116,28 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 _LIBRARIES = ("manyview", "sklearn", "joblib")
+
+_silence, _silence_lock, _n_silent = warnings.catch_warnings(), threading.Lock(), 0
+
+
+@contextmanager
+def silenced(category: type[Warning]) -> Iterator[None]:
+    """While this is entered, warnings of a category are not shown.
+
+    Filters are those of the whole process. So the first thread to enter keeps them and the last to leave
+    puts them back: if each did so by itself, one could bring another's filter back for good.
+    """
+    global _silence, _n_silent
+    with _silence_lock:
+        if _n_silent == 0:
+            _silence = warnings.catch_warnings()
+            _silence.__enter__()
+        _n_silent += 1
+        warnings.simplefilter("ignore", category)
+    try:
+        yield
+    finally:
+        with _silence_lock:
+            _n_silent -= 1
+            if _n_silent == 0:
+                _silence.__exit__(None, None, None)

@@ -68,8 +68,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     Every view gets a sparse graph between its rows and a few anchors: each row's weights over the
     anchors that represent it best (Eq. 6 of the paper). The graphs are put side by side; their
-    leading left singular vectors embed the rows (Proposition 1), and k-means on the embedding gives
-    the labels.
+    leading left singular vectors embed the rows (Proposition 1), beside each row's shares in
+    communities of anchors, and k-means on the embedding gives the labels. It starts once, from centres
+    that are merged by the tree or the links between them. What is left on "auto" is chosen by the rows,
+    and ``choices_`` says why. If nothing about graphs was set, and clusters are evident, because k-means
+    finds them far apart or rows fall into so many pieces, these are the answer.
 
     Parameters
     ----------
@@ -83,20 +86,28 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         array applies. None takes several views as they come: a list, a dict, :class:`Views`.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
-        views. "auto" is 300, up to 600 where samples lack views, but at most a third of the rows and
-        at least ``n_clusters``; in text (over 90 % zeros) a tenth, and two a cluster.
+        views. "auto" is 300, but at most a third of the rows (in text, over 93 % zeros, a tenth, and
+        two a cluster); where rows use their nearest anchors only, 1000 or two a cluster, but at most a
+        sixth of the rows. There are at least ``n_clusters``, and up to twice as many where samples lack
+        views.
     alpha : float, sequence of float or "auto", default="auto"
         Ridge on the graph weights, relative to the view's energy: the mean squared norm of its centred
-        rows. More spreads each row over more anchors. "auto" is 0.01.
+        rows. More spreads each row over more anchors. "auto" is 0.01, or 0.1 where rows use their
+        nearest anchors only.
     locality : float or "auto", default="auto"
         Penalty on the squared distances of a row to the anchors it uses, relative to how well they
-        represent it; 0 in the paper. "auto" is 0.03.
-    scaling : {"auto", "standard", "normal-scores", "hellinger", "unit", "energy", None}, or one per \
-view, default="auto"
+        represent it; 0 in the paper. "auto" is 0.03, or 0 where rows use their nearest anchors only.
+    scaling : {"auto", "standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None}, \
+or one per view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
         roots, rows to unit length (word counts); rows to unit length; only by one number per view;
-        or not at all. All but None end with unit mean squared norm per view. "auto" is "hellinger"
-        for views that are mostly zero and never negative (or nearly all zero), else "normal-scores".
+        log(1 + x), to mean 0 and variance 1 (counts); logarithms less their mean in each row
+        (proportions); or not at all. All but None end with unit mean squared norm per view. "auto"
+        tries what the view looks like ("hellinger" if it is mostly zero and never negative, or nearly
+        all zero, else "normal-scores"), "standard", and if nothing is negative "log" and "clr", on at
+        most 4000 rows. It takes what makes the spectrum fall most after the k-th value, if that is
+        clear, else what gives labels of the greatest modularity. Text stays as it looks; so does every
+        view where ``n_components`` or anchors are given.
     fusion : {"auto", "late", "early", "both"}, default="auto"
         One graph per view as in the paper, one graph of all views side by side, or both, half the
         weight each: what only some views see is averaged away in the first and kept in the second.
@@ -109,18 +120,19 @@ view, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
         get none); by the rule of AMGL; or given. "auto" is "agreement", which needs three views.
     n_components : int or "auto", default="auto"
-        Singular vectors kept. "auto" keeps half as many again as clusters, leaves out those that sit
-        on a handful of rows, and weights each by the power 1.5 of its squared singular value; a
-        number keeps that many of the leading ones as they are.
+        Singular vectors kept. "auto" keeps as many as clusters where the spectrum falls clearly after
+        them; else half as many again (at most 20 more), leaves out those that sit on a handful of
+        rows, and weights each by the power 1.5 of its squared singular value. A number keeps that many
+        of the leading ones as they are, without communities of anchors beside them.
     anchor_method : {"kmeans", "kmeans-all", "random"} or sequence of arrays, default="kmeans"
         Anchors by k-means on a bounded sample (32 rows an anchor), by k-means on all rows, random
         rows, or given: one array (m, d) per view.
     n_neighbors : int, None or "auto", default="auto"
         How many anchors a row may use: its nearest; None is all, as in the paper. "auto" is 3 from
-        5000 rows on, but None for text.
+        5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
         Principal axes of each scaled view that rows are turned to, and that are evened out a little;
-        None leaves columns as they are. "auto" is 50, but None for text.
+        None leaves columns as they are. "auto" is 50, but None for text and without scaling.
     max_iter : int, default=100
         Most iterations of the final k-means.
     tol : float, default=1e-4
@@ -140,15 +152,17 @@ view, default="auto"
     labels_ : ndarray of shape (n,), int32
         Cluster of each row; a Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
-        Spectral embedding of the rows; a Dask array with the Dask engine. From the disk engine, both
-        are memory maps if they are large.
+        Spectral embedding of the rows, that of each anchor seed beside the others, and their shares in
+        communities of anchors; a Dask array with the Dask engine. From the disk engine, both are
+        memory maps if they are large.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph, in the columns' own units if the scaling of its views is linear
         ("standard", "energy", None), else scaled.
     cluster_centers_ : ndarray of shape (k, c)
         Cluster centres in the embedding.
-    singular_values_ : ndarray of shape (c,)
-        Of the fused graph (of the first repeat, if there are several), descending.
+    singular_values_ : ndarray of shape (s,)
+        Of the fused graph (of the first repeat, if there are several), descending; there are some to
+        spare.
     inertia_ : float
         Sum of squared distances of embedding rows to their centre.
     n_iter_ : int

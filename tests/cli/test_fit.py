@@ -76,12 +76,12 @@ def test_rows_that_some_files_lack_are_kept_on_request(files, run):
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_shared_options_stand_before_or_after_the_command(files, run, place):
     shared = ("--json", "--quiet", "--seed", "7")
-    tail = (*FIT[1:], "-o", "out", "--no-report")
+    tail = (*FIT[1:], "-o", "out", "--no-report", "--scaling", "log")
     result = run(*shared, "fit", *tail) if place == "before" else run("fit", *tail, *shared)
     facts = json.loads(result.stdout)
     assert facts["seed"] == facts["parameters"]["random_state"] == 7
     assert facts["views"][1] == {
-        "name": "shape", "file": "shape.parquet", "n_features": 5, "scaling": "normal-scores",
+        "name": "shape", "file": "shape.parquet", "n_features": 5, "scaling": "log",
         "weight": pytest.approx(1 / 3),
     }  # fmt: skip
     assert facts["columns"] == {
@@ -109,8 +109,8 @@ def test_parameters_reach_the_model(files, run):
     result = run(
         *FIT, "-o", "out", "--no-report", "--json", "-q",
         "--n-anchors", "10,20", "--alpha", "0.1", "--scaling", "standard,unit,none",
-        "--fusion", "late", "--view-weights", "1,2,1", "--n-init", "3", "--n-repeats", "1",
-        "--tol", "1e-3", "--anchor-method", "random", "--n-jobs", "1",
+        "--fusion", "late", "--view-weights", "1,2,1", "--n-repeats", "1", "--n-neighbors", "3",
+        "--n-axes", "none", "--tol", "1e-3", "--anchor-method", "random", "--n-jobs", "1",
     )  # fmt: skip
     parameters = json.loads(result.stdout)["parameters"]
     assert parameters["n_anchors"] == [10, 20]
@@ -119,7 +119,7 @@ def test_parameters_reach_the_model(files, run):
     assert parameters["n_repeats"] == 1
     model = load(files / "out" / "model.mv")
     assert model.scaling_ == ["standard", "unit", None]
-    assert (model.alpha, model.n_init, model.tol) == (0.1, 3, 1e-3)
+    assert (model.alpha, model.tol, model.n_neighbors, model.n_axes) == (0.1, 1e-3, 3, None)
 
 
 @pytest.mark.parametrize(

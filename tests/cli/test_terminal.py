@@ -68,8 +68,8 @@ def in_terminal(arguments, folder, *, interrupt_after=None, **changes):
 
 
 FIT = [
-    "fit", "view_0.npy", "view_1.npy", "-k", "5", "--no-report", "--n-repeats", "1", "--n-init", "1",
-    "--fusion", "late", "--view-weights", "equal", "--n-anchors", "150",
+    "fit", "view_0.npy", "view_1.npy", "-k", "5", "--no-report", "--n-repeats", "1",
+    "--fusion", "late", "--view-weights", "equal", "--n-anchors", "150", "--scaling", "standard",
 ]  # fmt: skip
 DISK = [*FIT, "--engine", "disk", "--memory-limit", "64MB"]
 

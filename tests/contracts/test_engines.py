@@ -53,7 +53,8 @@ ON_A_CLUSTER = pytest.mark.xdist_group("dask")  # so that one process starts one
 
 
 def make_model(**options):
-    return LMVSC(4, n_anchors=12, random_state=0, **{"n_repeats": 1, **options})
+    cheap = {"n_anchors": 12, "n_repeats": 1, "scaling": "standard"}
+    return LMVSC(4, random_state=0, **{**cheap, **options})
 
 
 @pytest.fixture(
@@ -85,7 +86,7 @@ def views():
 
 @pytest.fixture(scope="module")
 def expected(views):
-    return make_model(n_repeats=2, n_jobs=1, engine="memory").fit(views)
+    return make_model(n_repeats=2, scaling="auto", n_jobs=1, engine="memory").fit(views)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def fitted(engine, views):
     """A model fitted by an engine, and the views where it found them."""
     kind, options, place = engine
     views = place(views)
-    return make_model(n_repeats=2, engine=kind, **options).fit(views), views
+    return make_model(n_repeats=2, scaling="auto", engine=kind, **options).fit(views), views
 
 
 @pytest.fixture(scope="module")

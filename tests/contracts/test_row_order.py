@@ -26,7 +26,7 @@ def views() -> Views:
 
 
 def fit_ours(views, seed):
-    model = LMVSC(K, n_anchors=20, n_repeats=1, random_state=seed)
+    model = LMVSC(K, n_anchors=20, scaling="standard", random_state=seed)
     return model.fit(views).labels_
 
 

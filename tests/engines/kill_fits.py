@@ -51,7 +51,8 @@ def ended_well(child):
 
 
 def make_model(engine):
-    return LMVSC(4, n_anchors=12, n_repeats=1, random_state=0, engine=engine, max_iter=20)
+    cheap = {"n_anchors": 12, "n_repeats": 1, "scaling": "standard", "max_iter": 20}
+    return LMVSC(4, random_state=0, engine=engine, **cheap)
 
 
 def main(folder, n_kills):

@@ -240,8 +240,8 @@ class TestFolder:
 
 
 def make_model(**changes):
-    params = {"n_clusters": 3, "n_anchors": 8, "n_repeats": 1, "random_state": 0, **changes}
-    return LMVSC(**params)
+    cheap = {"n_anchors": 8, "n_repeats": 1, "scaling": "standard"}
+    return LMVSC(**{"n_clusters": 3, "random_state": 0, **cheap, **changes})
 
 
 class TestFit:

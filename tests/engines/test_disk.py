@@ -430,10 +430,10 @@ class TestEstimator:
                 "words": str(tmp_path / "words.npz"),
                 "again": dense[0],
             }
-            lazy = LMVSC(3, n_anchors=12, random_state=0).fit(views)
+            lazy = LMVSC(3, n_anchors=12, n_repeats=1, random_state=0).fit(views)
             assert np.array_equal(lazy.predict(views), lazy.labels_)
         arrays = dict(zip(views, [*dense, words, dense[0]], strict=True))
-        memory = LMVSC(3, n_anchors=12, random_state=0).fit(arrays)
+        memory = LMVSC(3, n_anchors=12, n_repeats=1, random_state=0).fit(arrays)
         assert np.array_equal(lazy.labels_, memory.labels_)
         assert np.array_equal(memory.predict(arrays), lazy.labels_)
         assert lazy.view_names_ == ["a", "b", "c", "words", "again"]
@@ -458,7 +458,7 @@ class TestEstimator:
         assert np.array_equal(model.set_params(engine=Disk("8 MB")).fit(paths).labels_, expected)
 
     def test_a_small_limit_does_not_end_a_fit_at_its_labels(self, path, X):
-        model = LMVSC(20, n_anchors=40, n_repeats=1, random_state=0, n_init=1, max_iter=5)
+        model = LMVSC(20, n_anchors=40, n_repeats=1, scaling="energy", random_state=0, max_iter=5)
         expected = model.set_params(engine="memory").fit(X).labels_
         assert np.array_equal(model.set_params(engine=Disk("4 MB")).fit(path).labels_, expected)
 

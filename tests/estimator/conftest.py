@@ -22,7 +22,7 @@ def groups():
 @pytest.fixture(scope="session")
 def fit():
     def fit(X, n_clusters=3, **options):
-        cheap = {"random_state": 0, "n_jobs": 1, "n_repeats": 1}
+        cheap = {"random_state": 0, "n_jobs": 1, "n_repeats": 1, "scaling": "standard"}
         return LMVSC(n_clusters, **{**cheap, **options}).fit(X)
 
     return fit

@@ -12,15 +12,12 @@ from scipy import sparse
 from manyview import LMVSC
 from manyview.engines import Memory
 
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
-
 
 class TestAttributes:
     @pytest.fixture
     def model(self, views, fit):
         X = {"hog": views[0], "gist": views[1]}
-        options = {"n_components": 3, "fusion": "late", "scaling": "standard", "n_repeats": 1}
-        return fit(X, n_anchors=11, **options)
+        return fit(X, n_anchors=11, n_components=3, fusion="late")
 
     def test_labels(self, model):
         assert model.labels_.shape == (90,)
@@ -67,13 +64,16 @@ class TestAttributes:
         assert model.scaling_ == ["standard", "standard"]
 
     def test_scaling_is_told_for_each_view(self, views, fit):
-        counts = np.random.default_rng(0).poisson(0.2, size=(90, 8))
-        assert fit([views[0], counts]).scaling_ == ["normal-scores", "hellinger"]
-        assert fit([views[0], counts], scaling=["unit", None]).scaling_ == ["unit", None]
+        assert fit(views, scaling=["unit", None]).scaling_ == ["unit", None]
+
+    def test_scaling_that_was_left_open_is_one_that_was_tried(self, blobs, fit):
+        model = fit(blobs(spread=3.0), scaling=["auto", "unit"])
+        assert model.scaling_[0] in ("standard", "normal-scores")  # some values are negative
+        assert model.scaling_[1] == "unit"
 
     def test_seconds_of_every_stage(self, model):
         assert list(model.stage_seconds_) == [
-            "sample", "anchors", "graph", "spectrum", "embedding", "labels",
+            "sample", "pilot", "anchors", "graph", "spectrum", "clusters", "embedding", "labels",
         ]  # fmt: skip
         assert all(seconds >= 0 for seconds in model.stage_seconds_.values())
 
@@ -107,7 +107,7 @@ class TestAttributes:
         assert sum(graph["weight"] for graph in report["graphs"]) == pytest.approx(1.0)
 
     def test_more_vectors_than_clusters(self, views, fit):
-        model = fit(views, n_components=6, n_repeats=1)
+        model = fit(views, n_components=6)
         assert model.embedding_.shape == (90, 6)
         assert model.cluster_centers_.shape == (3, 6)
 
@@ -115,12 +115,20 @@ class TestAttributes:
         assert fit(views, n_components=3, n_repeats=3).embedding_.shape == (90, 9)
 
     @pytest.mark.parametrize("k", [2, 3, 8])
-    def test_vectors_kept_by_default_are_some_more_than_clusters(self, views, k, fit):
-        model = fit(views, k, n_repeats=1)
-        kept = len(model.singular_values_)
-        assert 2 <= kept <= k + max(2, k // 2)
-        assert model.embedding_.shape == (90, kept)
-        assert model.cluster_centers_.shape == (k, kept)
+    def test_vectors_kept_by_default_are_some_more_than_clusters(self, blobs, k, fit):
+        model = fit(blobs(spread=3.0), k)
+        (transform,) = model.model_.embedding.transforms
+        (shares,) = model.model_.embedding.communities
+        assert 2 <= transform.shape[1] <= k + max(2, k // 2)
+        assert 1 <= shares.shape[1] <= k + 1
+        width = transform.shape[1] + shares.shape[1]
+        assert model.embedding_.shape == (90, width)
+        assert model.cluster_centers_.shape == (k, width)
+
+    def test_clusters_with_a_clear_gap_need_no_more_vectors_than_clusters(self, views, fit):
+        model = fit(views)
+        assert model.embedding_.shape == (90, 3)
+        assert model.model_.embedding.communities == ()
 
 
 class TestSettings:
@@ -170,7 +178,7 @@ class TestSettings:
         self, views, fusion, fit
     ):
         X = [v / np.sqrt(v.var(axis=0).sum()) for v in views]  # of unit energy
-        options = {"fusion": fusion, "anchor_method": "random", "alpha": 0.1}
+        options = {"fusion": fusion, "anchor_method": "random", "alpha": 0.1, "n_axes": None}
         raw, scaled = (fit(X, scaling=kind, **options) for kind in (None, "energy"))
         assert np.allclose(raw.embedding_, scaled.embedding_, atol=1e-7)
 

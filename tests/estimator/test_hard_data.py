@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from manyview import LMVSC
 from manyview.errors import RankWarning
-
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+from manyview.stages.scaling import KINDS
 
 
 class TestHardData:

@@ -19,8 +19,6 @@ from threadpoolctl import threadpool_info
 from manyview import LMVSC, Views
 from manyview.compose import per_view
 
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
-
 
 class TestInput:
     def test_clear_groups_are_found(self, views, groups, fit):

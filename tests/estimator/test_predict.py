@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from manyview.engines import Memory
-
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+from manyview.stages.scaling import KINDS
 
 
 class TestPredict:
@@ -37,7 +37,10 @@ class TestPredict:
             {"alpha": 100.0},
             {"locality": 1.0},
             {"scaling": ["standard", "unit"]},
-            {"n_init": 1, "max_iter": 1, "tol": 0.0},
+            {"max_iter": 1, "tol": 0.0},
+            {"n_neighbors": 3},
+            {"n_neighbors": 1, "n_axes": None},
+            {"n_axes": 2},
             {"engine": Memory(), "n_repeats": "auto"},
         ],
         ids=str,
@@ -55,6 +58,34 @@ class TestPredict:
         assert np.array_equal(model.predict(X), model.labels_)
         assert np.array_equal(model.transform(X), model.embedding_)
         assert np.isfinite(model.embedding_).all()
+
+    @pytest.mark.parametrize(
+        ("way", "options"),
+        [
+            ("evident", {}),
+            ("gap", {"fusion": "both"}),  # one who asks for a graph gets one
+            ("modularity", {"fusion": "both", "spread": 4.0}),
+        ],
+    )
+    def test_training_rows_get_their_labels_whichever_way_was_taken(self, blobs, way, options, fit):
+        options = {"scaling": "auto", "n_repeats": 2, **options}
+        X = blobs(spread=options.pop("spread", 0.3))
+        model = fit(X, **options)
+        (why,) = {each["why"] for each in model.choices_ if each["parameter"] == "scaling"}
+        assert way in why
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert np.array_equal(model.transform(X), model.embedding_)
+        assert np.array_equal(model.predict([v[:7] for v in X]), model.labels_[:7])
+        assert len(model.anchors_) >= 1
+
+    def test_training_rows_get_their_labels_where_they_fall_into_pieces(self, fit):
+        inner, angles = np.arange(180) % 2, np.linspace(0, 2 * np.pi, 180)
+        rings = (4.0 - 3.0 * inner)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+        model = fit(rings, 2, scaling="auto")
+        assert "pieces" in model.choices_[0]["why"]
+        assert adjusted_rand_score(inner, model.labels_) == 1.0
+        assert np.array_equal(model.predict(rings), model.labels_)
+        assert np.array_equal(model.transform(rings), model.embedding_)
 
     @pytest.mark.parametrize("scaling", KINDS)
     @pytest.mark.parametrize("fusion", ["late", "both"])

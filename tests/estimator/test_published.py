@@ -11,8 +11,6 @@ from manyview import LMVSC, load
 from manyview.errors import ParameterError
 from manyview.estimator import PublishedLMVSC
 
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
-
 
 class TestAsPublished:
     @pytest.fixture(params=["paper", "released"])

@@ -11,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 from manyview import LMVSC
 from manyview.engines import Memory
 from manyview.errors import ParameterError
-
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
+from manyview.stages.scaling import KINDS
 
 
 class TestRefused:

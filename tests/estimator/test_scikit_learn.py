@@ -18,22 +18,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import manyview
 from manyview import LMVSC, Views
 
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", None]
-
-
 NAMES = [
     "n_clusters", "views", "n_anchors", "alpha", "locality", "scaling", "fusion", "n_repeats",
-    "view_weights", "n_components", "anchor_method", "n_init", "max_iter", "tol", "random_state",
-    "n_jobs", "engine", "verbose",
+    "view_weights", "n_components", "anchor_method", "n_neighbors", "n_axes", "max_iter", "tol",
+    "random_state", "n_jobs", "engine", "verbose",
 ]  # fmt: skip
 
 
-def test_there_are_eighteen_parameters():
+def test_there_are_nineteen_parameters():
     assert list(inspect.signature(LMVSC).parameters) == NAMES
     assert sorted(LMVSC().get_params()) == sorted(NAMES)
 
 
-@parametrize_with_checks([LMVSC(3), LMVSC(2, n_repeats=2), LMVSC.as_published(3, 4, 0.1)])
+@parametrize_with_checks(
+    [LMVSC(3), LMVSC(2, n_repeats=2, scaling="log"), LMVSC.as_published(3, 4, 0.1)]
+)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_follows_the_rules_of_scikit_learn(estimator, check):

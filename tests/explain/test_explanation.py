@@ -11,6 +11,8 @@ import pytest
 from manyview import LMVSC, Views
 from manyview.explain.explanation import TOGETHER
 
+CHEAP = {"n_repeats": 1, "scaling": "standard", "random_state": 0, "n_jobs": 1}
+
 
 def groups_seen_by(first, second, n=120, seed=0):
     """Give two views: rows of each show the groups that they see, and noise elsewhere."""
@@ -31,13 +33,13 @@ def fitted():
         {"size": pd.DataFrame(X, columns=list("abcde")), "hue": Y},
         ids=[f"r{i}" for i in range(120)],
     )
-    return LMVSC(3, n_repeats=2, random_state=0, n_jobs=1).fit(views), views
+    return LMVSC(3, **CHEAP | {"n_repeats": 2}).fit(views), views
 
 
 def test_shares_of_samples_that_lack_views():
     _, X = groups_seen_by((0, 1, 2), (0, 1, 2))
     X[0][::4], X[1][1::4] = np.nan, np.nan
-    model = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).fit(X)
+    model = LMVSC(3, **CHEAP).fit(X)
     samples = model.explain(X).samples
     squares = np.sort(((model.embedding_[:, None] - model.cluster_centers_) ** 2).sum(axis=2))
     assert np.allclose(samples["margin"], squares[:, 1] - squares[:, 0], rtol=0, atol=1e-10)
@@ -46,17 +48,15 @@ def test_shares_of_samples_that_lack_views():
 
 def test_the_view_that_sees_a_group_supports_it():
     _, X = groups_seen_by((0, 1, 2), ())
-    model = LMVSC(3, n_repeats=1, fusion="late", random_state=0).fit(
-        {"seeing": X[0], "blind": X[1]}
-    )
-    samples = model.explain({"seeing": X[0], "blind": X[1]}).samples
+    views = {"seeing": X[0], "blind": X[1]}
+    samples = LMVSC(3, fusion="late", **CHEAP).fit(views).explain(views).samples
     assert samples["seeing"].mean() > samples["blind"].mean()
     assert (samples["against"] == "seeing").sum() < (samples["against"] == "blind").sum()
 
 
 def test_a_view_with_the_rows_of_another_group_opposes():
     _, X = groups_seen_by((0, 1, 2), (0, 1, 2))
-    model = LMVSC(3, n_repeats=1, fusion="late", view_weights=[0.7, 0.3], random_state=0).fit(X)
+    model = LMVSC(3, fusion="late", view_weights=[0.7, 0.3], **CHEAP).fit(X)
     swapped = X[1].copy()
     swapped[0] = X[1][1]
     samples = model.explain([X[0], swapped]).samples
@@ -143,21 +143,19 @@ class TestRows:
 
     def test_one_cluster_has_no_second(self, blobs):
         X = blobs(widths=(4,))[0]
-        samples = LMVSC(1, n_repeats=1, random_state=0).fit(X).explain(X).samples
+        samples = LMVSC(1, **CHEAP).fit(X).explain(X).samples
         assert set(samples["second"]) == {-1} and set(samples["margin"]) == {0.0}
 
     def test_wide_arrays_are_split(self, blobs):
         X = np.hstack(blobs())
-        model = LMVSC(
-            3, n_repeats=1, views={"a": slice(4), "b": slice(4, None)}, random_state=0
-        ).fit(X)
+        model = LMVSC(3, views={"a": slice(4), "b": slice(4, None)}, **CHEAP).fit(X)
         assert {"a", "b"} <= set(model.explain(X).samples)
 
 
 def test_views_called_like_columns_of_the_table():
     _, (X, Y) = groups_seen_by((0, 1, 2), (0, 1, 2))
     views = {"cluster": X, "all views": Y}
-    model = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).fit(views)
+    model = LMVSC(3, **CHEAP).fit(views)
     samples = model.explain(views).samples
     assert np.array_equal(samples["cluster"], model.labels_)
     shares = [samples[name] for name in ("margin: cluster", "margin: all views", "all views")]

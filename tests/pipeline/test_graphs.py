@@ -11,7 +11,7 @@ from manyview import LMVSC, Views
 from manyview.engines import Memory
 from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
-from manyview.pipeline.graphs import choose_graphs
+from manyview.pipeline.graphs import Columns, choose_graphs, fit_scalers
 from manyview.pipeline.settings import resolve
 from manyview.stages.scaling import fit_scaler
 
@@ -21,10 +21,10 @@ def views(blobs):
     return Views({"a": blobs(n=120)[0], "b": blobs(n=120)[1]})
 
 
-def choose(views, *, seed=0, **params):
+def choose(views, *, seed=0, scalers=None, **params):
     settings = resolve(LMVSC(3, **{"n_repeats": 1, "n_anchors": 10, **params}).get_params(), views)
     rows = Memory().open(views.arrays, Run(1, SilentProgress()))
-    scalers = tuple(
+    scalers = scalers or tuple(
         fit_scaler(X, name=name, kind=kind)
         for X, name, kind in zip(views.arrays, views.names, settings.scaling, strict=True)
     )
@@ -56,6 +56,36 @@ class TestWhich:
             total = sum(graph.weight for graph in graphs if graph.repeat == repeat)
             assert total == pytest.approx(1.0)
         assert weights.tolist() == [0.25, 0.75]
+
+
+class TestKind:
+    def test_axes_are_evened_out_by_turns(self, views):
+        graphs, _ = choose(views, fusion="late", n_repeats=3)
+        assert [graph.whitening for graph in graphs] == [0.5, 0.5, 0.25, 0.25, 0.5, 0.5]
+
+    def test_near_anchors_are_used_where_it_was_said(self, views):
+        assert {graph.n_neighbors for graph in choose(views)[0]} == {None}
+        graphs, _ = choose(views, n_neighbors=4)
+        assert {graph.n_neighbors for graph in graphs} == {4}
+        assert {graph.alpha for graph in graphs} == {0.1}
+
+    def test_text_uses_all_anchors_beside_views_that_use_near_ones(self, views, monkeypatch):
+        monkeypatch.setattr("manyview.pipeline.settings.MANY_ROWS", 100)
+        words = np.where(np.random.default_rng(0).random((120, 30)) < 0.05, 1.0, 0.0)
+        graphs, _ = choose(Views({"a": views.arrays[0], "text": words}), fusion="both")
+        assert [graph.n_neighbors for graph in graphs] == [3, None, 3]
+
+    def test_anchors_lie_along_the_axes_among_the_rows_that_they_are_for(self, views):
+        params = {"scaling": "standard", "n_axes": 2}
+        rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+        settings = resolve(LMVSC(3, **params).get_params(), views)
+        scalers = fit_scalers(rows, views.names, settings.scaling, settings)
+        graphs, _ = choose(views, view_weights=[1, 3], scalers=scalers, **params)
+        assert [graph.anchors.shape[1] for graph in graphs] == [2, 2, 4]
+        for graph in graphs:
+            seen = Columns.of(scalers, graph)(views.arrays, 0).dense()
+            assert (graph.anchors >= seen.min(axis=0) - 1e-6).all()
+            assert (graph.anchors <= seen.max(axis=0) + 1e-6).all()
 
 
 class TestAnchors:

@@ -16,22 +16,72 @@ def settle(views=VIEWS, **params):
     return resolve(LMVSC(**params).get_params(), views)
 
 
+def for_graph(n, k, *, is_like_text=False, **params):
+    """What the graph of a view with n rows is made with."""
+    views = Views(np.broadcast_to(0.0, (n, 2)))
+    return settle(views, n_clusters=k, **params).for_graph(n, is_like_text=is_like_text)
+
+
 class TestAuto:
     @pytest.mark.parametrize(
         ("n", "k", "expected"),
-        [(100, 8, 33), (9999, 8, 300), (900, 8, 300), (899, 8, 299), (30, 20, 20), (1, 1, 1)],
+        [(100, 8, 33), (900, 8, 300), (4999, 8, 300), (899, 8, 299), (30, 20, 20), (1, 1, 1)],
     )
     def test_anchors_are_300_but_at_most_a_third_of_rows_and_at_least_k(self, n, k, expected):
-        assert settle(Views(np.zeros((n, 2))), n_clusters=k).n_anchors == (expected,)
+        assert for_graph(n, k).n_anchors == (expected,)
+
+    @pytest.mark.parametrize(
+        ("n", "k", "expected"),
+        [(5000, 8, 833), (6000, 8, 1000), (10**6, 8, 1000), (10**6, 700, 1400), (5000, 900, 900)],
+    )
+    def test_of_many_rows_they_are_1000_but_at_most_a_sixth_and_at_least_k(self, n, k, expected):
+        assert for_graph(n, k).n_anchors == (expected,)
+
+    @pytest.mark.parametrize(
+        ("n", "k", "expected"), [(100, 4, 10), (100, 20, 33), (2999, 8, 299), (10**6, 8, 300)]
+    )
+    def test_of_text_they_are_a_tenth_of_the_rows_but_two_a_cluster(self, n, k, expected):
+        assert for_graph(n, k, is_like_text=True).n_anchors == (expected,)
+
+    @pytest.mark.parametrize(
+        ("n", "is_like_text", "expected"),
+        [
+            (4999, False, ((0.01,), 0.03, None)),
+            (5000, False, ((0.1,), 0.0, 3)),
+            (5000, True, ((0.01,), 0.03, None)),
+        ],
+    )
+    def test_rows_use_near_anchors_only_if_they_are_many_and_no_text(
+        self, n, is_like_text, expected
+    ):
+        chosen = for_graph(n, 8, is_like_text=is_like_text)
+        assert (chosen.alpha, chosen.locality, chosen.n_neighbors) == expected
+
+    def test_what_was_set_is_set_for_every_graph(self):
+        params = {"n_anchors": [20, 30], "alpha": 0.5, "locality": 0.0, "n_neighbors": 7}
+        for n in (100, 10**6):
+            chosen = for_graph(n, 2, **params)
+            assert (chosen.n_anchors, chosen.alpha) == ((20, 30), (0.5,))
+            assert (chosen.locality, chosen.n_neighbors) == (0.0, 7)
 
     def test_other_settings(self):
         settings = settle()
-        assert settings.alpha == (0.01,)
-        assert settings.locality == 0.03
         assert settings.scaling == ("auto", "auto")  # settled by the sample
         assert settings.fusion == "both"
         assert settings.view_weights == "agreement"
         assert settings.n_components is None  # chosen and weighted by strength
+
+    @pytest.mark.parametrize("name", ["n_anchors", "alpha", "n_axes", "n_components"])
+    def test_clusters_may_be_those_of_kmeans_only_if_nothing_is_asked_of_graphs(self, name):
+        assert settle().may_be_evident
+        assert not settle(**{name: 3}).may_be_evident
+
+    @pytest.mark.parametrize(
+        ("params", "expected"),
+        [({}, True), ({"scaling": "unit"}, True), ({"n_components": 3}, False)],
+    )
+    def test_a_few_rows_are_asked_which_way_to_go(self, params, expected):
+        assert settle(**params).is_open == expected
 
     @pytest.mark.parametrize(
         ("n", "d", "expected"),
@@ -55,7 +105,7 @@ class TestAuto:
     def test_alpha_and_locality_do_not_depend_on_the_scaling(self):
         for scaling in (None, [None, "unit"]):
             settings = settle(scaling=scaling)
-            assert (settings.alpha, settings.locality) == ((0.01,), 0.03)
+            assert settings.for_graph(100, is_like_text=False) == for_graph(100, 8)
             assert settings.is_alpha_relative
 
     def test_given_anchors_are_used_once(self):
@@ -78,7 +128,12 @@ class TestAuto:
 class TestAccepted:
     @pytest.mark.parametrize("value", [5, np.int64(5)])
     def test_whole_numbers_of_any_type(self, value):
-        assert settle(n_clusters=value, n_anchors=value, n_init=value).n_clusters == 5
+        assert settle(n_clusters=value, n_anchors=value, n_axes=value).n_clusters == 5
+
+    def test_none_means_all_anchors_and_all_columns(self):
+        settings = settle(n_neighbors=None, n_axes=None)
+        assert settings.for_graph(10**6, is_like_text=False).n_neighbors is None
+        assert settings.n_axes is None
 
     @pytest.mark.parametrize("value", [[5, 7], (5, 7), np.array([5, 7])])
     def test_sequences_of_anchor_numbers(self, value):
@@ -219,8 +274,10 @@ class TestRefused:
                 ValueError,
                 "anchor_method must be one of .*'kmedoids'",
             ),
-            ({"n_init": 0}, ValueError, "n_init must be an integer of at least 1"),
-            ({"n_init": "auto"}, TypeError, "n_init must be an integer of at least 1"),
+            ({"n_neighbors": 0}, ValueError, "n_neighbors must be an integer of at least 1"),
+            ({"n_neighbors": 2.5}, TypeError, "n_neighbors must be an integer of at least 1"),
+            ({"n_axes": 0}, ValueError, "n_axes must be an integer of at least 1"),
+            ({"n_axes": "all"}, TypeError, "n_axes must be an integer of at least 1"),
             ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
             ({"tol": -1e-4}, ValueError, "tol must be a number of at least 0"),
             ({"tol": "small"}, TypeError, "tol must be a number"),

@@ -58,8 +58,8 @@ def test_a_view_of_noise_disagrees_with_all_others(quick_map, weights, level, te
     groups = np.arange(300) % 3
     clear = [np.eye(3)[groups] + 0.1 * rng.normal(size=(300, 3)) for _ in range(2)]
     views = Views({"a": clear[0], "b": clear[1], "noise": rng.normal(size=(300, 3))})
-    model = LMVSC(3, n_repeats=1, view_weights=weights, random_state=0).fit(views)
-    facts = build_summary(model, views)
+    settings = {"view_weights": weights, "scaling": "standard", "n_repeats": 1, "random_state": 0}
+    facts = build_summary(LMVSC(3, **settings).fit(views), views)
     title = "View “noise” disagrees with all others"
     (found,) = (item for item in give_advice(facts) if item["title"] == title)
     assert found["level"] == level and text in found["text"]

@@ -51,13 +51,13 @@ def adata(counts):
 
 class TestWritten:
     def test_clusters_embedding_and_settings(self, mdata, counts):
-        assert sc.tl.lmvsc(mdata, 3) is None
+        assert sc.tl.lmvsc(mdata, 3, scaling=["hellinger", "clr"]) is None
         clusters = mdata.obs["manyview"]
         assert clusters.cat.categories.tolist() == ["0", "1", "2"]
         assert metrics.ari(counts[0], clusters.astype(int)) > 0.9
         assert mdata.obsm["X_manyview"].shape[0] == 150
         assert mdata.uns["manyview"]["view_names"].tolist() == ["rna", "prot"]
-        assert mdata.uns["manyview"]["scaling"].tolist() == ["hellinger", "normal-scores"]
+        assert mdata.uns["manyview"]["scaling"].tolist() == ["hellinger", "clr"]
 
     def test_labels_are_those_of_the_estimator(self, mdata):
         sc.tl.lmvsc(mdata, 3, random_state=4, key_added="k")

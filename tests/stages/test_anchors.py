@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.stages.anchors import (
-    anchors_of_few,
-    best_start,
-    n_first_rows,
-    refine_anchors,
-)
+from manyview.stages.anchors import anchors_of_few, best_start, place_anchors
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
 
 
-class TestRefinedAnchors:
-    def test_first_sweeps_see_fewer_rows_than_the_last(self):
-        assert 0 < n_first_rows(50) < 50 * 256
-
+class TestPlacedAnchors:
     @pytest.fixture
     def rows(self, blobs):
         return blobs(n=600, k=6, widths=(5,))[0]
@@ -32,15 +24,21 @@ class TestRefinedAnchors:
     def test_serve_rows_better_than_their_start(self, rows, convert):
         sweep = partial(assign, convert(rows))
         start = rows[:12]
-        anchors = refine_anchors(start, sweep, sweep)
+        anchors = place_anchors(start, sweep)
         assert anchors.shape == (12, 5)
         assert sweep(anchors).inertia < sweep(start).inertia
 
     def test_lie_inside_the_range_of_rows(self, rows):
-        sweep = partial(assign, ScaledRows(rows))
-        anchors = refine_anchors(rows[:12], sweep, sweep)
+        anchors = place_anchors(rows[:12], partial(assign, ScaledRows(rows)))
         assert (anchors >= rows.min(axis=0) - 1e-12).all()
         assert (anchors <= rows.max(axis=0) + 1e-12).all()
+
+    def test_there_are_no_more_than_rows_that_differ(self):
+        few = np.repeat(np.eye(3), 5, axis=0)
+        sweep = partial(assign, ScaledRows(few))
+        anchors = place_anchors(few[:8], sweep)
+        assert np.array_equal(np.unique(anchors, axis=0), np.unique(few, axis=0))
+        assert len(anchors) == 3
 
     def test_best_start_finds_clear_groups(self, rows):
         centers = best_start(ScaledRows(rows), 6, seed=0)
@@ -67,8 +65,7 @@ class TestFewWideRows:
 
     def test_anchors_are_those_of_sweeps_over_all_columns(self, rows):
         starts = np.arange(0, 60, 6)
-        sweep = partial(assign, rows)
-        slow = refine_anchors(rows[starts].dense(), sweep, sweep)
+        slow = place_anchors(rows[starts].dense(), partial(assign, rows))
         last = assign(rows, slow)
         expected = last.sums / last.counts[:, None]
         np.testing.assert_allclose(anchors_of_few(rows, starts), expected, rtol=1e-6, atol=1e-8)

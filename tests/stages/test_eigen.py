@@ -1,10 +1,12 @@
+"""Leading eigenvectors: those of a dense solver, repeated eigenvalues included."""
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.stages import eigen
-from manyview.stages.eigen import leading_eigenvectors
+from manyview.stages.eigen import gram_eigenvectors, leading_eigenvectors
 
 
 def blobs_graph(n_blobs, n_rows, rng):
@@ -59,3 +61,36 @@ def test_a_solver_that_gives_up_is_replaced_with_a_warning(monkeypatch):
     with pytest.warns(eigen.ConvergenceWarning, match="LOBPCG, with residual"):
         values, _ = leading_eigenvectors(M, 2, rng=rng)
     assert values[0] == pytest.approx(1, abs=1e-3)
+
+
+class TestGram:
+    @pytest.fixture(autouse=True)
+    def dense_below_100_anchors(self, monkeypatch):
+        monkeypatch.setattr(eigen, "_DENSE_BELOW", 100)
+
+    def blocks(self, n_blocks, size):
+        """A Gram matrix of anchors in groups, with few entries that are not zero."""
+        rng = np.random.default_rng(0)
+        parts = [rng.random((40, size)) for _ in range(n_blocks)]
+        return sparse.block_diag([part.T @ part for part in parts]).toarray()
+
+    @pytest.mark.parametrize(("n_blocks", "size"), [(3, 10), (20, 10), (2, 100)])
+    def test_few_anchors_many_and_sparse_ones_as_a_whole_decomposition(self, n_blocks, size):
+        gram = self.blocks(n_blocks, size)
+        values, vectors = gram_eigenvectors(gram, 8)
+        assert np.allclose(values, np.linalg.eigvalsh(gram)[::-1][:8], rtol=1e-8)
+        assert np.allclose(gram @ vectors, vectors * values, rtol=0, atol=1e-6 * values[0])
+        assert np.allclose(vectors.T @ vectors, np.eye(8), atol=1e-9)
+
+    def test_what_is_rounding_is_left_out(self):
+        Z = np.random.default_rng(0).random((50, 3)) @ np.ones((3, 20))
+        values, vectors = gram_eigenvectors(Z.T @ Z, 5)
+        assert len(values) == vectors.shape[1] == 1
+
+    def test_no_more_than_there_are_anchors(self):
+        assert gram_eigenvectors(np.eye(3), 10)[1].shape == (3, 3)
+
+    def test_is_the_same_every_time(self):
+        gram = self.blocks(20, 10)
+        first, again = (gram_eigenvectors(gram, 30)[1] for _ in range(2))
+        assert np.array_equal(first, again)

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from manyview.stages.embedding import (
+    COMMUNITY_WEIGHT,
     Basis,
+    Embedding,
     canonical,
     count_spare,
-    embed_rows,
-    quartic_sums,
+    leading_rotation,
+    participation,
     spectral_basis,
     weigh_vectors,
 )
@@ -35,7 +37,7 @@ class TestBasis:
         fused = graph * scales
         basis = spectral_basis(fused.T @ fused, scales, 4)
         U, s, _ = np.linalg.svd(fused, full_matrices=False)
-        Q = embed_rows(tile_of(graph), [basis.transform], row_norm=False)
+        Q = Embedding((basis.transform,), row_norm=False).rows(tile_of(graph))
         assert np.allclose(basis.singular_values, s[:4], rtol=1e-10)
         # Equal up to the sign of each vector.
         assert np.allclose(np.abs((Q * U[:, :4]).sum(axis=0)), 1.0, rtol=0, atol=1e-9)
@@ -66,19 +68,18 @@ class TestWeighing:
     def weigh(self, vectors, *, n_clusters=4, n_components=3):
         """Weigh the columns of ``vectors`` as if they were a graph's singular vectors."""
         values = np.linspace(1.0, 0.5, vectors.shape[1])
-        basis = Basis(np.eye(vectors.shape[1]), values)
+        (shares,) = participation(tile_of(vectors), [np.eye(vectors.shape[1])])
         return weigh_vectors(
-            basis,
-            (vectors**4).sum(axis=0),
-            n_rows=len(vectors),
+            Basis(np.eye(vectors.shape[1]), values),
+            shares,
             n_clusters=n_clusters,
             n_components=n_components,
         )
 
     @pytest.fixture
     def spread(self):
-        """Give five orthonormal vectors spread over 160 rows."""
-        return np.linalg.qr(np.random.default_rng(0).normal(size=(160, 5)))[0]
+        """Five orthonormal vectors spread over 400 rows."""
+        return np.linalg.qr(np.random.default_rng(0).normal(size=(400, 5)))[0]
 
     def test_the_first_vectors_are_kept(self, spread):
         weighed = self.weigh(spread)
@@ -90,27 +91,29 @@ class TestWeighing:
         assert np.allclose(weighed.transform, expected, rtol=1e-14)
 
     def test_a_vector_on_a_handful_of_rows_is_left_out(self, spread):
-        # On two of 160 rows: participation 1/80, below a tenth of a quarter.
+        # On two of 400 rows: participation .005, below .03 of a quarter.
         spread[:, 1] = 0.0
         spread[:2, 1] = np.sqrt(0.5)
         assert self.weigh(spread).singular_values.tolist() == [1.0, 0.75, 0.625]
 
     def test_a_vector_on_a_small_cluster_stays(self, spread):
-        # On eight of 160 rows: participation 1/20, above a tenth of a quarter.
+        # On four of 400 rows: participation .01, above .03 of a quarter.
         spread[:, 1] = 0.0
-        spread[:8, 1] = np.sqrt(1 / 8)
+        spread[:4, 1] = 0.5
         assert self.weigh(spread).singular_values.tolist() == [1.0, 0.875, 0.75]
 
     def test_where_all_sit_on_a_handful_of_rows_the_first_are_kept(self):
-        assert len(self.weigh(np.eye(160)[:, :5]).singular_values) == 3
+        assert len(self.weigh(np.eye(400)[:, :5]).singular_values) == 3
 
-    def test_quartic_sums_add_up_over_tiles(self, graph):
-        W = np.random.default_rng(1).normal(size=(8, 3))
-        whole = quartic_sums(tile_of(graph, graph), [W, W[:, :2]])
-        parts = [quartic_sums(tile_of(g, g), [W, W[:, :2]]) for g in (graph[:11], graph[11:])]
-        expected = ((graph @ W) ** 4).sum(axis=0)
-        assert np.allclose(whole, [*expected, *expected[:2]], rtol=1e-12)
-        assert np.allclose(parts[0] + parts[1], whole, rtol=1e-12)
+    @pytest.mark.parametrize("count", [1, 20, 60])
+    def test_participation_is_the_share_of_rows_that_a_vector_is_even_over(self, graph, count):
+        U = np.zeros((60, 1))
+        U[:count] = 7.0
+        for shares in participation(tile_of(U, U), [np.eye(1), -2.0 * np.eye(1)]):
+            assert shares == pytest.approx([count / 60])
+
+    def test_a_vector_of_zeros_sits_nowhere(self):
+        assert participation(tile_of(np.zeros((9, 2))), [np.eye(2)])[0].tolist() == [0.0, 0.0]
 
     @pytest.mark.parametrize("wanted", [1, 10, 150])
     def test_some_vectors_are_computed_to_spare(self, wanted):
@@ -148,26 +151,131 @@ class TestCanonical:
         assert canonical(np.zeros((5, 0)), np.zeros(0)).shape == (5, 0)
 
 
-class TestRows:
-    def test_are_graph_rows_times_the_transform(self, graph):
-        W = np.random.default_rng(1).normal(size=(8, 3))
-        Q = embed_rows(tile_of(graph), [W], row_norm=False)
-        assert np.allclose(Q, graph @ W, rtol=1e-13, atol=1e-14)
+@pytest.fixture
+def transforms():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
 
-    def test_have_unit_length_on_request(self, graph):
-        W = np.random.default_rng(1).normal(size=(8, 3))
-        Q = embed_rows(tile_of(graph), [W], row_norm=True)
-        assert np.allclose(np.linalg.norm(Q, axis=1), 1.0, rtol=1e-14)
-        assert np.allclose(Q, graph @ W / np.linalg.norm(graph @ W, axis=1)[:, None], rtol=1e-12)
+
+class TestRows:
+    def test_are_graph_rows_times_the_transform(self, graph, transforms):
+        Q = Embedding(transforms[:1], row_norm=False).rows(tile_of(graph))
+        assert np.allclose(Q, graph @ transforms[0], rtol=1e-13, atol=1e-14)
+
+    def test_have_unit_length(self, graph, transforms):
+        Q = Embedding(transforms[:1]).rows(tile_of(graph))
+        expected = graph @ transforms[0]
+        assert np.allclose(Q, expected / np.linalg.norm(expected, axis=1)[:, None], rtol=1e-12)
 
     def test_a_row_of_zeros_stays_zero(self, graph):
         graph[0] = 0.0
-        Q = embed_rows(tile_of(graph), [np.ones((8, 3))], row_norm=True)
-        assert Q[0].tolist() == [0.0, 0.0, 0.0]
+        Q = Embedding((np.ones((8, 3)),), communities=(np.eye(8, 2),)).rows(tile_of(graph))
+        assert Q[0].tolist() == [0.0] * 5
 
-    def test_repeats_stand_side_by_side_each_of_unit_length(self, graph):
-        W = np.random.default_rng(1).normal(size=(8, 3))
-        Q = embed_rows(tile_of(graph, graph), [W, W[:, :2]], row_norm=True)
-        assert Q.shape == (60, 5)
-        assert np.allclose(np.linalg.norm(Q[:, :3], axis=1), 1.0)
-        assert np.allclose(np.linalg.norm(Q[:, 3:], axis=1), 1.0)
+    def test_repeats_stand_side_by_side_as_long_together_as_one(self, graph, transforms):
+        embedding = Embedding(transforms)
+        Q = embedding.rows(tile_of(graph, graph))
+        assert Q.shape == (60, embedding.width) == (60, 5)
+        assert np.allclose(np.linalg.norm(Q[:, :3], axis=1), np.sqrt(0.5))
+        assert np.allclose(np.linalg.norm(Q[:, 3:], axis=1), np.sqrt(0.5))
+
+    def test_of_samples_that_lack_views_are_those_of_the_views_they_have(self, graph, transforms):
+        share = np.linspace(0.2, 1.0, 60)
+        less = GraphTile((sparse.csr_array(graph * share[:, None]),), 0, shares=(share,))
+        for row_norm in (True, False):
+            embedding = Embedding(transforms[:1], row_norm, communities=(np.eye(8, 4),))
+            assert np.allclose(embedding.rows(less), embedding.rows(tile_of(graph)), rtol=1e-12)
+
+    def test_a_rotation_comes_before_the_shares(self, graph, transforms):
+        tile = tile_of(graph, graph)
+        plain = Embedding(transforms, communities=(np.eye(8, 4),))
+        rotation = leading_rotation(plain.joined(tile), 3)
+        turned = Embedding(transforms, rotation=rotation, communities=plain.communities)
+        assert turned.width == 7
+        expected = np.hstack([plain.joined(tile) @ rotation, plain.rows(tile)[:, 5:]])
+        assert np.allclose(turned.rows(tile), expected, rtol=0, atol=1e-14)
+
+    def test_the_leading_rotation_keeps_most_energy(self, graph, transforms):
+        rows = Embedding(transforms).joined(tile_of(graph, graph))
+        values = np.linalg.svd(rows, compute_uv=False)
+        turned = rows @ leading_rotation(rows, 3)
+        assert np.allclose((turned**2).sum(axis=0), values[:3] ** 2, rtol=1e-10)
+        assert np.allclose(leading_rotation(rows, 5) @ leading_rotation(rows, 5).T, np.eye(5))
+
+
+class TestCommunities:
+    """What rows say about the communities of their anchors stands beside the vectors."""
+
+    @pytest.fixture
+    def membership(self):
+        return np.array([0, 1, 2, 0, 1, 2, 0, -1])
+
+    @pytest.fixture
+    def embedding(self, transforms, membership):
+        indicator = np.eye(4)[membership][:, :3]  # the last anchor is in none
+        return Embedding(transforms, communities=(indicator, 2.0 * indicator))
+
+    def shares(self, embedding, tile):
+        return embedding.rows(tile)[:, 5:] / COMMUNITY_WEIGHT
+
+    def test_shares_sum_to_one(self, embedding, graph):
+        shares = self.shares(embedding, tile_of(graph, graph))
+        assert shares.shape == (60, 3)
+        assert (shares >= 0).all()
+        assert np.allclose(shares.sum(axis=1), 1.0, rtol=1e-13)
+
+    def test_are_what_a_row_has_of_the_members_of_all_repeats(self, embedding, graph, membership):
+        tile = tile_of(graph, graph[::-1])
+        expected = np.stack(
+            [
+                graph[:, membership == c].sum(axis=1) + 2 * graph[::-1, membership == c].sum(axis=1)
+                for c in range(3)
+            ],
+            axis=1,
+        )
+        expected /= expected.sum(axis=1, keepdims=True)
+        assert np.allclose(self.shares(embedding, tile), expected, rtol=1e-12)
+
+    def test_the_first_repeats_may_be_the_only_ones_with_communities(self, transforms, graph):
+        one, both = (
+            Embedding(some, communities=(np.eye(8, 3),)) for some in (transforms[:1], transforms)
+        )
+        alone, beside = tile_of(graph), tile_of(graph, graph[::-1])
+        assert np.array_equal(one.rows(alone)[:, 3:], both.rows(beside)[:, 5:])
+
+    def test_of_a_row_do_not_depend_on_the_others(self, embedding, graph):
+        parts = [embedding.rows(tile_of(graph[[i]], graph[[i]])) for i in range(60)]
+        whole = embedding.rows(tile_of(graph, graph))
+        assert np.allclose(np.concatenate(parts), whole, rtol=1e-12, atol=1e-14)
+
+    def test_anchors_without_a_community_have_no_say(self, embedding):
+        only_the_last = np.eye(8)[[7]]
+        assert not self.shares(embedding, tile_of(only_the_last, only_the_last)).any()
+
+
+class TestContributions:
+    """What each anchor adds to a row: put together they are the row."""
+
+    @pytest.mark.parametrize("turned", [False, True])
+    @pytest.mark.parametrize("row_norm", [False, True])
+    @pytest.mark.parametrize("n_communities", [0, 1, 2])
+    def test_add_up(self, graph, transforms, turned, row_norm, n_communities):
+        tile = tile_of(graph, graph[::-1])
+        embedding = Embedding(
+            transforms,
+            row_norm,
+            rotation=np.linalg.qr(np.random.default_rng(2).normal(size=(5, 4)))[0]
+            if turned
+            else None,
+            communities=(np.eye(8, 3), np.eye(8, 3)[::-1])[:n_communities],
+        )
+        places = [(r, slice(a, b)) for r in (0, 1) for a, b in ((0, 3), (3, 4), (4, 8))]
+        parts = list(embedding.contributions(tile, places))
+        assert len(parts) == len(places)
+        assert np.allclose(sum(parts), embedding.rows(tile), rtol=0, atol=1e-12)
+
+    def test_anchors_that_a_row_does_not_use_add_nothing(self, graph, transforms):
+        graph[:, 2:5] = 0.0
+        embedding = Embedding(transforms, communities=(np.eye(8, 3),))
+        (part,) = embedding.contributions(tile_of(graph, graph), [(0, slice(2, 5))])
+        assert not part.any()

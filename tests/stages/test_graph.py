@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.stages.fusion import graph_moments
@@ -92,6 +93,38 @@ class TestRows:
         expected = solve_simplex_qp(scaled, anchors, alpha=0.02, locality=0.1)
         assert np.allclose(tile.parts[0].toarray(), expected.toarray(), rtol=0, atol=ATOL)
         assert len(tile) == 300
+
+    @pytest.mark.parametrize("n_neighbors", [1, 3, 20])
+    def test_of_near_anchors_solve_the_problem_of_those_alone(self, views, n_neighbors):
+        X, A = views[0], views[0][:20]
+        graph = of_view(0, X, n_neighbors=n_neighbors)
+        Z = build([graph], dense_rows(views)).parts[0].toarray()
+        nearest = np.argsort(cdist(X, A), axis=1, kind="stable")[:, :n_neighbors]
+        for x, z, near in zip(X[:40], Z, nearest, strict=False):
+            alone = solve_simplex_qp(x[None], A[near], alpha=0.02, locality=0.1).toarray()[0]
+            assert np.allclose(z[near], alone, rtol=0, atol=ATOL)
+            assert z.sum() == pytest.approx(z[near].sum())
+
+    @pytest.mark.parametrize("kind", ["standard", "clr"])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_axes_are_evened_out(self, views, kind, convert):
+        """Whitening weighs rows, not anchors, which come weighted."""
+        X = convert(views[0])
+        scaler = fit_scaler(X, name="a view", kind=kind, n_axes=4)
+        rows = scaler.apply(X).matrix * scaler.axis_weights(0.5)
+        graph = AnchorGraph((0,), (1.0,), rows[:20], 0.02, 0.1, whitening=0.5)
+        Z = GraphRows((scaler,), (graph,))([X], 0).parts[0]
+        expected = solve_simplex_qp(rows, rows[:20], alpha=0.02, locality=0.1)
+        assert np.allclose(Z.toarray(), expected.toarray(), rtol=0, atol=ATOL)
+
+    def test_sparse_log_ratios_give_the_graph_of_dense_ones(self, views):
+        scalers = [tuple(fit_scaler(c(X), name="a", kind="clr") for X in views)
+                   for c in (np.asarray, sparse.csr_array)]  # fmt: skip
+        joined = np.hstack([s.apply(X).dense() for s, X in zip(scalers[0], views, strict=True)])
+        graphs = (AnchorGraph((0, 1), (1.0, 1.0), joined[:20], 0.02, 0.1),)
+        dense = GraphRows(scalers[0], graphs)(views, 0).parts[0].toarray()
+        thin = GraphRows(scalers[1], graphs)(list(map(sparse.csr_array, views)), 0).parts[0]
+        assert np.allclose(thin.toarray(), dense, rtol=0, atol=ATOL)
 
     def test_size_in_bytes_counts_all_parts(self, views):
         tile = build([of_view(0, views[0])], dense_rows(views))

@@ -42,12 +42,13 @@ class TestAssignment:
         assert result.farthest == pytest.approx(distances.min(axis=1).max(), rel=1e-12)
         assert np.array_equal(result.farthest_row, rows[distances.min(axis=1).argmax()])
 
-    def test_sparse_rows_are_as_dense_rows(self, rows):
+    @pytest.mark.parametrize("leans", [0.0, 1.0])
+    def test_sparse_rows_are_as_dense_rows(self, rows, leans):
         rows = np.where(np.abs(rows) < 0.5, 0.0, rows)
-        offset = np.linspace(-1, 1, 4)
-        centers = rows[:7]
-        dense = assign(ScaledRows(rows - offset), centers)
-        csr = assign(ScaledRows(sparse.csr_array(rows), offset), centers)
+        offset, centers = np.linspace(-1, 1, 4), rows[:7]
+        lean = leans * rows.mean(axis=1, keepdims=True), np.ones((1, 4))
+        dense = assign(ScaledRows(rows - offset - lean[0]), centers)
+        csr = assign(ScaledRows(sparse.csr_array(rows), offset, lean=lean), centers)
         assert np.array_equal(csr.counts, dense.counts)
         assert np.allclose(csr.sums, dense.sums, rtol=1e-11, atol=1e-11)
         assert csr.inertia == pytest.approx(dense.inertia, rel=1e-11)

@@ -1,62 +1,169 @@
-"""Labels: the best of several starts on a sample, finished over all rows."""
+"""Labels: starts that see dense groups of any size, merged in three ways, and the nearest centre."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
-from manyview.stages.kmeans import assign
-from manyview.stages.labels import label_rows, start_centers
-from manyview.stages.rows import ScaledRows
+from manyview.stages import labels as stage
+from manyview.stages.labels import (
+    corner_centers,
+    find_starts,
+    fit_kmeans,
+    label_rows,
+    merge_linked,
+    warn_of_alike,
+)
 
-SETTINGS = {"n_init": 5, "max_iter": 50, "tol": 1e-4}
+SIZES = [300, 120, 40, 15]
+"""Of four groups, as uneven as k-means with four centres does not like them."""
 
 
 @pytest.fixture
-def rows(blobs):
-    return blobs(n=400, k=5, widths=(3,), spread=1.0)[0]
+def groups():
+    return np.repeat(np.arange(4), SIZES)
 
 
-def inertia(rows, centers):
-    return assign(ScaledRows(rows), centers).inertia
+@pytest.fixture
+def rows(groups):
+    rng = np.random.default_rng(0)
+    return 5.0 * np.eye(4)[groups] + 0.3 * rng.normal(size=(len(groups), 4))
 
 
-def test_the_same_seed_gives_the_same_centres(rows):
-    first, second = (start_centers(rows, 5, seed=7, **SETTINGS) for _ in range(2))
-    assert np.array_equal(first, second)
+def graph_of(groups, *, n_anchors=12, between=0.02, seed=0):
+    """A graph between rows and anchors that knows groups of rows; its columns are scaled."""
+    rng = np.random.default_rng(seed)
+    Z = rng.random((len(groups), n_anchors)) * (rng.random((len(groups), n_anchors)) < 0.5)
+    Z *= np.where(np.arange(n_anchors) % 4 == groups[:, None], 1.0, between)
+    return sparse.csr_array(Z / np.sqrt(Z.sum(axis=0)))
 
 
-def test_threads_do_not_change_the_start(rows):
-    with ThreadPoolExecutor(3) as pool:
-        threaded = start_centers(rows, 5, seed=7, each=pool.map, **SETTINGS)
-    assert np.array_equal(threaded, start_centers(rows, 5, seed=7, **SETTINGS))
+class TestStarts:
+    def test_each_finds_the_groups_whatever_their_sizes(self, rows, groups):
+        starts = find_starts(rows, graph_of(groups), 4, seed=0)
+        assert list(starts) == ["ward", "average", "graph"]
+        means = np.stack([rows[groups == g].mean(axis=0) for g in range(4)])
+        for centers in starts.values():
+            distances = cdist(centers, means)
+            assert sorted(distances.argmin(axis=1)) == [0, 1, 2, 3]
+            assert distances.min(axis=1).max() < 0.1
+
+    def test_the_same_seed_gives_the_same(self, rows, groups):
+        first, again = (find_starts(rows, graph_of(groups), 4, seed=7) for _ in range(2))
+        assert all(np.array_equal(first[name], again[name]) for name in first)
+
+    def test_one_cluster_is_the_mean(self, rows, groups):
+        for centers in find_starts(rows, graph_of(groups), 1, seed=0).values():
+            assert np.allclose(centers, rows.mean(axis=0), rtol=0, atol=1e-6)
+
+    def test_as_many_clusters_as_rows(self):
+        few = np.eye(5)
+        for centers in find_starts(few, sparse.csr_array(few), 5, seed=0).values():
+            assert np.array_equal(np.unique(centers, axis=0), np.unique(few, axis=0))
+
+    def test_single_precision_will_do(self, rows, groups):
+        starts = find_starts(rows.astype(np.float32), graph_of(groups), 4, seed=0)
+        assert {centers.dtype for centers in starts.values()} == {np.dtype(np.float64)}
+
+    def test_very_many_centres_are_not_merged_by_their_links(self, rows, groups, monkeypatch):
+        monkeypatch.setattr(stage, "_MOST_LINKED_CENTERS", 11)
+        assert list(find_starts(rows, graph_of(groups), 4, seed=0)) == ["ward", "average"]
+
+    def test_many_centres_start_at_random_rows(self):
+        rows = np.random.default_rng(0).normal(size=(900, 3))
+        starts = find_starts(rows, sparse.csr_array(np.ones((900, 1))), 70, seed=0)
+        assert {centers.shape for centers in starts.values()} == {(70, 3)}
+        assert stage.count_sweeps(70) < stage.count_sweeps(10)
+
+    def test_rows_that_are_alike_are_no_failure(self):
+        alike = np.repeat(np.eye(3), 20, axis=0)
+        for centers in find_starts(alike, sparse.csr_array(alike), 4, seed=0).values():
+            assert centers.shape == (4, 3)
+            assert np.isfinite(centers).all()
 
 
-def test_more_starts_are_never_worse(rows):
-    one, ten = (
-        inertia(rows, start_centers(rows, 5, seed=0, n_init=n, max_iter=50, tol=1e-4))
-        for n in (1, 10)
-    )
-    assert ten <= one
+def merge_slowly(graph, labels, n_groups):
+    """The definition: links and volumes of all pairs, from the rows themselves, each time."""
+    W, labels = (graph @ graph.T).toarray(), labels.copy()
+    while len(names := np.unique(labels)) > n_groups:
+        inside = {name: labels == name for name in names}
+        volume = {name: W[inside[name]].sum() for name in names}
+        _, i, j = max(
+            (W[inside[a]][:, inside[b]].sum() / min(volume[a], volume[b]), a, b)
+            for a in names
+            for b in names
+            if a < b
+        )
+        labels[labels == j] = i
+    return labels
+
+
+class TestLinked:
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("n_groups", [1, 3, 8])
+    def test_merges_are_those_of_the_definition(self, seed, n_groups):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(np.arange(60) % 15)
+        graph = graph_of(rng.integers(0, 4, 60), between=0.5, seed=seed)
+        merged = merge_linked(graph, labels, 15, n_groups)
+        assert np.unique(merged).tolist() == list(range(n_groups))
+        expected = merge_slowly(graph, labels, n_groups)
+        assert adjusted_rand_score(expected, merged[labels]) == 1.0
+
+    def test_parts_of_a_group_join_and_a_small_group_stays(self, groups):
+        parts = 3 * groups + np.arange(len(groups)) % 3
+        merged = merge_linked(graph_of(groups), parts, 12, 4)
+        assert merged.tolist() == np.repeat(np.arange(4), 3).tolist()
+
+    def test_groups_without_links_or_rows_are_merged_too(self):
+        graph = sparse.csr_array(np.kron(np.eye(2), np.ones((2, 1))))
+        assert len(np.unique(merge_linked(graph, np.array([0, 1, 2, 3]), 6, 2))) == 2
+
+
+class TestCorners:
+    def turned(self, groups, noise):
+        """Rows near corners at right angles, in a basis of any kind."""
+        rng = np.random.default_rng(0)
+        corners = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+        return corners, corners[groups] + noise * rng.normal(size=(len(groups), 4))
+
+    def test_are_found_whatever_the_sizes(self, groups):
+        corners, rows = self.turned(groups, 0.1)
+        distances = cdist(corner_centers(rows, 4), corners)
+        assert sorted(distances.argmin(axis=1)) == [0, 1, 2, 3]
+        # The mean of fifteen rows: four coordinates with a standard deviation of .026 each.
+        assert distances.min(axis=1).max() < 0.15
+
+    def test_are_means_of_the_rows_near_them(self, groups):
+        _, rows = self.turned(groups, 0.05)
+        centers = corner_centers(rows, 4)
+        labels = cdist(rows, centers).argmin(axis=1)
+        assert adjusted_rand_score(groups, labels) == 1.0
+        expected = np.stack([rows[labels == c].mean(axis=0) for c in range(4)])
+        assert np.allclose(centers, expected, rtol=0, atol=1e-12)
+
+    def test_rows_that_are_alike_are_no_failure(self):
+        assert np.isfinite(corner_centers(np.ones((10, 3)) / np.sqrt(3), 3)).all()
 
 
 def test_labels_are_the_nearest_centres(rows):
     centers = rows[:5]
-    expected = ((rows[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     labels = label_rows(rows, centers)
-    assert np.array_equal(labels, expected)
+    assert np.array_equal(labels, cdist(rows, centers).argmin(axis=1))
     assert labels.dtype == np.int32
 
 
 def test_fewer_distinct_rows_than_clusters_are_reported():
     rows = np.repeat(np.eye(3), 2, axis=0)
     with pytest.warns(ConvergenceWarning, match="only 3 distinct rows for 4 clusters"):
-        centers = start_centers(rows, 4, seed=0, **SETTINGS)
-    assert np.isfinite(centers).all()
+        warn_of_alike(rows, 4)
+    warn_of_alike(rows, 3)  # a warning would be an error
 
 
-def test_one_cluster_is_the_mean(rows):
-    assert np.allclose(start_centers(rows, 1, seed=0, **SETTINGS), rows.mean(axis=0))
+def test_kmeans_is_silent_about_rows_that_are_alike():
+    found = fit_kmeans(np.repeat(np.eye(3), 2, axis=0), 4, init="k-means++", max_iter=5, seed=0)
+    assert np.isfinite(found.cluster_centers_).all()

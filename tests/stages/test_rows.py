@@ -18,18 +18,28 @@ def counts(n=200, d=6, seed=0):
 
 
 class TestScaledRows:
-    @pytest.fixture
-    def pair(self):
-        """Give the same rows, dense and sparse with an offset."""
+    @pytest.fixture(params=[0, 1, 2])
+    def pair(self, request):
+        """The same rows, dense and sparse with an offset, and a lean of so many parts."""
         X, offset = counts(n=30), np.linspace(-1, 1, 6)
-        return ScaledRows(X - offset), ScaledRows(sparse.csr_array(X), offset)
+        if request.param == 0:
+            return ScaledRows(X - offset), ScaledRows(sparse.csr_array(X), offset)
+        rng = np.random.default_rng(request.param)
+        tilts, slopes = rng.normal(size=(30, request.param)), rng.normal(size=(request.param, 6))
+        thin = ScaledRows(sparse.csr_array(X), offset, lean=(tilts, slopes))
+        return ScaledRows(X - offset - tilts @ slopes), thin
 
     def test_products_agree(self, pair):
         W = np.random.default_rng(0).normal(size=(6, 4))
         assert np.allclose(pair[0].products(W), pair[1].products(W), rtol=RTOL, atol=1e-13)
 
+    def test_transposed_products_agree(self, pair):
+        Y = np.random.default_rng(0).normal(size=(30, 4))
+        dense, thin = (rows.transposed_products(Y) for rows in pair)
+        assert np.allclose(dense, thin, rtol=RTOL, atol=1e-12)
+
     def test_square_norms_agree(self, pair):
-        assert np.allclose(pair[0].square_norms(), pair[1].square_norms(), rtol=RTOL, atol=1e-13)
+        assert np.allclose(pair[0].square_norms(), pair[1].square_norms(), rtol=RTOL, atol=1e-12)
 
     def test_dense_rows_agree(self, pair):
         assert np.array_equal(pair[0].dense(), pair[1].dense())
@@ -69,6 +79,21 @@ class TestSideBySide:
         assert sparse.issparse(joined.matrix)
         expected = side_by_side(dense, [0.5, 2.0]).dense()
         assert np.allclose(joined.dense(), expected, rtol=0, atol=1e-14)
+
+    @pytest.mark.parametrize("which", [(0,), (1,), (0, 1)])
+    def test_leans_stay_with_their_views(self, which):
+        views = [counts(d=3), counts(d=2, seed=1)]
+        means = [X.mean(axis=1, keepdims=True) for X in views]
+        mixed = [
+            ScaledRows(sparse.csr_array(X), np.full(d, 0.3), lean=(r, np.ones((1, d))))
+            if v in which
+            else ScaledRows(X - r - 0.3)
+            for v, (X, r, d) in enumerate(zip(views, means, (3, 2), strict=True))
+        ]
+        joined = side_by_side(mixed, [0.5, 2.0])
+        expected = [f * (X - r - 0.3) for f, X, r in zip((0.5, 2.0), views, means, strict=True)]
+        assert sparse.issparse(joined.matrix)
+        assert np.allclose(joined.dense(), np.hstack(expected), rtol=0, atol=1e-14)
 
     def test_one_view_is_itself(self):
         rows = ScaledRows(counts())

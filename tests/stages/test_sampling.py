@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyview.stages.sampling import (
-    choose_rows,
-    count_sample_rows,
-    count_start_rows,
-    spread_evenly,
-)
+from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
 
 
 class TestChosenRows:
@@ -46,6 +41,9 @@ def test_rows_at_equal_distances_reach_from_the_first_to_the_last(n_rows, n_want
     assert np.ptp(np.diff(rows)) <= 1 if len(rows) > 1 else True
 
 
-def test_samples_grow_with_what_they_are_for():
-    assert count_sample_rows(10) == 10_000 < count_sample_rows(300)
-    assert count_start_rows(10) == 20_000 < count_start_rows(300)
+@pytest.mark.parametrize(("n_anchors", "n_clusters"), [(10, 3), (10, 300), (1000, 3), (300, None)])
+def test_samples_have_rows_for_every_anchor_and_cluster(n_anchors, n_clusters):
+    n_rows = count_sample_rows(n_anchors, n_clusters)
+    assert n_rows >= 20_000
+    assert n_rows >= 32 * n_anchors
+    assert n_rows >= 100 * (n_clusters or 0)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse, special, stats
+from scipy.spatial.distance import pdist
 from sklearn.preprocessing import normalize
 
-from manyview.stages.scaling import KINDS, choose_kind, fit_scaler
+from manyview.stages.scaling import KINDS, apply_to_sample, choose_kind, fit_scaler
+from manyview.views.selection import PartialView, number_present
 
 SCALING_KINDS = [kind for kind in KINDS if kind is not None]
 
@@ -70,6 +74,47 @@ class TestKinds:
     def test_none_only_centres(self):
         X = 1e3 * counts()
         assert np.allclose(scaled(X, None), X - X.mean(axis=0), rtol=RTOL, atol=1e-9)
+
+    def test_log_is_standardised_log_of_one_more(self):
+        X = counts() * [1, 10, 1e3, 1, 1, 1]
+        assert np.allclose(scaled(X, "log"), scaled(np.log1p(X), "standard"), atol=1e-12)
+
+    @pytest.mark.parametrize("factor", [1.0, 7.0])
+    def test_clr_of_counts_is_the_log_of_one_more_less_its_mean_over_the_row(self, factor):
+        X = factor * counts()
+        logs = np.log(X + 1.0)
+        expected = centred_to_unit_energy(logs - logs.mean(axis=1, keepdims=True))
+        assert np.allclose(scaled(X, "clr"), expected, atol=1e-12)
+
+    def test_clr_of_proportions_adds_what_is_small_among_them_instead_of_one(self):
+        X = counts() + np.eye(6)[np.arange(200) % 6]
+        X /= X.sum(axis=1, keepdims=True)
+        logs = np.log(X + np.quantile(X[X > 0], 0.05))
+        expected = centred_to_unit_energy(logs - logs.mean(axis=1, keepdims=True))
+        assert np.allclose(scaled(X, "clr"), expected, atol=1e-12)
+
+    def test_clr_forgets_how_much_there_is_of_all(self):
+        """But for the one that is added, which counts for little where counts are large."""
+        rng = np.random.default_rng(0)
+        X = rng.gamma(9.0, 1e6, size=(50, 4))
+        times = rng.uniform(1, 9, size=(50, 1))
+        assert np.allclose(scaled(X, "clr"), scaled(X * times, "clr"), atol=1e-4)
+
+    @pytest.mark.parametrize("kind", ["log", "clr"])
+    def test_logarithms_keep_signs(self, kind):
+        X = counts() - 1.0
+        logs = np.sign(X) * np.log1p(np.abs(X))
+        expected = scaled(logs, "standard")
+        if kind == "clr":
+            expected = centred_to_unit_energy(logs - logs.mean(axis=1, keepdims=True))
+        assert np.allclose(scaled(X, kind), expected, atol=1e-12)
+
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("d", [1, 3, 7])
+    def test_clr_of_columns_that_are_alike_is_zero(self, convert, d):
+        """What is left of a row is rounding, and must not be blown up."""
+        X = np.repeat(np.maximum(np.random.default_rng(0).normal(size=(50, 1)), 0), d, axis=1)
+        assert np.abs(scaled(convert(X), "clr")).max() <= 1e-12
 
     @pytest.mark.parametrize("n", [2, 5, 40, 1000])
     def test_normal_scores_are_normal_quantiles_of_ranks(self, n):
@@ -170,6 +215,15 @@ class TestEveryKind:
         assert isinstance(result.matrix, sparse.csr_array)
         assert result.matrix.nnz <= X.nnz
 
+    @pytest.mark.parametrize("kind", ["log", "clr"])
+    def test_logarithms_of_sparse_rows_never_take_the_memory_of_dense_ones(self, kind):
+        X = sparse.csr_array(sparse.eye_array(300, 20_000))
+        tracemalloc.start()
+        fit_scaler(X, name="a", kind=kind).apply(X)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 300 * 20_000 * 8 / 4
+
     @pytest.mark.parametrize("kind", KINDS)
     def test_stored_zeros_are_zeros(self, kind):
         X = counts()
@@ -195,7 +249,8 @@ class TestEveryKind:
         others = np.delete(rows, 2, axis=1)
         assert np.isfinite(rows).all()
         # Where columns are scaled one by one, a constant one says nothing.
-        spread = {"standard": 1e-12, "normal-scores": 1e-12}.get(kind, np.inf)
+        alone = ("standard", "normal-scores", "log")
+        spread = 1e-12 if kind in alone else np.inf
         assert np.abs(rows[:, 2]).max() <= spread
         assert (others**2).sum() > 0
 
@@ -245,9 +300,69 @@ class TestEveryKind:
         scaler = fit_scaler(X, name="a", kind="standard")
         assert np.allclose(scaler.invert(scaler.apply(X).matrix)[:, 1], 7.0)
 
-    @pytest.mark.parametrize("kind", ["normal-scores", "hellinger", "unit"])
+    @pytest.mark.parametrize("kind", ["normal-scores", "hellinger", "unit", "log", "clr"])
     def test_other_kinds_say_that_they_are_not_linear(self, kind):
         assert not fit_scaler(counts(), name="a", kind=kind).is_linear
+
+
+class TestAxes:
+    """Rows as coordinates along principal axes."""
+
+    @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_all_of_them_keep_distances(self, kind, convert):
+        X = convert(counts())
+        plain = scaled(X, kind)
+        scaler = fit_scaler(X, name="a", kind=kind, n_axes=6)
+        turned = scaler.apply(X).matrix
+        assert turned.shape == (200, scaler.width)
+        assert np.allclose(pdist(turned), pdist(plain), atol=1e-7)
+
+    def test_few_of_them_say_most(self):
+        scaler = fit_scaler(counts(), name="a", kind="standard", n_axes=2)
+        rows = scaler.apply(counts()).matrix
+        best = np.linalg.svd(scaled(counts(), "standard"), compute_uv=False)[:2] ** 2
+        assert np.allclose((rows**2).sum(axis=0), best, rtol=1e-9)
+
+    @pytest.mark.parametrize("whitening", [0.0, 0.5, 1.0])
+    def test_weighted_rows_have_unit_energy_and_can_be_turned_back(self, whitening):
+        X = counts() * [1, 10, 1e3, 1e-3, 1, 1]
+        scaler = fit_scaler(X, name="a", kind="standard", n_axes=6)
+        rows = scaler.apply(X).matrix * scaler.axis_weights(whitening)
+        assert (rows**2).sum(axis=1).mean() == pytest.approx(1.0, rel=1e-9)
+        assert np.allclose(scaler.invert(rows, whitening), X, rtol=1e-9, atol=1e-9)
+
+    def test_auto_is_50_at_most(self):
+        X = np.random.default_rng(0).normal(size=(300, 70))
+        assert fit_scaler(X, name="a", kind="standard", n_axes="auto").width == 50
+        assert fit_scaler(X[:, :9], name="a", kind="standard", n_axes="auto").width == 9
+
+    @pytest.mark.parametrize(("kind", "share"), [(None, 0.5), ("hellinger", 0.99)])
+    def test_views_that_are_not_scaled_and_text_have_none(self, kind, share):
+        X = np.where(np.random.default_rng(0).random((100, 40)) < share, 0.0, 1.0)
+        scaler = fit_scaler(X, name="a", kind=kind, n_axes="auto")
+        assert scaler.axes is None and scaler.width == 40
+        assert fit_scaler(X, name="a", kind=kind, n_axes=5).width == 5  # unless they are asked for
+
+    def test_rows_without_any_difference_have_none(self):
+        assert fit_scaler(np.ones((20, 3)), name="a", kind="standard", n_axes=2).axes is None
+
+    @pytest.mark.parametrize("missing", [False, True])
+    def test_a_sample_is_turned_once(self, missing):
+        X = counts()
+        present = np.arange(200) % 3 > 0
+        sample = PartialView(X[present], number_present(present)) if missing else X
+        scaler = fit_scaler(sample, name="a", kind="log", n_axes=4)
+        turned, applied = apply_to_sample(scaler, sample)
+        again, expected = applied.apply(turned), scaler.apply(sample)
+        assert np.allclose(again.matrix, expected.matrix, rtol=0, atol=1e-12)
+        assert applied.width == scaler.width == 4
+        assert (again.present is None) == (not missing)
+
+    def test_a_sample_without_axes_stays_as_it_is(self):
+        X, scaler = counts(), fit_scaler(counts(), name="a", kind="log")
+        turned, applied = apply_to_sample(scaler, X)
+        assert turned is X and applied is scaler
 
 
 class TestRefused:

@@ -22,7 +22,9 @@ from manyview.views.columns import find_columns
 from manyview.views.files import read_views
 
 
-@parametrize_with_checks([LMVSC(3, views={"first": 0, "all": slice(None)})])
+@parametrize_with_checks(
+    [LMVSC(3, views={"first": 0, "all": slice(None)}, scaling="standard", n_repeats=2)]
+)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_split_estimator_follows_the_rules_of_scikit_learn(estimator, check):

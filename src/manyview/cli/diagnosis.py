@@ -135,8 +135,8 @@ def plan_fit(views: Views, n_clusters: Any) -> dict[str, Any]:
 def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     """The seconds and bytes that a fit would take, from one of some of the rows.
 
-    Stages whose work grows with the rows are scaled by their number, choosing anchors by the size of
-    its sample. Good to a factor of about two.
+    Stages whose work grows with the rows are scaled by their number, those that look at a sample by
+    its size. Good to a factor of about two.
     """
     n_rows = min(views.n_rows, _MOST_PROBED, TILE_ROWS * max(2, 2 * count_jobs()))
     part = _stretches(views, n_rows)
@@ -147,8 +147,9 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
         LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
         model.fit(part)
     n_sampled = min(views.n_rows, count_sample_rows(settings.most_anchors, settings.n_clusters))
-    grown = {"anchors": n_sampled / n_rows, "sample": n_sampled / n_rows}
-    grown |= {"spectrum": 1.0, "number of clusters": 1.0}  # of the anchors, and of a small sample
+    grown = dict.fromkeys(("sample", "anchors", "clusters"), n_sampled / min(n_rows, n_sampled))
+    # Of the anchors, and of a few rows.
+    grown |= dict.fromkeys(("pilot", "spectrum", "number of clusters"), 1.0)
     seconds = {
         stage: taken * grown.get(stage, views.n_rows / n_rows)
         for stage, taken in model.stage_seconds_.items()

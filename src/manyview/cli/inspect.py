@@ -46,7 +46,9 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
         facts["plan"] = plan_fit(views, n_clusters)
         if cost:
             facts["cost"] = measure_cost(views, n_clusters)
-            facts["plan"]["n_anchors"] = facts["cost"].pop("n_anchors")
+            facts["plan"]["n_anchors"] = (
+                facts["cost"].pop("n_anchors") or facts["plan"]["n_anchors"]
+            )
     except (TypeError, ValueError) as error:
         ctx = click.get_current_context()
         is_given = ctx.get_parameter_source("n_clusters") is not ParameterSource.DEFAULT

@@ -18,7 +18,7 @@ else:
 
 
 class Numbers(_Kind):
-    """A number, several with commas, or one of a few words."""
+    """A number, several with commas, or one of a few words; "none" is nothing."""
 
     name = "numbers"
 
@@ -30,7 +30,7 @@ class Numbers(_Kind):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The word, the number, or the list of numbers."""
         if value in self._words:
-            return value
+            return None if value == "none" else value
         try:
             numbers = [self._kind(part) for part in str(value).split(",")]
         except ValueError:
@@ -93,8 +93,11 @@ def clusters_option(words: str, **more: Any) -> Callable[[F], F]:
     return click.option("-k", "--n-clusters", type=_COUNT, metavar="K|auto", help=words, **more)
 
 
-_SCALINGS = ("auto", "standard", "normal-scores", "hellinger", "unit", "energy", "none")
+_SCALINGS = (
+    "auto", "standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", "none",
+)  # fmt: skip
 _COUNT = Numbers(int, words=["auto"])
+_COUNT_OR_NONE = Numbers(int, words=["auto", "none"])
 _WEIGHTS = ("auto", "equal", "agreement", "amgl")
 _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     "n_anchors": (
@@ -126,8 +129,12 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
         "KIND",
         "kmeans (on a sample), kmeans-all (on all rows) or random.",
     ),
-    "n_neighbors": (_COUNT, "R", "Nearest anchors that a row may use."),
-    "n_axes": (_COUNT, "A", "Principal axes of each view that rows are turned to."),
+    "n_neighbors": (_COUNT_OR_NONE, "R", "Nearest anchors that a row may use; none is all."),
+    "n_axes": (
+        _COUNT_OR_NONE,
+        "P",
+        "Principal axes of each view that rows are turned to; none leaves columns as they are.",
+    ),
     "max_iter": (click.IntRange(min=1), "N", "Most iterations of the final k-means."),
     "tol": (Numbers(float), "T", "Tolerance of the final k-means."),
     "n_jobs": (click.INT, "N", "Threads; all cores by default."),
@@ -153,7 +160,7 @@ def take_parameters(options: dict[str, Any]) -> dict[str, Any]:
     """Take the parameters that were given out of all options of a command."""
     ctx = click.get_current_context()
     taken = {name: options.pop(name) for name in PARAMETERS}
-    # None is a value of its own for scaling.
+    # None is a value of its own for some.
     return {
         n: v for n, v in taken.items() if ctx.get_parameter_source(n) is not ParameterSource.DEFAULT
     }

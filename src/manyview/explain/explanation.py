@@ -53,9 +53,9 @@ class Explanation:
         One entry a row: ``row``, ``id``, ``cluster``, ``second`` (the next cluster, -1 if there is
         none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), the
         share of the margin that each view contributes and, if they are also fused side by side, "all
-        views"; the shares sum to the margin. ``for`` is the view that contributes most, ``against`` the
-        one that takes most away, "" if none does. A view whose name is one of these columns' is called
-        "margin: NAME". Empty without rows.
+        views" (that alone, if clusters are evident); the shares sum to the margin. ``for`` is the view
+        that contributes most, ``against`` the one that takes most away, "" if none does. A view whose
+        name is one of these columns' is called "margin: NAME". Empty without rows.
     view_names : tuple of str
         Names of the views.
     n_rows : int

@@ -90,12 +90,17 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
     why = "text says little in few directions" if n_axes is None else "the strongest say most"
     yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
-    n_components = max(len(basis.singular_values) for basis in result.bases)
-    why = (
+    n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)
+    yield "n_components", n_components, _why_components(result.decision)
+
+
+def _why_components(decision: Decision) -> str:
+    if decision.by_gap:
+        return "as many as clusters: the spectrum falls clearly after them"
+    return (
         "half as many vectors again as clusters, without those that sit on a handful of rows, "
         "weighted by their strength"
     )
-    yield "n_components", n_components, why
 
 
 def _weights_of(names: Sequence[str], result: Result) -> dict[str, float]:
@@ -155,6 +160,8 @@ def _why_fusion(settings: Settings, n_views: int) -> str:
 def _why_anchors(count: int, result: Result) -> str:
     if not isinstance(result.settings.anchor_method, str):
         return "as many as were given"
+    if any(graph.n_neighbors is not None for graph in result.model.graphs):
+        return "many, as rows use the nearest only, but a sixth of the rows at most"
     if count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
         return (
             "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"

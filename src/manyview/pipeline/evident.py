@@ -6,7 +6,7 @@ their shapes. Every row then belongs to the cluster of the anchor that is neares
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.labels import fit_kmeans
-from manyview.stages.pieces import Labels, find_pieces
+from manyview.stages.pieces import Labels, count_pieces, find_pieces
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.selection import find_present
@@ -27,6 +27,8 @@ from manyview.views.selection import find_present
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _STARTS, _SWEEPS = 5, 20
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
+MOST_ROWS = 4000
+"""As many rows as are looked at."""
 _ANCHORS = 1000  # of all pieces
 _ALONE = ((0.05, 1.3), (0.015, 1.5))  # pieces that one view shows and all together do not
 
@@ -72,10 +74,7 @@ def find_evident(
     arrays: Sequence[Any], names: Sequence[str], n_clusters: int, *, seed: int
 ) -> Evident | None:
     """So many clusters of raw rows, one array a view, if they are evident."""
-    n_columns = sum(array.shape[1] for array in arrays)
-    if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or n_columns > _MOST_COLUMNS:
-        return None
-    if any(find_present(array) is not None for array in arrays):
+    if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or not _may_be_evident(arrays):
         return None
     every = tuple(range(len(arrays)))
     standard = _Scaled.by("standard", every, arrays, names)
@@ -84,11 +83,9 @@ def find_evident(
         return found
     energy = _Scaled.by("energy", every, arrays, names)
     tried = [(each, find_pieces(each.rows, n_clusters)) for each in (standard, energy)]
-    if len(every) > 1 and all(pieces is None for _, pieces in tried):
-        alone = [energy.only(view, arrays) for view in every]
-        is_varied = [len(np.unique(each.rows, axis=0)) > 0.5 * len(each.rows) for each in alone]
+    if all(pieces is None for _, pieces in tried):
+        alone = energy.each_alone(arrays)
         tried = [(each, find_pieces(each.rows, n_clusters, _ALONE)) for each in alone]
-        tried = [each for each, is_one in zip(tried, is_varied, strict=True) if is_one]
     apart = [0.0 if pieces is None else pieces.apart for _, pieces in tried]
     if max(apart, default=0.0) == 0.0:
         return None
@@ -96,6 +93,22 @@ def find_evident(
     assert best is not None
     anchors, clusters = _anchors_of(scaled.rows, best.labels, seed=seed)
     return Evident(scaled.kind, scaled.scalers, scaled.views, anchors, clusters, apart=best.apart)
+
+
+def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
+    """The number of pieces that raw rows fall into; 1 if they do not."""
+    if not _may_be_evident(arrays):
+        return 1
+    every = tuple(range(len(arrays)))
+    standard, energy = (_Scaled.by(kind, every, arrays, names) for kind in ("standard", "energy"))
+    scaled = (standard, energy, *energy.each_alone(arrays))
+    return max(count_pieces(each.rows) for each in scaled)
+
+
+def _may_be_evident(arrays: Sequence[Any]) -> bool:
+    """Whether all rows have all views, and these are not very wide."""
+    is_whole = all(find_present(array) is None for array in arrays)
+    return is_whole and sum(array.shape[1] for array in arrays) <= _MOST_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -115,9 +128,12 @@ class _Scaled:
         scalers = tuple(fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name in each)
         return cls(kind, scalers, views, _columns(scalers, views, arrays))
 
-    def only(self, view: int, arrays: Sequence[Any]) -> _Scaled:
-        """The same of one view."""
-        return replace(self, views=(view,), rows=_columns(self.scalers, (view,), arrays))
+    def each_alone(self, arrays: Sequence[Any]) -> Iterator[_Scaled]:
+        """The same of single views; not of those that repeat a few rows, as categories do."""
+        for view in self.views if len(self.views) > 1 else ():
+            rows = _columns(self.scalers, (view,), arrays)
+            if len(np.unique(rows, axis=0)) > 0.5 * len(rows):
+                yield replace(self, views=(view,), rows=rows)
 
 
 def _columns(scalers: tuple[Scaler, ...], views: tuple[int, ...], arrays: Sequence[Any]) -> Array:
@@ -138,7 +154,7 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
         for start in range(_STARTS)
     )
     best = min(each, key=lambda found: found.inertia_)
-    clearness = _clearness(best.transform(scaled.rows), best.labels_)
+    clearness = _clearness(np.asarray(best.transform(scaled.rows)), best.labels_)
     if clearness < _CLEAR:
         return None
     clusters = np.arange(k, dtype=np.int32)

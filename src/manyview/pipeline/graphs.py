@@ -332,7 +332,8 @@ def _weigh_views(
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
     if is_amgl:
-        return anchor_view_weights(gram, sizes, n_vectors)[0]
+        dense = gram.toarray() if sparse.issparse(gram) else gram
+        return anchor_view_weights(dense, sizes, n_vectors)[0]
     return agreement_weights(gram, sizes, n_vectors, some.n_rows)
 
 

@@ -30,6 +30,7 @@ class FittedModel:
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
     def __post_init__(self, build: GraphRows | None) -> None:
+        self._check()
         object.__setattr__(self, "_build", build or GraphRows(self.scalers, self.graphs))
 
     def embed(self, tile: Any, first_row: int) -> Array:
@@ -68,8 +69,8 @@ class FittedModel:
             axis=1,
         )
 
-    def check(self) -> None:
-        """Raise ValueError unless the arrays fit together."""
+    def _check(self) -> None:
+        """Raise ValueError unless the arrays fit together, as those of a damaged file may not."""
         for graph in self.graphs:
             width = sum(self.scalers[v].width for v in graph.views)
             if graph.anchors.shape[1] != width or len(graph.views) != len(graph.view_scales):

@@ -1,8 +1,9 @@
 """Save and load a fitted model as arrays plus JSON; never pickle.
 
 A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, as
-:mod:`manyview.sources.packing` makes them. Models of format 1 have no tuples, and load as well, but for
-those that were fitted with parameters which are no more.
+:mod:`manyview.sources.packing` makes them. Models of earlier formats load as well and predict what they
+did, but for those that were fitted with parameters which changed the model and are no more: format 1 has
+no tuples; up to format 2, each repeat's embedding rows were as long as all are together now.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from manyview.stages.scaling import Scaler
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 3
+_DROPPED = ("block_rows", "n_init")  # they say how a fit went, not what it gave
 _REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
@@ -111,7 +113,8 @@ def _check_header(content: Any, path: Path) -> None:
 
 def _drop_removed(params: dict[str, Any], path: Path) -> None:
     """Drop parameters that earlier versions had; refuse those that changed the model."""
-    params.pop("block_rows", None)
+    for name in _DROPPED:
+        params.pop(name, None)
     for name, usual in _REMOVED.items():
         if params.pop(name, usual) != usual:
             raise ModelFileError(
@@ -128,6 +131,7 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         )
         for graph in content["graphs"]
     )
+    centers = content["centers"]
     if "embedding" in content:
         parts = content["embedding"]
         communities = tuple(parts["communities"])
@@ -136,9 +140,8 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         )
     else:  # up to format 2
         embedding = Embedding(tuple(content["transforms"]), content["row_norm"])
-    model = FittedModel(scalers, graphs, embedding, content["centers"])
-    model.check()
-    return model
+        centers = centers / np.sqrt(len(embedding.transforms))
+    return FittedModel(scalers, graphs, embedding, centers)
 
 
 def _build_scaler(content: dict[str, Any]) -> Scaler:

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview.engines.base import Run, SampledRows, thread_pool
 from manyview.engines.memory import Memory
 from manyview.engines.progress import SilentProgress
+from manyview.errors import silenced
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
-from manyview.pipeline.evident import Evident, find_evident
+from manyview.pipeline.evident import MOST_ROWS, Evident, find_evident
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
@@ -30,7 +32,6 @@ from manyview.views.selection import split_rows
 KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
-_ROWS = 4000
 _ANCHORS = 300
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
@@ -65,7 +66,7 @@ def decide(
     n_jobs: int,
 ) -> Decision:
     """What a part of the sample says about the way to go."""
-    few = sample.sample_rows(choose_rows(sample.n_rows, _ROWS, rng)).arrays
+    few = sample.sample_rows(choose_rows(sample.n_rows, MOST_ROWS, rng)).arrays
     k = settings.known_clusters
     if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few[0].shape[0] < _LEAST_ROWS * k):
         return Decision(settings.scaling)
@@ -74,9 +75,9 @@ def decide(
         if evident is not None:
             return Decision((evident.kind,) * len(few), evident)
     by_kind = _applicable(few, settings.scaling)
-    seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-    try_kinds = partial(_try, few, names, settings, seed=seeds)
-    with thread_pool(n_jobs) as pool:
+    try_kinds = partial(_try, few, names, settings, seed=int(rng.integers(2**30)))
+    # What is doubtful here the fit itself will say, once and at the user's line.
+    with silenced(ConvergenceWarning), thread_pool(n_jobs) as pool:
         tried = pool.map(try_kinds, by_kind.values())
         trials = dict(zip(by_kind, tried, strict=True))
     widest = max(trials, key=lambda kind: trials[kind].gap)
@@ -117,7 +118,7 @@ def _try(
     settings: Settings,
     kinds: tuple[str | None, ...],
     *,
-    seed: np.random.SeedSequence,
+    seed: int,
 ) -> Trial:
     """One repeat of the whole way, without communities, on a few rows."""
     rng = np.random.default_rng(seed)

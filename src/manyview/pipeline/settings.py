@@ -207,7 +207,8 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
     # Given anchors are the same every time.
     has_many_rows = not is_given and n >= MANY_ROWS
-    n_repeats = 1 if is_given else _count_repeats(views, max(n_anchors or (300,)))
+    counts = n_anchors or (_count_anchors(n, k or 2, many=None, is_like_text=False),)
+    n_repeats = 1 if is_given else _count_repeats(views, max(counts))
     variant = params.get("variant")
     return Settings(
         n_clusters=k,

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from manyview.engines.base import SampledRows, thread_pool
+from manyview.pipeline.evident import MOST_ROWS, count_evident
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
@@ -85,4 +86,10 @@ def suggest(
             candidate_numbers(some.n_rows, most=rank),
             seed=int(rng.integers(2**30)),
             each=pool.map,
+            n_pieces=_count_pieces(sample, names) if settings.may_be_evident else 1,
         )
+
+
+def _count_pieces(sample: SampledRows, names: Sequence[str]) -> int:
+    few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
+    return count_evident(few.arrays, names)

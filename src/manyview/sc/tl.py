@@ -27,9 +27,9 @@ def lmvsc(
 ) -> Any:
     """Cluster cells that are described in several ways, and write the clusters to ``obs``.
 
-    Raw counts may be passed as they are: views that are mostly zero and never negative are taken as
-    counts (square roots of shares within a cell), others by ranks within each column. Normalised and
-    scaled matrices work as well. Cells that a modality lacks are clustered by what they have.
+    Raw counts may be passed as they are: whether square roots of shares within a cell, logarithms, or
+    logarithms less their mean in each cell suit them is tried on a few cells. Normalised and scaled
+    matrices work as well. Cells that a modality lacks are clustered by what they have.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Products between anchors -> a graph of them -> its communities -> each row's shares in these.
+"""Products between anchors -> a graph of them -> its communities.
 
 Communities of anchors are a second opinion beside the embedding. They have as many nodes as there are
 anchors, whatever the number of rows.
@@ -188,22 +188,3 @@ def _numbered(names: npt.NDArray[Any]) -> Membership:
 
 def _int32(numbers: npt.NDArray[Any]) -> Membership:
     return numbers.astype(np.int32, copy=False)
-
-
-def community_shares(rows: sparse.csr_array, membership: Membership) -> Array:
-    """Each row's shares (n, k) in the communities of its anchors; they sum to one.
-
-    ``rows`` (n, M) are those of the fused graph; of anchors without a community there is no share, and a
-    row that has no others has zeros.
-
-    Examples
-    --------
-    >>> community_shares(sparse.csr_array([[1.0, 2.0, 1.0]]), np.array([1, 0, 0]))
-    array([[0.75, 0.25]])
-    """
-    n_columns = int(membership.max()) + 2  # the last one for -1
-    columns = np.where(membership < 0, n_columns - 1, membership)[rows.indices]
-    by_community = sparse.csr_array((rows.data, columns, rows.indptr), (rows.shape[0], n_columns))
-    shares: Array = by_community.toarray()[:, :-1]  # entries of the same column are added
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return shares

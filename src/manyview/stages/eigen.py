@@ -7,7 +7,6 @@ a word. So what was found is taken out and the rest is searched again, until not
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,13 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.errors import warn_user
+from manyview.errors import silenced, warn_user
 
 FloatArray = npt.NDArray[np.float64]
 
 _DENSE_BELOW = 1000
 """Rows up to which a dense eigensolver is at least as fast."""
 
-_SPARSE_BELOW = 0.15  # share of a Gram matrix's entries that are not zero
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
 
@@ -63,16 +61,14 @@ def leading_eigenvectors(
     return values[order], vectors[:, order]
 
 
-def gram_eigenvectors(gram: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+def gram_eigenvectors(gram: Any, count: int) -> tuple[FloatArray, FloatArray]:
     """The largest eigenvalues of a Gram matrix (M, M), descending, and their vectors (M, c).
 
-    None that is rounding is among them, so there may be fewer than ``count``. The start is always the
-    same, so the answer is.
+    ``gram`` is dense or sparse. No eigenvalue that is rounding is among them, so there may be fewer than
+    ``count``. The start is always the same, so the answer is.
     """
-    M, count = len(gram), min(count, len(gram))
-    is_sparse = M > _DENSE_BELOW and np.count_nonzero(gram) < _SPARSE_BELOW * M * M
-    operator = sparse.csr_array(gram) if is_sparse else gram
-    values, vectors = leading_eigenvectors(operator, count, rng=np.random.default_rng(0))
+    count = min(count, gram.shape[0])
+    values, vectors = leading_eigenvectors(gram, count, rng=np.random.default_rng(0))
     useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
     return values[useful], vectors[:, useful]
 
@@ -108,8 +104,7 @@ def _lanczos(
         except ArpackNoConvergence:
             continue
         return np.asarray(values), np.asarray(vectors)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with silenced(UserWarning):
         values, vectors = lobpcg(
             operator, rng.standard_normal((n, k)), largest=True, maxiter=500, tol=tol or None
         )

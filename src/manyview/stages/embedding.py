@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -26,7 +27,7 @@ class Basis:
     singular_values: Array  # (c,), descending
 
 
-def spectral_basis(gram: Array, scales: Array, n_components: int) -> Basis:
+def spectral_basis(gram: Any, scales: Array, n_components: int) -> Basis:
     """The basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
 
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
@@ -122,7 +123,9 @@ class Embedding:
         A sample that lacks views has the average over those it has.
         """
         each = zip(tile.parts, self.transforms, self._lengths(tile), strict=True)
-        parts = [_times(Z, transform) / lengths for Z, transform, lengths in each]
+        # One after the other: a single column over its own length is 1 or -1 to the last bit.
+        root = np.sqrt(len(tile.parts))
+        parts = [_times(Z, transform) / lengths / root for Z, transform, lengths in each]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def contributions(
@@ -134,7 +137,8 @@ class Embedding:
         for repeat, anchors in places:
             Z, columns = tile.parts[repeat][:, anchors], slice(ends[repeat], ends[repeat + 1])
             rows = np.zeros((len(tile), ends[-1]))
-            rows[:, columns] = (Z @ self.transforms[repeat][anchors]) / lengths[repeat]
+            part = (Z @ self.transforms[repeat][anchors]) / lengths[repeat]
+            rows[:, columns] = part / np.sqrt(len(tile.parts))
             rows = rows if self.rotation is None else rows @ self.rotation
             if self.communities:
                 shares = np.zeros((len(tile), self.communities[0].shape[1]))
@@ -153,7 +157,7 @@ class Embedding:
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
             else:
                 lengths = np.ones(len(tile)) if share is None else share
-            found.append(np.where(lengths > 0, lengths, 1.0)[:, None] * np.sqrt(len(tile.parts)))
+            found.append(np.where(lengths > 0, lengths, 1.0)[:, None])
         return found
 
     def _totals(self, tile: GraphTile) -> Array:
@@ -170,8 +174,8 @@ class Embedding:
 
 def leading_rotation(rows: Array, n_columns: int) -> Array:
     """What turns rows (n, c) to their ``n_columns`` directions of most energy, shape (c, n_columns)."""
-    _, vectors = linalg.eigh(rows.T @ rows)
-    return np.ascontiguousarray(vectors[:, ::-1][:, :n_columns])
+    values, vectors = linalg.eigh(rows.T @ rows)
+    return canonical(vectors[:, ::-1][:, :n_columns], values[::-1][:n_columns])
 
 
 def _times(Z: sparse.csr_array, transform: Array) -> Array:

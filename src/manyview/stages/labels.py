@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.errors import warn_user
+from manyview.errors import silenced, warn_user
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.ward import cut_tree, ward_tree
@@ -44,11 +43,10 @@ def find_starts(
     )
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+    average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
     groups = {
         "ward": cut_tree(ward_tree(centers, sizes), count, k),
-        "average": cut_tree(
-            linkage(centers, "average") if count > 1 else np.empty((0, 4)), count, k
-        ),
+        "average": cut_tree(average, count, k),
     }
     if count <= _MOST_LINKED_CENTERS:
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
@@ -59,8 +57,7 @@ def fit_kmeans(
     rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int
 ) -> KMeans:
     """scikit-learn's k-means from one start; silent about rows that are alike."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with silenced(ConvergenceWarning):
         kmeans = KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed)
         return kmeans.fit(rows)
 
@@ -95,28 +92,31 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 
     That is the link in the graph B B' over the volume of the smaller one.
     """
-    n = len(labels)
+    n, tiny = len(labels), np.finfo(np.float64).tiny
     members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(count, n))
     sums = members @ graph
     W = (sums @ sums.T).toarray()
     volume, group = W.sum(axis=0), np.arange(count)
-    is_left = np.ones(count, bool)
+    np.fill_diagonal(W, -np.inf)  # as what was merged into another
+    linked = W / np.maximum(np.minimum(volume[:, None], volume), tiny)
     for _ in range(count - n_groups):
-        left = np.flatnonzero(is_left)
-        smaller = np.minimum(volume[left][:, None], volume[left])
-        linked = W[np.ix_(left, left)] / np.maximum(smaller, np.finfo(np.float64).tiny)
-        np.fill_diagonal(linked, -1.0)
-        i, j = (left[place] for place in divmod(int(linked.argmax()), len(left)))
+        i, j = divmod(int(linked.argmax()), count)
         W[i] += W[j]
         W[:, i] += W[:, j]
         volume[i] += volume[j]
+        W[j] = W[:, j] = linked[j] = linked[:, j] = -np.inf
+        smaller = np.maximum(np.minimum(volume, volume[i]), tiny)
+        linked[i], linked[:, i] = W[i] / smaller, W[:, i] / smaller
         group[group == j] = i
-        is_left[j] = False
     return np.unique(group, return_inverse=True)[1].astype(np.int32)
 
 
 def corner_centers(rows: Array, n_clusters: int) -> Array:
-    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most."""
+    """Centres (k, k) of rows (n, k) near k corners at right angles: the rows that differ most.
+
+    They come in the order in which rows are near them: which row is the farthest, among many that are as
+    long, is a matter of rounding.
+    """
     pivots = linalg.qr(rows.T, pivoting=True, mode="economic")[2][:n_clusters]
     left, _, right = linalg.svd(rows[pivots].T)
     labels = np.abs(rows @ (left @ right)).argmax(axis=1)
@@ -125,7 +125,10 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
         (np.ones(len(rows)), (labels, np.arange(len(rows)))), shape=(n_clusters, len(rows))
     )
     means: Array = members @ rows / np.maximum(counts, 1)[:, None]
-    return np.where((counts > 0)[:, None], means, rows[pivots])
+    firsts = np.full(n_clusters, len(rows))
+    np.minimum.at(firsts, labels, np.arange(len(rows)))
+    order = np.argsort(firsts, kind="stable")
+    return np.where((counts > 0)[:, None], means, rows[pivots])[order]
 
 
 def label_rows(rows: Array, centers: Array) -> Labels:

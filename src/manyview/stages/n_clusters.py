@@ -23,6 +23,7 @@ _EVERY_UNTIL = 20
 _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
+_CLEAR = 0.55  # silhouette of clusters that are finer than pieces
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class Suggestion:
         The product of both, whose maximum is taken.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
+    n_pieces : int
+        Number of pieces, far apart, that the rows themselves fall into; 1 if there are none. They are
+        the answer if finer clusters are not clear, or if there are more of them.
     """
 
     n_clusters: int
@@ -51,6 +55,7 @@ class Suggestion:
     modularity: list[float]
     score: list[float]
     stability: float
+    n_pieces: int = 1
 
     def runners_up(self, count: int = 3) -> list[int]:
         """The next best candidates: peaks of the score first, then by score."""
@@ -62,9 +67,11 @@ class Suggestion:
 
     def why(self) -> str:
         """The evidence in a sentence."""
-        if not self.candidates:
+        if not self.candidates and self.n_pieces == 1:
             return "too few rows to tell clusters apart"
         others = ", ".join(map(str, self.runners_up())) or "none"
+        if self.n_clusters == self.n_pieces > 1:
+            return f"rows fall into so many pieces that are far apart; next: {others}"
         found = f"anchor seeds agree on them by {self.stability:.2f}"
         if self.n_clusters == 1:
             return f"no clusters are found twice alike ({found}); the best number was {others}"
@@ -99,6 +106,7 @@ def suggest_n_clusters(
     *,
     seed: int,
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
+    n_pieces: int = 1,
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
@@ -107,7 +115,8 @@ def suggest_n_clusters(
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
-    candidates in their order; a thread pool's map will do.
+    candidates in their order; a thread pool's map will do. ``n_pieces`` is the number of pieces that
+    rows fall into.
     """
 
     def judge(k: int) -> tuple[float, float]:
@@ -118,14 +127,16 @@ def suggest_n_clusters(
 
     judged = list(each(judge, candidates))
     score = [max(a, 0.0) * max(b, 0.0) for a, b in judged]
-    best, stability = 1, 0.0
+    best, clear, stability = 1, 0.0, 0.0
     if candidates:
-        best = candidates[int(np.argmax(score))]
+        at = int(np.argmax(score))
+        best, clear = candidates[at], judged[at][0]
         stability = _stability(embeddings_for(best), best, seed)
         best = best if stability >= _LEAST_STABILITY else 1
-    return Suggestion(
-        best, list(candidates), [a for a, _ in judged], [b for _, b in judged], score, stability
-    )
+    if n_pieces > 1 and (n_pieces > best or clear < _CLEAR):
+        best = n_pieces
+    silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
+    return Suggestion(best, list(candidates), silhouettes, modularities, score, stability, n_pieces)
 
 
 def modularity(graph: sparse.csr_array, labels: Labels) -> float:

@@ -22,6 +22,7 @@ Labels = npt.NDArray[np.int32]
 _NEIGHBORS = 10
 _COVERED = 0.95  # least share of the rows that are in some piece
 _LEAST_ROWS = 5
+_LEAST_COUNTED, _LEAST_SHARE, _FAR = 8, 0.002, 1.5  # of pieces whose number is not known
 SIZES = ((0.05, 1.05), (0.015, 1.3))
 """A few odd rows are a piece as well, so small ones must stand farther apart."""
 
@@ -60,6 +61,19 @@ def find_pieces(
     return Pieces(_complete(rows, best.labels), best.apart)
 
 
+def count_pieces(rows: Array) -> int:
+    """The largest number of pieces that are far apart; 1 if there are none.
+
+    Examples
+    --------
+    >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None])
+    2
+    """
+    tree = Tree.of(rows)
+    apart = tree.distances(max(_LEAST_COUNTED, _LEAST_SHARE * len(rows)))
+    return max((count for count, ratio in apart.items() if ratio >= _FAR), default=1)
+
+
 @dataclass(frozen=True)
 class Tree:
     """The shortest ties that hold rows together, nearest first; rows that are alike are one node."""
@@ -86,22 +100,32 @@ class Tree:
 
         Rows in none of them are -1.
         """
-        n = len(self.nodes)
-        least = max(_LEAST_ROWS, share * n / n_pieces)
-        first, best, place = 0, apart, None
-        for step, (count, covered) in enumerate(self._merge(least)):
-            is_held = count == n_pieces and covered >= _COVERED * n
-            if not is_held:
-                first = step + 1
-                continue
-            loosest = float(self.lengths[first - 1]) if first else 0.0
-            next_tie = float(self.lengths[step]) if step < len(self.lengths) else np.inf
-            ratio = next_tie / max(loosest, np.finfo(np.float64).tiny)
-            if ratio >= best:
-                best, place = ratio, step
-        if place is None:
+        least = max(_LEAST_ROWS, share * len(self.nodes) / n_pieces)
+        widest = self._ranges(least).get(n_pieces)
+        if widest is None or widest[0] < apart:
             return None
-        return Pieces(self._labels(place, least), float(best))
+        ratio, n_ties = widest
+        return Pieces(self._labels(n_ties, least), ratio)
+
+    def distances(self, least: float) -> dict[int, float]:
+        """For each number of pieces of at least that size, two or more, how far they are apart."""
+        return {count: ratio for count, (ratio, _) in self._ranges(least).items() if count > 1}
+
+    def _ranges(self, least: float) -> dict[int, tuple[float, int]]:
+        """For each number of pieces, the widest range that has it, and the number of ties at its end."""
+        ranges: dict[int, tuple[float, int]] = {}
+        first, held = 0, -1
+        for step, (count, covered) in enumerate(self._merge(least)):
+            is_held = covered >= _COVERED * len(self.nodes)
+            if not is_held or count != held:
+                first, held = step, count if is_held else -1
+            if is_held:
+                loosest = float(self.lengths[first - 1]) if first else 0.0
+                next_tie = float(self.lengths[step]) if step < len(self.lengths) else np.inf
+                ratio = next_tie / max(loosest, np.finfo(np.float64).tiny)
+                if ratio >= ranges.get(count, (0.0, 0))[0]:
+                    ranges[count] = ratio, step
+        return ranges
 
     def _merge(self, least: float) -> Iterator[tuple[int, int]]:
         """Number of pieces of at least that size and of rows in them, before each tie and at the end."""

@@ -250,18 +250,20 @@ class _Mapping:
 
 def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
     """Mean and variance of every column after what the kind does to values or rows."""
+    if not sparse.issparse(sample):
+        return _dense_moments(sample, mapping)
     n, d = sample.shape
-    if sparse.issparse(sample):
-        if mapping.kind == "clr":  # what is taken off a row makes all of it dense: part by part
-            return _dense_moments(sample, mapping)
-        mapped, zero = _map_sparse(sample, mapping)
-        sums = np.bincount(mapped.indices, weights=mapped.data, minlength=d)
-        mean = sums / n
-        stored = np.bincount(mapped.indices, minlength=d)
-        off = (mapped.data - mean[mapped.indices]) ** 2
-        squares = np.bincount(mapped.indices, weights=off, minlength=d) + (n - stored) * mean**2
-        return mean + zero, _beyond_rounding(squares / n, mean)
-    return _dense_moments(sample, mapping)
+    mapped, zero = _map_sparse(sample, mapping)
+    mean = np.bincount(mapped.indices, weights=mapped.data, minlength=d) / n
+    stored = np.bincount(mapped.indices, minlength=d)
+    off = (mapped.data - mean[mapped.indices]) ** 2
+    squares = np.bincount(mapped.indices, weights=off, minlength=d) + (n - stored) * mean**2
+    if mapping.kind == "clr":  # less the rows' means, which would make all of it dense
+        means = np.asarray(mapped.sum(axis=1)).ravel() / d
+        level = means.mean()
+        squares += (means - level) @ (means - level) - 2.0 * (mapped.T @ (means - level))
+        mean = mean - level
+    return mean + zero, _beyond_rounding(squares / n, mean, sample, mapping)
 
 
 def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
@@ -274,18 +276,23 @@ def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
     for block in _row_blocks(sample):
         centered = np.subtract(_map_dense(block, mapping), mean, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centered, centered)
-    return mean, _beyond_rounding(squares / n, mean)
+    return mean, _beyond_rounding(squares / n, mean, sample, mapping)
 
 
-def _beyond_rounding(variance: Array, mean: Array) -> Array:
+def _beyond_rounding(variance: Array, mean: Array, sample: Block, mapping: _Mapping) -> Array:
     """Variances, with zeros for columns that change by rounding only: they must not be blown up."""
-    return np.where(variance > 1e-26 * mean**2, variance, 0.0)
+    least: Any = 1e-26 * mean**2
+    if mapping.kind == "clr":  # a small difference of logarithms may be what is left of large ones
+        values = sample.data if sparse.issparse(sample) else sample
+        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        least = 1e-13 * np.log1p(largest / mapping.unit) ** 2
+    return np.where(variance > least, variance, 0.0)
 
 
 def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
     if mapping.kind in ("standard", "energy", None):
         return block  # type: ignore[no-any-return]
-    values = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+    values = np.asarray(block, dtype=np.float64)
     if mapping.kind == "normal-scores":
         assert mapping.quantiles is not None
         return mapping.quantiles.scores_of(values)

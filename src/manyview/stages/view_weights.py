@@ -7,6 +7,7 @@ held side by side as one symmetric matrix: rows are read once, whatever happens 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,9 +74,7 @@ def anchor_view_weights(
     return normalised(weights / norms), objective
 
 
-def agreement_weights(
-    gram: npt.ArrayLike, sizes: Sequence[int], n_clusters: int, n_rows: int
-) -> FloatArray:
+def agreement_weights(gram: Any, sizes: Sequence[int], n_clusters: int, n_rows: int) -> FloatArray:
     r"""Weights that leave out views which agree with no other view.
 
     With U_v the k leading left singular vectors of view v alone, two views agree by
@@ -83,8 +82,8 @@ def agreement_weights(
     the constant vector, and beyond what unrelated spaces share by chance. A view whose agreement
     with the others is at least .3 of the best view's counts fully, one below .1 not at all.
 
-    ``gram`` and ``sizes`` are those of :func:`anchor_view_weights`, k is ``n_clusters`` and n the
-    number of rows the graphs were made of. The weights (V,) sum to one; they are all equal with fewer
+    ``gram``, dense or sparse, and ``sizes`` are those of :func:`anchor_view_weights`, k is
+    ``n_clusters`` and n the number of rows the graphs were made of. The weights (V,) sum to one; they are all equal with fewer
     than three views (which of two is the odd one cannot be told), with one cluster, or if no view agrees
     with any other.
 
@@ -241,7 +240,7 @@ def fused_basis(
     return columns[:, None] * _basis(gram * columns * columns[:, None], n_components)
 
 
-def _basis(gram: FloatArray, n_components: int) -> FloatArray:
+def _basis(gram: Any, n_components: int) -> FloatArray:
     """T with B T the leading left singular vectors of B, from B'B."""
     values, vectors = gram_eigenvectors(gram, n_components)
     return np.asarray(vectors / np.sqrt(values))
@@ -261,8 +260,9 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
     return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
 
 
-def _check_gram(gram: npt.ArrayLike, sizes: Sequence[int]) -> FloatArray:
-    G = np.asarray(gram, dtype=np.float64)
+def _check_gram(gram: Any, sizes: Sequence[int]) -> Any:
+    """The matrix, dense or sparse as it was given."""
+    G = gram if sparse.issparse(gram) else np.asarray(gram, dtype=np.float64)
     M = sum(sizes)
     if G.shape != (M, M) or min(sizes, default=0) < 1:
         raise ValueError(

@@ -76,7 +76,7 @@ def cut_tree(tree: Array, n_points: int, n_groups: int) -> npt.NDArray[np.int32]
     Examples
     --------
     >>> cut_tree(ward_tree(np.array([[0.0], [9.0], [1.0]]), np.ones(3)), 3, 2).tolist()
-    [0, 1, 0]
+    [1, 0, 1]
     """
     parent = np.arange(2 * n_points)
     for number, (first, second) in enumerate(tree[: n_points - n_groups, :2].astype(np.int64)):

@@ -1,0 +1,120 @@
+"""Evident clusters: by k-means or as pieces, never of noise, and labelled by the nearest anchor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from manyview import LMVSC
+from manyview.pipeline.evident import find_evident
+from manyview.stages.graph import GraphRows
+from manyview.views.selection import PartialView, number_present
+
+
+@pytest.fixture
+def groups():
+    return np.repeat(np.arange(3), [300, 60, 15])
+
+
+@pytest.fixture
+def views(groups):
+    """Two narrow views in which very uneven groups stand clear of each other."""
+    rng = np.random.default_rng(0)
+    return [
+        30.0 * rng.normal(size=(3, d))[groups] + rng.normal(size=(len(groups), d)) for d in (2, 4)
+    ]
+
+
+def moons():
+    return make_moons(300, noise=0.03, random_state=0)
+
+
+def find(arrays, k, seed=0):
+    return find_evident(arrays, [f"view {v}" for v in range(len(arrays))], k, seed=seed)
+
+
+def labels_by(evident, arrays):
+    tile = GraphRows(evident.scalers, (evident.graph(),))(arrays, 0)
+    return evident.cluster(tile)
+
+
+class TestFound:
+    def test_groups_that_stand_clear_by_kmeans(self, views, groups):
+        found = find(views, 3)
+        assert found.clearness >= 0.65
+        assert len(found.anchors) == 3
+        assert adjusted_rand_score(groups, labels_by(found, views).labels) == 1.0
+
+    def test_curves_as_pieces(self):
+        X, groups = moons()
+        found = find([X], 2)
+        assert found.clearness is None and found.apart > 1
+        assert adjusted_rand_score(groups, labels_by(found, [X]).labels) == 1.0
+
+    def test_curves_that_one_of_two_views_shows(self):
+        X, groups = moons()
+        noise = np.random.default_rng(0).normal(size=(300, 3))
+        found = find([noise, X], 2)
+        assert found.views == (1,)
+        assert found.view_weights.tolist() == [0.0, 1.0]
+        assert adjusted_rand_score(groups, labels_by(found, [noise, X]).labels) == 1.0
+
+    def test_the_same_for_sparse_storage(self, views, groups):
+        stored = [views[0], sparse.csr_array(views[1])]
+        assert adjusted_rand_score(groups, labels_by(find(stored, 3), stored).labels) == 1.0
+
+    def test_many_rows_are_stood_for_by_fewer_anchors(self, monkeypatch):
+        monkeypatch.setattr("manyview.pipeline.evident._ANCHORS", 60)
+        X, groups = moons()
+        found = find([X], 2)
+        assert 60 <= len(found.anchors) <= 62
+        assert adjusted_rand_score(groups, labels_by(found, [X]).labels) == 1.0
+
+
+class TestNotFound:
+    def test_in_noise(self):
+        rng = np.random.default_rng(0)
+        assert find([rng.normal(size=(200, 5)), rng.normal(size=(200, 2))], 3) is None
+
+    def test_where_clusters_touch(self):
+        rng = np.random.default_rng(0)
+        assert find([rng.normal(size=(300, 4)) + 3 * np.eye(3, 4)[np.arange(300) % 3]], 3) is None
+
+    def test_in_few_rows(self, views):
+        assert find([X[::7] for X in views], 3) is None
+
+    def test_where_samples_lack_views(self, views):
+        part = PartialView(views[0][:300], number_present(np.arange(375) < 300))
+        assert find([part, views[1]], 3) is None
+
+    def test_in_very_wide_tables(self, views):
+        wide = np.hstack([views[0], np.zeros((len(views[0]), 4000))])
+        assert find([wide, views[1]], 3) is None
+
+
+class TestLabels:
+    def test_are_those_of_the_nearest_anchor(self, views):
+        found = find(views, 3)
+        clusters = labels_by(found, views)
+        scaled = [s.apply(X).dense() for s, X in zip(found.scalers, views, strict=True)]
+        weights = [s.axis_weights(0.0) for s in found.scalers]
+        parts = [X if w is None else X * w for X, w in zip(scaled, weights, strict=True)]
+        distances = cdist(np.hstack(parts) / np.sqrt(2), found.anchors)
+        assert np.array_equal(clusters.labels, found.clusters[distances.argmin(axis=1)])
+
+    def test_rows_become_corners(self, views):
+        clusters = labels_by(find(views, 3), views)
+        assert np.array_equal(clusters.centers, np.eye(3))
+
+    @pytest.mark.parametrize("shape", ["groups", "moons"])
+    def test_a_model_predicts_those_it_was_fitted_with(self, views, groups, shape):
+        X, expected = (views, groups) if shape == "groups" else ([moons()[0]], moons()[1])
+        model = LMVSC(len(set(expected)), random_state=0).fit(X)
+        assert adjusted_rand_score(expected, model.labels_) == 1.0
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert np.array_equal(model.transform(X), model.embedding_)
+        assert "so they are the answer" in model.choices_[0]["why"]

@@ -1,0 +1,143 @@
+"""Which way a fit goes: evident clusters, a gap or modularity; by a few rows, the same every time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import LMVSC, Views
+from manyview.engines import Memory
+from manyview.engines.base import Run
+from manyview.engines.progress import SilentProgress
+from manyview.pipeline import pilot
+from manyview.pipeline.settings import resolve
+from manyview.stages.sampling import choose_rows
+
+GRAPHS = {"fusion": "both"}
+"""Something asked of graphs: clusters may then not be evident without one."""
+
+
+def ask(views, k, *, n_jobs=1, **params):
+    views = Views(views)
+    rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+    settings = resolve(LMVSC(k, **params).get_params(), views)
+    rng = np.random.default_rng(0)
+    return pilot.decide(rows, views.names, settings, rng=rng, n_jobs=n_jobs)
+
+
+def blobs(spread, *, n=240, k=3, d=8):
+    rng = np.random.default_rng(0)
+    return 6.0 * rng.normal(size=(k, d))[np.arange(n) % k] + spread * rng.normal(size=(n, d))
+
+
+@pytest.fixture
+def noise():
+    return np.random.default_rng(0).normal(size=(240, 8))
+
+
+class TestWay:
+    def test_clusters_that_stand_clear_are_evident(self):
+        found = ask([blobs(0.5)], 3)
+        assert found.evident is not None
+        assert not found.by_gap and not found.trials
+
+    def test_a_gap_after_as_many_eigenvalues_as_clusters(self):
+        found = ask([blobs(1.0)], 3, **GRAPHS)
+        assert found.evident is None and found.by_gap
+        best = max(found.trials, key=lambda kind: found.trials[kind].gap)
+        assert found.trials[best].gap >= 0.1
+        assert found.kinds == (best,)
+
+    @pytest.mark.parametrize("k", [2, 4])
+    def test_a_gap_after_another_number_does_not_count(self, k):
+        assert not ask([blobs(1.0)], k, **GRAPHS).by_gap
+
+    def test_otherwise_the_greatest_modularity(self, noise):
+        found = ask([np.exp(noise)], 3)
+        assert found.evident is None and not found.by_gap
+        assert found.trials.keys() == {"auto", "standard", "log", "clr"}
+        assert found.kinds == (max(found.trials, key=lambda kind: found.trials[kind].modularity),)
+
+    @pytest.mark.parametrize("count", [2, 5])
+    def test_specks_are_no_gap(self, noise, count, monkeypatch):
+        """A few rows far away are cut off from all others, but are no cluster."""
+        noise[:count] = 20.0 + 0.01 * noise[:count]
+        found = ask([noise], 2, scaling="standard", **GRAPHS)
+        assert not found.by_gap
+        monkeypatch.setattr(pilot, "_SPECKS", 0.0)  # without a look at their labels
+        assert ask([noise], 2, scaling="standard", **GRAPHS).by_gap
+
+
+class TestTrials:
+    def kinds(self, *views, **params):
+        found = ask(list(views), 3, **{**GRAPHS, **params})
+        return set(found.trials)
+
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_logarithms_are_for_what_is_not_negative(self, noise, convert):
+        assert self.kinds(convert(noise)) == {"auto", "standard"}
+        assert self.kinds(convert(np.abs(noise))) == {"auto", "standard", "log", "clr"}
+
+    def test_text_stays_as_it_is_however_it_is_stored(self, noise):
+        text = np.where(noise > 2, 1.0, 0.0)
+        assert self.kinds(text) == self.kinds(sparse.csr_array(text)) == {"auto"}
+
+    def test_a_view_keeps_what_it_cannot_have(self, noise):
+        views = {"a": noise, "b": np.abs(noise[:, :5]) + 1}
+        found = ask(views, 3, **GRAPHS)
+        kept = {"auto": "auto", "standard": "standard", "log": "auto", "clr": "auto"}
+        best = max(found.trials, key=lambda kind: found.trials[kind].modularity)
+        assert found.kinds == (kept[best], best)
+
+    def test_what_was_set_is_not_tried(self, noise):
+        found = ask([np.abs(noise), np.abs(noise)], 3, scaling=["unit", "auto"])
+        assert found.kinds[0] == "unit"
+        assert len(ask([np.abs(noise)], 3, scaling="energy").trials) == 1
+
+    @pytest.mark.parametrize(
+        ("k", "params"),
+        [
+            (1, {}),
+            (3, {"n_components": 3}),
+            (3, {"anchor_method": [np.eye(20, 8)]}),
+            (101, {}),  # two rows a cluster
+        ],
+    )
+    def test_nothing_is_tried_where_there_is_nothing_to_choose(self, noise, k, params):
+        found = ask([noise], k, **params)
+        assert not found.trials and found.evident is None and not found.by_gap
+        assert found.kinds == ("auto",)
+
+    def test_doubts_are_left_to_the_fit(self, noise):
+        alike = np.repeat(noise[:3], 9, axis=0)  # a warning of it would be an error
+        assert len(ask([alike], 4).trials) == 2
+
+    def test_samples_may_lack_views(self, noise):
+        views = Views({"a": noise, "b": blobs(1.0)}, present={"b": np.arange(240) % 3 > 0})
+        assert ask(views, 3).trials.keys() == {"auto", "standard"}
+
+
+class TestSame:
+    """The choice depends on the rows of the sample, the settings and the seed, and on nothing else."""
+
+    @pytest.fixture
+    def views(self, noise):
+        return {"a": np.exp(noise), "b": np.abs(blobs(4.0))}
+
+    def test_for_any_number_of_threads(self, views):
+        assert ask(views, 3, n_jobs=1) == ask(views, 3, n_jobs=3)
+
+    def test_in_whatever_order_kinds_are_tried(self, views, monkeypatch):
+        trials = ask(views, 3).trials
+        monkeypatch.setattr(pilot, "KINDS", pilot.KINDS[::-1])
+        assert ask(views, 3).trials == trials
+
+    def test_whatever_the_other_rows_are(self, views, monkeypatch):
+        monkeypatch.setattr(pilot, "_ROWS", 100)
+        expected = ask(views, 3)
+        seen = choose_rows(240, 100, np.random.default_rng(0))
+        others = np.setdiff1d(np.arange(240), seen)
+        for X in views.values():
+            X[others] = 1e6
+        assert ask(views, 3) == expected

@@ -1,0 +1,107 @@
+"""Pieces that rows fall into: those of single linkage where these are apart, whatever their shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from manyview.stages.pieces import find_pieces
+
+
+def far_blobs(sizes, *, seed=0, width=3):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    return 20.0 * np.eye(len(sizes), width)[groups] + rng.normal(size=(len(groups), width)), groups
+
+
+class TestFound:
+    @pytest.mark.parametrize("sizes", [(60, 60), (200, 30, 12), (40,) * 6])
+    def test_blobs_of_any_sizes(self, sizes):
+        rows, groups = far_blobs(sizes, width=6)
+        found = find_pieces(rows, len(sizes))
+        assert adjusted_rand_score(groups, found.labels) == 1.0
+        assert found.apart > 1.05
+
+    def test_curves_that_kmeans_would_cut(self):
+        rows, groups = make_moons(400, noise=0.04, random_state=0)
+        assert adjusted_rand_score(groups, find_pieces(rows, 2).labels) == 1.0
+
+    def test_a_circle_around_another(self):
+        angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+        circle = np.column_stack([np.cos(angles), np.sin(angles)])
+        labels = find_pieces(np.vstack([circle[::4], 4.0 * circle]), 2).labels
+        assert sorted(np.bincount(labels)) == [50, 200]
+
+    def test_rows_that_are_alike_belong_together(self):
+        rows, groups = far_blobs((30, 30))
+        labels = find_pieces(np.vstack([rows, rows[:7], rows[:7]]), 2).labels
+        assert adjusted_rand_score(np.r_[groups, groups[:7], groups[:7]], labels) == 1.0
+
+    def test_few_odd_rows_are_no_piece_and_go_with_the_nearest(self):
+        rows, groups = far_blobs((100, 100))
+        odd = rows[[0, 100]] + [[0.0, 9.0, 0.0]]
+        found = find_pieces(np.vstack([rows, odd]), 2)
+        assert adjusted_rand_score(np.r_[groups, 0, 1], found.labels) == 1.0
+
+    @given(seed=st.integers(0, 10**6), n=st.integers(10, 11))
+    @settings(max_examples=30)
+    def test_few_rows_are_cut_as_by_single_linkage(self, seed, n):
+        """So few that all of them are neighbours: what joins both over what holds each together."""
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(n, 2)) + np.where(np.arange(n) < 5, 0.0, 30.0)[:, None]
+        tree = linkage(rows, "single")
+        found = find_pieces(rows, 2)
+        assert adjusted_rand_score(fcluster(tree, 2, "maxclust"), found.labels) == 1.0
+        assert found.apart == pytest.approx(tree[-1, 2] / tree[-2, 2])
+
+
+class TestNone:
+    def test_of_a_single_cloud(self):
+        rng = np.random.default_rng(0)
+        for rows in (rng.normal(size=(500, 2)), rng.normal(size=(500, 30))):
+            assert find_pieces(rows, 3) is None
+
+    def test_of_clusters_with_rows_between_them(self):
+        rows, _ = far_blobs((100, 100), width=2)
+        bridge = np.linspace(rows[:100].mean(axis=0), rows[100:].mean(axis=0), 60)
+        assert find_pieces(np.vstack([rows, bridge]), 2) is None
+
+    @pytest.mark.parametrize("wrong", [2, 4, 5])
+    def test_of_another_number_than_there_are(self, wrong):
+        assert find_pieces(far_blobs((50, 50, 50))[0], wrong) is None
+
+    @pytest.mark.parametrize("rows", [np.zeros((40, 2)), np.zeros((1, 2))])
+    def test_of_rows_that_are_all_alike(self, rows):
+        assert find_pieces(rows, 2) is None
+
+    def test_where_they_are_not_as_far_apart_as_asked_for(self):
+        rows, _ = far_blobs((5, 5))
+        apart = find_pieces(rows, 2).apart
+        assert np.isfinite(apart)
+        assert find_pieces(rows, 2, ((0.05, 1.1 * apart),)) is None
+
+
+class TestSame:
+    @pytest.fixture
+    def rows(self):
+        return far_blobs((80, 40, 20))[0]
+
+    def test_whatever_the_unit(self, rows):
+        found, scaled = find_pieces(rows, 3), find_pieces(1024.0 * rows, 3)
+        assert np.array_equal(found.labels, scaled.labels)
+        assert found.apart == pytest.approx(scaled.apart)
+
+    def test_whatever_the_order_of_rows(self, rows):
+        order = np.random.default_rng(1).permutation(len(rows))
+        labels = find_pieces(rows[order], 3).labels
+        assert adjusted_rand_score(find_pieces(rows, 3).labels[order], labels) == 1.0
+
+    def test_rows_are_left_as_they_are(self, rows):
+        before = rows.copy()
+        find_pieces(rows, 3)
+        assert np.array_equal(rows, before)
