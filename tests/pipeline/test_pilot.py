@@ -134,7 +134,7 @@ class TestSame:
         assert ask(views, 3).trials == trials
 
     def test_whatever_the_other_rows_are(self, views, monkeypatch):
-        monkeypatch.setattr(pilot, "_ROWS", 100)
+        monkeypatch.setattr(pilot, "MOST_ROWS", 100)
         expected = ask(views, 3)
         seen = choose_rows(240, 100, np.random.default_rng(0))
         others = np.setdiff1d(np.arange(240), seen)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from manyview.stages.fusion import column_scales, fused_gram, normalised
+from manyview.stages.fusion import column_scales, fused_gram, graph_moments, normalised
+from manyview.stages.graph import GraphTile
 
 
 @pytest.mark.parametrize("degree_norm", [True, False])
@@ -44,3 +46,38 @@ def test_an_anchor_without_rows_has_no_say():
 
 def test_normalised_weights_sum_to_one():
     assert normalised([1, 3]).tolist() == [0.25, 0.75]
+
+
+class TestSums:
+    """Sums over tiles, whether their Gram matrices are stored sparse, dense, or some of each."""
+
+    @staticmethod
+    def tile(n_rows, n_used, n_anchors=60):
+        rng = np.random.default_rng([n_rows, n_used])
+        Z = np.zeros((n_rows, n_anchors))
+        for row in Z:
+            row[rng.choice(n_anchors, n_used, replace=False)] = rng.dirichlet(np.ones(n_used))
+        return GraphTile((sparse.csr_array(Z),), 0, (n_rows,)), Z
+
+    @pytest.mark.parametrize("sizes", [[(9, 2)], [(9, 2), (8, 3)], [(9, 2), (200, 20), (5, 2)]])
+    def test_are_those_of_all_rows(self, sizes):
+        tiles, Zs = zip(*(self.tile(*size) for size in sizes), strict=True)
+        total = graph_moments(tiles[0])
+        for tile in tiles[1:]:
+            total += graph_moments(tile)
+        Z = np.concatenate(Zs)
+        gram = fused_gram(total.grams[0], np.ones(60))
+        gram = gram.toarray() if sparse.issparse(gram) else gram
+        assert np.allclose(gram, Z.T @ Z, rtol=1e-12, atol=1e-14)
+        assert np.allclose(total.column_sums[0], Z.sum(axis=0), rtol=1e-12)
+
+    def test_few_rows_that_use_few_anchors_stay_sparse(self):
+        sparsely, densely = (graph_moments(self.tile(*size)[0]) for size in ((9, 2), (200, 20)))
+        assert sparse.issparse(sparsely.grams[0])
+        assert not sparse.issparse(densely.grams[0])
+
+    def test_many_sparse_ones_become_dense(self):
+        total = graph_moments(self.tile(9, 2)[0])
+        for n_rows in range(10, 200):
+            total += graph_moments(self.tile(n_rows, 1 + n_rows % 2)[0])
+        assert not sparse.issparse(total.grams[0])

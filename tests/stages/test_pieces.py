@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from manyview.stages.pieces import find_pieces
+from manyview.stages.pieces import count_pieces, find_pieces
 
 
 def far_blobs(sizes, *, seed=0, width=3):
@@ -105,3 +105,21 @@ class TestSame:
         before = rows.copy()
         find_pieces(rows, 3)
         assert np.array_equal(rows, before)
+
+
+class TestCounted:
+    @pytest.mark.parametrize("sizes", [(40, 40), (300, 20, 60), (30,) * 12])
+    def test_blobs_of_any_sizes(self, sizes):
+        rows, _ = far_blobs(sizes, width=len(sizes))
+        assert count_pieces(rows) == len(sizes)
+
+    def test_curves(self):
+        rows, _ = make_moons(600, noise=0.03, random_state=0)
+        assert count_pieces(rows) == 2
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_cloud_is_one(self, seed):
+        assert count_pieces(np.random.default_rng(seed).normal(size=(500, 4))) == 1
+
+    def test_rows_that_are_all_alike_are_one(self):
+        assert count_pieces(np.ones((30, 2))) == 1

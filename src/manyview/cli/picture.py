@@ -95,7 +95,7 @@ def _draw_map(
 ) -> None:
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.07)
+    axes.margins(0.07, 0.14)  # room for the images beside the lowest clusters
     for cluster in clusters:
         axes.scatter(*points[cluster.rows].T, s=22, color=cluster.colour, alpha=0.8, linewidths=0)
     wrong = np.concatenate([c.rows[digits[c.rows] != c.digit] for c in clusters])

@@ -123,10 +123,9 @@ def _why_kind(scaler: Scaler, decision: Decision) -> str:
     """The figures of the kinds that were tried, or what the view looks like."""
     evident = decision.evident
     if evident is not None and evident.apart is not None:
-        far = "" if np.isinf(evident.apart) else f" {evident.apart:.2f} times"
         return (
-            f"rows fall into so many pieces, which are{far} farther apart than what holds each "
-            "together, so they are the answer"
+            f"rows fall into so many pieces, {evident.apart:.2f} times as far apart as neighbours "
+            "within them, so they are the answer"
         )
     if evident is not None:
         return (

@@ -30,7 +30,7 @@ _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
 """As many rows as are looked at."""
 _ANCHORS = 1000  # of all pieces
-_ALONE = ((0.05, 1.3), (0.015, 1.5))  # pieces that one view shows and all together do not
+_ALONE = ((0.2, 1.3),)  # pieces that one view shows and all together do not
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ Labels = npt.NDArray[np.int32]
 _NEIGHBORS = 10
 _COVERED = 0.95  # least share of the rows that are in some piece
 _LEAST_ROWS = 5
-_LEAST_COUNTED, _LEAST_SHARE, _FAR = 8, 0.002, 1.5  # of pieces whose number is not known
+# Where the number of pieces is not known, their least size, and how far apart they must be.
+_LEAST_COUNTED, _LEAST_SHARE = 8, 0.002
+_FAR, _SOMEWHAT_FAR = 1.2, 1.1
 SIZES = ((0.05, 1.05), (0.015, 1.3))
 """A few odd rows are a piece as well, so small ones must stand farther apart."""
 
@@ -32,9 +34,7 @@ class Pieces:
     """A partition of rows."""
 
     labels: Labels
-    apart: (
-        float  # distance that joins two of them over that which ties the loosest; may be infinite
-    )
+    apart: float  # distance that joins two of them over that which ties the loosest
 
 
 def find_pieces(
@@ -62,16 +62,22 @@ def find_pieces(
 
 
 def count_pieces(rows: Array) -> int:
-    """The largest number of pieces that are far apart; 1 if there are none.
+    """How many pieces rows (n, d) fall into; 1 if they do not.
+
+    That is the largest number of pieces that are far apart, or else the one whose pieces are farthest
+    apart, if they are somewhat.
 
     Examples
     --------
     >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None])
     2
     """
-    tree = Tree.of(rows)
-    apart = tree.distances(max(_LEAST_COUNTED, _LEAST_SHARE * len(rows)))
-    return max((count for count, ratio in apart.items() if ratio >= _FAR), default=1)
+    apart = Tree.of(rows).distances(max(_LEAST_COUNTED, _LEAST_SHARE * len(rows)))
+    far = [count for count, ratio in apart.items() if ratio >= _FAR]
+    if far:
+        return max(far)
+    best = max(apart, key=lambda count: apart[count], default=1)
+    return best if apart.get(best, 0.0) >= _SOMEWHAT_FAR else 1
 
 
 @dataclass(frozen=True)
@@ -84,14 +90,14 @@ class Tree:
 
     @classmethod
     def of(cls, rows: Array) -> Tree:
-        """The tree of rows (n, d), or one tree for each part of them that has no near neighbours."""
+        """The tree of rows (n, d)."""
         distinct, nodes = np.unique(rows, axis=0, return_inverse=True)
         n = len(distinct)
         if n < 2:
             return cls(nodes.ravel(), np.empty((0, 2), np.int32), np.empty(0))
         near = NearestNeighbors(n_neighbors=min(_NEIGHBORS, n - 1)).fit(distinct)
         graph = near.kneighbors_graph(mode="distance")
-        tree = minimum_spanning_tree(graph.maximum(graph.T)).tocoo()
+        tree = minimum_spanning_tree(_tied(distinct, graph.maximum(graph.T))).tocoo()
         order = np.argsort(tree.data, kind="stable")
         return cls(nodes.ravel(), np.column_stack([tree.row, tree.col])[order], tree.data[order])
 
@@ -161,6 +167,23 @@ class Tree:
         numbers = np.where(is_large, np.cumsum(is_large) - 1, -1)
         labels: Labels = numbers[part].astype(np.int32)
         return labels
+
+
+def _tied(rows: Array, graph: sparse.csr_matrix) -> sparse.csr_matrix:
+    """A graph of near neighbours whose parts are tied together where they are nearest."""
+    n = len(rows)
+    while (found := connected_components(graph, directed=False))[0] > 1:
+        ties = []
+        for part in range(found[0]):
+            inside, outside = np.flatnonzero(found[1] == part), np.flatnonzero(found[1] != part)
+            near = NearestNeighbors(n_neighbors=1).fit(rows[outside])
+            distances, places = near.kneighbors(rows[inside])
+            first = int(distances.argmin())
+            ties.append((distances[first, 0], inside[first], outside[places[first, 0]]))
+        lengths, starts, ends = zip(*ties, strict=True)
+        more = sparse.csr_matrix((lengths, (starts, ends)), shape=(n, n))
+        graph = graph.maximum(more).maximum(more.T)
+    return graph
 
 
 def _complete(rows: Array, labels: Labels) -> Labels:

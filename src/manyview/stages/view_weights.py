@@ -83,9 +83,9 @@ def agreement_weights(gram: Any, sizes: Sequence[int], n_clusters: int, n_rows: 
     with the others is at least .3 of the best view's counts fully, one below .1 not at all.
 
     ``gram``, dense or sparse, and ``sizes`` are those of :func:`anchor_view_weights`, k is
-    ``n_clusters`` and n the number of rows the graphs were made of. The weights (V,) sum to one; they are all equal with fewer
-    than three views (which of two is the odd one cannot be told), with one cluster, or if no view agrees
-    with any other.
+    ``n_clusters`` and n the number of rows the graphs were made of. The weights (V,) sum to one; they
+    are all equal with fewer than three views (which of two is the odd one cannot be told), with one
+    cluster, or if no view agrees with any other.
 
     Examples
     --------
