@@ -10,6 +10,8 @@ import pytest
 
 from manyview import LMVSC, Views
 from manyview.datasets import make_views
+from manyview.stages.litekmeans import litekmeans
+from manyview.stages.scaling import fit_scaler
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
@@ -196,6 +198,32 @@ def test_published_figures_are_put_beside_ours(report, views):
     (line,) = read_lines(report)
     assert line["paper"] == 0.5
     assert len(line["scores"]) == 2
+
+
+def test_what_hangs_on_the_anchors_k_means_is_shown(report, views):
+    asked = []
+
+    def make(seed: int) -> LMVSC:
+        asked.append(seed)
+        return LMVSC.as_published(3, 10, 0.1, variant="released", random_state=seed)
+
+    published.add_single_runs(report, views, make, n_seeds=2)
+    lines = read_lines(report)
+    assert asked == [0, 1]
+    assert [line["paper"] for line in lines] == [0.3862, 0.1273, 0.4889]
+    assert all(line["target"] is None and "of one run" in line["case"] for line in lines)
+
+
+def test_anchors_of_least_inertia_are_no_worse_by_that_measure(views):
+    rows = fit_scaler(views.arrays[0], name="made", kind=None).apply(views.arrays[0])
+    starts = [rows[np.arange(i, i + 8)].dense() for i in range(6)]
+
+    def over(function):
+        return function(rows, 0)
+
+    found = published._least_inertia(over, iter(starts))
+    assert found.inertia <= litekmeans(over, starts).inertia
+    assert found.inertia == min(litekmeans(over, [start]).inertia for start in starts)
 
 
 def test_labels_are_compared_with_an_earlier_file(report, views):

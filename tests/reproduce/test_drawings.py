@@ -22,9 +22,9 @@ def test_it_has_no_style_clip_or_name_of_its_own(drawn):
     assert set(re.findall(r'href="#([^"]*)"', drawn)) == set(names)
 
 
-def test_those_who_cannot_see_it_are_told_what_it_is(drawn):
-    assert drawn.startswith("<svg ") and drawn.endswith("</svg>")
-    assert re.search(r'role="img" aria-label="[^"]+\. [^"]+"><title>\S', drawn)
+def test_everybody_is_told_what_it_shows(drawn):
+    assert drawn.startswith("<svg ") and drawn.endswith('</svg><p class="caption">Words.</p>')
+    assert re.search(r'role="img" aria-label="Title"><title>Title<', drawn)
 
 
 def test_curves_are_named_in_the_order_they_end_in_and_marked_differently():

@@ -90,6 +90,17 @@ def test_a_stopped_size_ends_the_climb():
     assert entry.reached(store) == 1093
 
 
+def test_it_is_told_why_there_is_no_result():
+    entry = Entry(PROBLEMS["handwritten"], methods.RELEASED)
+    store = Store(None)
+    assert entry.why_not(store) == "not run yet"
+    done = {"status": "done", "scores": {"accuracy": 0.5}, "seconds": 1.0, "n_rows": 500}
+    store.add(entry.cell(entry.default, 500), done)
+    assert entry.why_not(store) == "settings not tried yet"
+    store.add(entry.cell(entry.default, 2000), {"status": "stopped", "reason": "stopped after 1 s"})
+    assert entry.why_not(store) == "stopped after 1 s"
+
+
 def test_the_best_setting_is_chosen_and_fewer_seeds_do_not_win():
     entry = Entry(PROBLEMS["handwritten"], "AMGL")
     store, _ = run(entry, Budget(1000, 2), linear)
@@ -109,6 +120,14 @@ def test_entries_are_those_of_the_papers_tables():
     assert [entry.method for entry in entries(PROBLEMS["covertype"])] == [
         *methods.PUBLISHED, methods.DEFAULT, methods.KMEANS,
     ]  # fmt: skip
+
+
+def test_k_means_is_the_one_of_the_field_and_has_nothing_to_tune():
+    entry = Entry(PROBLEMS["handwritten"], methods.KMEANS)
+    store, cells = run(entry, Budget(1000, 2), linear)
+    assert {cell.settings["variant"] for cell in cells} == {"litekmeans"}
+    assert entry.chosen(store) is None
+    assert entry.shown(store) == [entry.default]
 
 
 def test_options_override_seeds_and_the_unlimited_form_has_no_limit():

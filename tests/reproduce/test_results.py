@@ -57,6 +57,15 @@ def test_what_was_not_tuned_has_no_tuned_row(results):
     assert find(found, NEAREST)[0].spread() == 0.0
 
 
+def test_k_means_has_one_row_beside_the_papers(results):
+    found = results()
+    entry = Entry(PROBLEMS["covertype"], methods.KMEANS)
+    line = {"status": "done", "scores": {"accuracy": 0.25}, "seconds": 1.0, "n_rows": 581012}
+    found.store.add(entry.cell({"variant": "litekmeans"}, 581012), line)
+    (row,) = Results(Options(), found.store, ["covertype"]).rows["covertype"]
+    assert (row.protocol, row.printed.accuracy) == (UNLABELLED, 0.2505)
+
+
 def test_one_on_more_rows_goes_before_a_better_one(results):
     found = results(*grid({}))
     few, many = find(found, TUNED)[0], find(results(*grid({}, 2000)), TUNED)[0]

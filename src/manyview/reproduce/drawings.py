@@ -100,7 +100,7 @@ def _paper(width: float, height: float) -> tuple[Figure, Any]:
 
 
 def _finish(figure: Figure, title: str, text: str) -> Markup:
-    """The figure as part of a page: names of its groups become classes, styles of its own go."""
+    """The figure and its caption: names of its groups become classes, styles of its own go."""
     for artist in figure.findobj(include_self=False):
         artist.set_clip_on(False)
     file = io.StringIO()
@@ -112,8 +112,8 @@ def _finish(figure: Figure, title: str, text: str) -> Markup:
     drawn = re.sub(r' id="(text|line2d|mark|seed|[a-z]+ k\d+)(_\d+)?"', r' class="\1"', drawn)
     drawn = re.sub(r' id="(?!m[0-9a-f]{10}")[^"]*"|\s*\n\s*(?=<)', "", drawn)
     return Markup(
-        f'<svg class="figure wide" viewBox="{box}" role="img" aria-label="{escape(title)}. '
-        f'{escape(text)}"><title>{escape(title)}</title><desc>{escape(text)}</desc>{drawn}</svg>'
+        f'<svg class="figure wide" viewBox="{box}" role="img" aria-label="{escape(title)}">'
+        f'<title>{escape(title)}</title>{drawn}</svg><p class="caption">{escape(text)}</p>'
     )
 
 

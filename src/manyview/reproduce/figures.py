@@ -55,8 +55,10 @@ class Ordered(NamedTuple):
 def ordered(options: Options) -> list[Ordered]:
     """LMVSC, the published method, every baseline, and TBGL with and without its tensor step."""
     tried: list[tuple[str, str, methods.Settings]] = [
-        *((name, name, methods.TIMED) for name in methods.PUBLISHED),
-        *((methods.title(name), name, {}) for name in (methods.DEFAULT, *baselines.names())),
+        *(
+            (methods.title(name), name, methods.FIRST.get(name, {}))
+            for name in (*methods.PUBLISHED, methods.DEFAULT, *baselines.names())
+        ),
         ("TBGL", "TBGL", {}),
         (CONTROL, "TBGL", {"tensor_step": False}),
     ]

@@ -132,8 +132,8 @@ def measure_speed(results: Results) -> Measured:
             _curve("LMVSC, anchors not timed", [b for _, b in pairs], without_anchors),
         ]
         cases.append(Case(cells, ratios, 0.0, "", pairs[-1], [] if cases else curves))
-    head = ["Data", "Method", "Rows", "Its seconds", "LMVSC, m = 50", "Anchors not timed", "Ratio",
-            "Anchors not timed", "Paper's ratio"]  # fmt: skip
+    head = ["Data", "Method", "Rows", "Its seconds", "LMVSC's, m = 50", "LMVSC's, anchors not timed",
+            "Ratio", "Ratio, anchors not timed", "Paper's ratio"]  # fmt: skip
     return Measured(head, cases, Plot("Seconds of SSCOMP and LMVSC", *_SECONDS))
 
 

@@ -95,8 +95,8 @@ class Entry:
 
     @property
     def default(self) -> Settings:
-        """What is fitted first: the method's defaults, or the published method as it is timed."""
-        return methods.TIMED if self.method in methods.PUBLISHED else {}
+        """What is fitted first: the method's defaults, the field's k-means, or LMVSC as it is timed."""
+        return methods.FIRST.get(self.method, {})
 
     @property
     def candidates(self) -> list[Settings]:
@@ -175,7 +175,7 @@ class Entry:
         """Why there is no result, where there is none."""
         lines = store.lines([self.cell(self.default, rows) for rows in self.problem.sizes])
         reasons = [str(line["reason"]) for line in lines if line["status"] != "done"]
-        return reasons[-1] if reasons else "not run yet"
+        return reasons[-1] if reasons else "settings not tried yet" if lines else "not run yet"
 
     def tuned_on(self, store: Store) -> int | None:
         """The most rows on which all settings were tried."""
@@ -187,7 +187,7 @@ class Entry:
 
     def chosen(self, store: Store) -> Settings | None:
         """The setting with the largest mean accuracy; fewer finished seeds do not win by luck."""
-        if (rows := self.tuned_on(store)) is None:
+        if len(self.candidates) == 1 or (rows := self.tuned_on(store)) is None:
             return None
 
         def quality(settings: Settings) -> tuple[int, float]:

@@ -101,7 +101,7 @@ def _rows(entry: Entry, store: Store) -> list[Row]:
         return [Row(entry, entry.label, protocol, lines, _printed(entry))] if lines else []
 
     tuned = make(entry.chosen(store), TUNED)
-    default = [] if entry.method in methods.PUBLISHED else make({}, UNLABELLED)
+    default = [] if entry.method in methods.PUBLISHED else make(entry.default, UNLABELLED)
     if tuned:  # defaults that are better, or on more rows, are what would be chosen
         best = max(tuned + default, key=_quality)
         n_tried, on = len(entry.candidates), entry.tuned_on(store)
