@@ -79,8 +79,8 @@ def test_runners_up_are_peaks_first():
     assert len(suggestion.runners_up(2)) == 2
 
 
-def suggest(parts, graph, n_pieces):
-    return suggest_n_clusters(lambda _: parts, [graph], range(2, 10), seed=0, n_pieces=n_pieces)
+def suggest(parts, graph, *pieces):
+    return suggest_n_clusters(lambda _: parts, [graph], range(2, 10), seed=0, pieces=pieces)
 
 
 class TestPieces:
@@ -88,15 +88,15 @@ class TestPieces:
 
     @pytest.mark.parametrize("n_pieces", [4, 7])
     def test_more_than_the_graph_shows_are_the_answer(self, n_pieces):
-        suggestion = suggest(*made(3), n_pieces)
+        suggestion = suggest(*made(3), n_pieces, 1)
         assert suggestion.n_clusters == n_pieces
         assert "pieces" in suggestion.why()
 
     def test_fewer_are_not_where_finer_clusters_are_clear(self):
-        suggestion = suggest(*made(5), 2)
+        suggestion = suggest(*made(5), 2, 2)
         assert suggestion.n_clusters == 5
 
     def test_fewer_are_where_finer_clusters_are_vague(self):
-        suggestion = suggest(*made(5, spread=0.4), 2)
+        suggestion = suggest(*made(5, spread=0.4), 2, 2)
         assert max(suggestion.silhouette) < 0.5
         assert suggestion.n_clusters == 2

@@ -111,15 +111,15 @@ class TestCounted:
     @pytest.mark.parametrize("sizes", [(40, 40), (300, 20, 60), (30,) * 12])
     def test_blobs_of_any_sizes(self, sizes):
         rows, _ = far_blobs(sizes, width=len(sizes))
-        assert count_pieces(rows) == len(sizes)
+        assert count_pieces(rows, 1.3) == len(sizes)
 
     def test_curves(self):
         rows, _ = make_moons(600, noise=0.03, random_state=0)
-        assert count_pieces(rows) == 2
+        assert count_pieces(rows, 1.3) == 2
 
     @pytest.mark.parametrize("seed", range(5))
     def test_a_cloud_is_one(self, seed):
-        assert count_pieces(np.random.default_rng(seed).normal(size=(500, 4))) == 1
+        assert count_pieces(np.random.default_rng(seed).normal(size=(500, 4)), 1.3) == 1
 
     def test_rows_that_are_all_alike_are_one(self):
-        assert count_pieces(np.ones((30, 2))) == 1
+        assert count_pieces(np.ones((30, 2)), 1.3) == 1

@@ -86,10 +86,10 @@ def suggest(
             candidate_numbers(some.n_rows, most=rank),
             seed=int(rng.integers(2**30)),
             each=pool.map,
-            n_pieces=_count_pieces(sample, names) if settings.may_be_evident else 1,
+            pieces=_count_pieces(sample, names) if settings.may_be_evident else (1, 1),
         )
 
 
-def _count_pieces(sample: SampledRows, names: Sequence[str]) -> int:
+def _count_pieces(sample: SampledRows, names: Sequence[str]) -> tuple[int, int]:
     few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     return count_evident(few.arrays, names)

@@ -45,8 +45,7 @@ class Suggestion:
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
-        Number of pieces, far apart, that the rows themselves fall into; 1 if there are none. They are
-        the answer if finer clusters are not clear, or if there are more of them.
+        Number of pieces that the rows themselves fall into and that are the answer; 1 if they are not.
     """
 
     n_clusters: int
@@ -106,7 +105,7 @@ def suggest_n_clusters(
     *,
     seed: int,
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
-    n_pieces: int = 1,
+    pieces: tuple[int, int] = (1, 1),
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
@@ -115,8 +114,9 @@ def suggest_n_clusters(
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
-    candidates in their order; a thread pool's map will do. ``n_pieces`` is the number of pieces that
-    rows fall into.
+    candidates in their order; a thread pool's map will do. ``pieces`` are the numbers of
+    pieces that rows fall into and of those far apart: the first is the answer if there are more than
+    the best number of clusters, the second if finer clusters are not clear.
     """
 
     def judge(k: int) -> tuple[float, float]:
@@ -133,8 +133,11 @@ def suggest_n_clusters(
         best, clear = candidates[at], judged[at][0]
         stability = _stability(embeddings_for(best), best, seed)
         best = best if stability >= _LEAST_STABILITY else 1
-    if n_pieces > 1 and (n_pieces > best or clear < _CLEAR):
-        best = n_pieces
+    n_pieces = 1
+    if pieces[0] > best:
+        best = n_pieces = pieces[0]
+    elif pieces[1] > 1 and clear < _CLEAR:
+        best = n_pieces = pieces[1]
     silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
     return Suggestion(best, list(candidates), silhouettes, modularities, score, stability, n_pieces)
 

@@ -22,9 +22,7 @@ Labels = npt.NDArray[np.int32]
 _NEIGHBORS = 10
 _COVERED = 0.95  # least share of the rows that are in some piece
 _LEAST_ROWS = 5
-# Where the number of pieces is not known, their least size, and how far apart they must be.
-_LEAST_COUNTED, _LEAST_SHARE = 8, 0.002
-_FAR, _SOMEWHAT_FAR = 1.2, 1.1
+_LEAST_COUNTED, _LEAST_SHARE = 8, 0.002  # rows of a piece where the number of them is not known
 SIZES = ((0.05, 1.05), (0.015, 1.3))
 """A few odd rows are a piece as well, so small ones must stand farther apart."""
 
@@ -61,23 +59,16 @@ def find_pieces(
     return Pieces(_complete(rows, best.labels), best.apart)
 
 
-def count_pieces(rows: Array) -> int:
-    """How many pieces rows (n, d) fall into; 1 if they do not.
-
-    That is the largest number of pieces that are far apart, or else the one whose pieces are farthest
-    apart, if they are somewhat.
+def count_pieces(rows: Array, apart: float) -> int:
+    """The largest number of pieces, that far apart, that rows (n, d) fall into; 1 if they do not.
 
     Examples
     --------
-    >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None])
+    >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None], 2.0)
     2
     """
-    apart = Tree.of(rows).distances(max(_LEAST_COUNTED, _LEAST_SHARE * len(rows)))
-    far = [count for count, ratio in apart.items() if ratio >= _FAR]
-    if far:
-        return max(far)
-    best = max(apart, key=lambda count: apart[count], default=1)
-    return best if apart.get(best, 0.0) >= _SOMEWHAT_FAR else 1
+    found = Tree.of(rows).distances(max(_LEAST_COUNTED, _LEAST_SHARE * len(rows)))
+    return max((count for count, ratio in found.items() if ratio >= apart), default=1)
 
 
 @dataclass(frozen=True)
