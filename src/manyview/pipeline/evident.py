@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from manyview.pipeline.clusters import Clusters
 from manyview.pipeline.graphs import Columns
-from manyview.stages.embedding import Embedding
+from manyview.stages.embedding import Embedding, leading_rotation
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.labels import fit_kmeans
@@ -26,6 +26,7 @@ from manyview.views.selection import find_present
 
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _STARTS, _SWEEPS = 5, 20
+_LEAST_AXES = 5  # in fewer, anything that is cut looks clear
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
 """As many rows as are looked at."""
@@ -152,23 +153,23 @@ def _equal_scales(views: tuple[int, ...]) -> tuple[float, ...]:
 
 
 def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
-    """K-means' clusters, if each stands clear of the next."""
+    """K-means' clusters, if each stands clear of the next in the few directions where they differ."""
     if any(scaler.is_like_text for scaler in scaled.scalers):
         return None
+    centered = scaled.rows - scaled.rows.mean(axis=0)
+    rows = centered @ leading_rotation(centered, max(k - 1, _LEAST_AXES))
     # Where clusters are evident, k-means settles in a few sweeps.
     each = (
-        fit_kmeans(scaled.rows, k, init="k-means++", max_iter=_SWEEPS, seed=seed + start)
+        fit_kmeans(rows, k, init="k-means++", max_iter=_SWEEPS, seed=seed + start)
         for start in range(_STARTS)
     )
     best = min(each, key=lambda found: found.inertia_)
-    clearness = _clearness(np.asarray(best.transform(scaled.rows)), best.labels_)
+    clearness = _clearness(np.asarray(best.transform(rows)), best.labels_)
     if clearness < _CLEAR:
         return None
     clusters = np.arange(k, dtype=np.int32)
-    centers = best.cluster_centers_
-    return Evident(
-        scaled.kind, scaled.scalers, scaled.views, centers, clusters, clearness=clearness
-    )
+    means = np.stack([scaled.rows[best.labels_ == cluster].mean(axis=0) for cluster in clusters])
+    return Evident(scaled.kind, scaled.scalers, scaled.views, means, clusters, clearness=clearness)
 
 
 def _clearness(distances: Array, labels: Labels) -> float:
