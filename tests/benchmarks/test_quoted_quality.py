@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
 
 
 def measured(name):
