@@ -68,8 +68,8 @@ def damage(path: Path, kind: str) -> Iterator[None]:
     except Exception as error:  # every library has its own
         name, reason = type(error).__name__, str(error).rstrip(".")
         raise ReadError(
-            f"{path} is damaged, cut short or no {kind} file ({name}: {reason}). Copy it again, or write "
-            "it again with the program that made it."
+            f"{path} is damaged, cut short or no {kind} file ({name}: {reason}). Copy it again, or "
+            "write it again with the program that made it."
         ) from error
 
 
