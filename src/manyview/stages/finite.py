@@ -29,7 +29,7 @@ def is_usable(values: npt.NDArray[Any]) -> bool:
         return True
     with np.errstate(invalid="ignore"):
         # Written so that NaN, for which every comparison is false, is not usable.
-        return bool(values.max() <= LARGEST) and bool(values.min() >= -LARGEST)
+        return float(values.max()) <= LARGEST and float(values.min()) >= -LARGEST
 
 
 def refuse_unusable(block: Block, name: str, numbers: npt.NDArray[np.int64] | None) -> None:
@@ -57,7 +57,7 @@ def refuse_values(block: Block, name: str, numbers: npt.NDArray[np.int64]) -> No
     wrong = np.argwhere(~np.isfinite(values))
     is_large = len(wrong) == 0
     if is_large:
-        wrong = np.argwhere(abs(values) > LARGEST)
+        wrong = np.argwhere(abs(values.astype(np.float64)) > LARGEST)
     if sparse.issparse(block):
         row = int(np.searchsorted(block.indptr, wrong[0][0], "right")) - 1
         column = int(block.indices[wrong[0][0]])
