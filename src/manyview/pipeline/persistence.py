@@ -55,6 +55,7 @@ def write_model(
                 "graphs": [asdict(graph) for graph in model.graphs],
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
+                "sharpness": model.sharpness,
             },
             arrays,
         ),
@@ -141,7 +142,7 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
     else:  # up to format 2
         embedding = Embedding(tuple(content["transforms"]), content["row_norm"])
         centers = centers / np.sqrt(len(embedding.transforms))
-    return FittedModel(scalers, graphs, embedding, centers)
+    return FittedModel(scalers, graphs, embedding, centers, sharpness=content.get("sharpness"))
 
 
 def _build_scaler(content: dict[str, Any]) -> Scaler:
