@@ -88,10 +88,10 @@ def _made(make: Callable[[int, int], Views], k: int, n: int, n_rows: int | None 
     return _shuffled(make(k, n), n_rows)
 
 
-STORED = "handwritten leaves100 scene15 aloi100 hdigit mnist covtype tdt2 acm reuters600".split()
+STORED = ("handwritten", "leaves100", "scene15", "aloi100", "hdigit", "mnist", "covtype", "tdt2")
 
 SETS: dict[str, Callable[..., Views]] = {
-    **{name: partial(_stored, name) for name in STORED},
+    **{name: partial(_stored, name) for name in (*STORED, "acm", "reuters600")},
     "made k=100": partial(_made, make_histograms, 100, 110_250),
     "made k=300": partial(_made, make_histograms, 300, 32_550),
     "made k=1000": partial(_made, make_histograms, 1000, 110_250),
