@@ -63,7 +63,9 @@ def top_probabilities(rows: Array, centers: Array, sharpness: float, n_top: int)
     return found
 
 
-def gaussian_posteriors(rows: Array, labels: Labels, n_clusters: int, some: Labels) -> Array:
+def gaussian_posteriors(
+    rows: Array, labels: Labels, n_clusters: int, some: npt.NDArray[np.integer]
+) -> Array:
     """How probable each cluster is for the rows numbered ``some``, shape (len(some), k).
 
     Clusters are taken for Gaussian with means and one covariance as the labels of all rows (n, d) have
