@@ -213,8 +213,8 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
         raise ValueError(f"labels_ are not all from 0 to {n_clusters - 1}")
     if labels is not None and ids is not None and len(ids) != len(labels):
         raise ValueError(f"there are {len(ids)} ids but {len(labels)} labels")
-    confidence = fitted.get("confidence_", labels)
-    if labels is not None and len(confidence) != len(labels):
+    confidence = fitted.get("confidence_")
+    if labels is not None and confidence is not None and len(confidence) != len(labels):
         raise ValueError("confidence_ is not one number a label")
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
