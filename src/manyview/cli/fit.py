@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FILES = {
     "report.html": "the report: open this first",
-    "labels.csv": "id and cluster of every row",
+    "labels.csv": "id, cluster and confidence of every row",
     "labels.npy": "the clusters as an array",
     "embedding.npy": "where each row lies in the embedding",
     "model.mv": "the model, for manyview predict",
@@ -242,7 +242,10 @@ class _Job:
         """Write all but the report, in the place of what an earlier run left."""
         with replacing(self.folder, list(FILES)) as new:
             for name in ("labels.csv", "labels.npy"):
-                results.write_labels(new / name, model.labels_, data.ids, self.inputs.id_column)
+                results.write_labels(
+                    new / name, model.labels_, data.ids, self.inputs.id_column,
+                    confidence=model.confidence_,
+                )  # fmt: skip
             results.write_array(new / "embedding.npy", model.embedding_)
             with writing(new / "model.mv"):
                 model.save(new / "model.mv")
