@@ -44,6 +44,9 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     if suggestion is not None:
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
     for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
+        if kind == "mixed":
+            why = "some columns are levels: these stay as they are, numbers become normal scores"
+            yield "scaling", {name: kind}, why
         if kind == "auto":
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
     if result.decision.evident is not None:
@@ -177,6 +180,19 @@ def _why_repeats(settings: Settings) -> str:
         return "more sets of anchors would fill a gigabyte: views are very wide"
     why = "embeddings from several anchor seeds side by side vary less"
     return f"{why}; few rows vary more, and cost little" if settings.n_repeats > 3 else why
+
+
+def describe_encodings(views: Views) -> list[Choice]:
+    """What became of columns that are no numbers, for each view that has some."""
+    return [
+        {
+            "parameter": "categories",
+            "value": {name: encoding.summary()},
+            "why": "columns that are no numbers become numbers, or are left out",
+        }
+        for name, encoding in zip(views.names, views.encodings, strict=True)
+        if encoding is not None
+    ]
 
 
 def describe_solver(views: Views, result: Result) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from manyview.stages.graph import AnchorGraph
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
+from manyview.views.encoding import Encoding
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 3
@@ -89,6 +90,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
             }
         params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
         _drop_removed(params, path)
+        if fitted.get("encodings_"):
+            fitted["encodings_"] = [e and Encoding.from_record(e) for e in fitted["encodings_"]]
         if fitted.get("suggestion_"):
             fitted["suggestion_"] = Suggestion(**fitted["suggestion_"])
         return params, _build_model(unpack(content["model"], arrays)), fitted
@@ -164,6 +167,8 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
 def _pack_fitted(value: Any, arrays: Arrays) -> Any:
     """Fitted attributes: ids that are objects of other libraries are kept as text."""
     try:
+        if isinstance(value, list):
+            value = [asdict(v) if isinstance(v, Encoding) else v for v in value]
         return pack(asdict(value) if isinstance(value, Suggestion) else value, arrays)
     except TypeError:
         return pack(np.array([str(item) for item in value]), arrays)

@@ -237,7 +237,17 @@ def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
     try:
         return np.array([np.nan if field in missing else float(field) for field in text])
     except ValueError:
-        return np.array(text, dtype=np.str_)
+        return _flags_if_all(["" if field in missing else field for field in text])
+
+
+def _flags_if_all(text: list[str]) -> npt.NDArray[Any]:
+    """Text, where missing is empty, as truth values if all of it is True or False; else as it is."""
+    words = {field.lower() for field in set(text)}
+    if words <= {"true", "false"}:
+        return np.array([field.lower() == "true" for field in text])
+    if words <= {"true", "false", ""}:
+        text = [field.capitalize() for field in text]
+    return np.array(text, dtype=np.str_)
 
 
 def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -246,8 +256,14 @@ def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    texts = [p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts]
-    return np.concatenate(texts)
+    return np.concatenate([p if p.dtype.kind == "U" else _written(p) for p in parts])
+
+
+def _written(values: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    """Numbers and truth values as text; NaN, which was an empty field, is empty."""
+    if values.dtype.kind == "b":
+        return values.astype(np.str_)
+    return np.array(["" if value != value else f"{value:g}" for value in values.tolist()])
 
 
 def _integers_if_same(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:

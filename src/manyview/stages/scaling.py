@@ -26,8 +26,9 @@ from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
-KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
+KINDS = ("standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", None)
 
+_BY_RANK = ("normal-scores", "mixed")
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
@@ -62,7 +63,7 @@ class Scaler:
     @property
     def is_like_text(self) -> bool:
         """Whether nearly all is zero: every row has columns that few others have."""
-        return self.zero_share > _NEARLY_ALL
+        return self.zero_share > _NEARLY_ALL and self.kind != "mixed"
 
     @property
     def is_linear(self) -> bool:
@@ -164,7 +165,7 @@ def fit_scaler(
         kind, why = choose_kind(sample, zero_share)
     mapping = _Mapping(
         kind,
-        sample_quantiles(sample) if kind == "normal-scores" else None,
+        sample_quantiles(sample, keep_flags=kind == "mixed") if kind in _BY_RANK else None,
         smallest_share(sample) if kind == "clr" else 1.0,
     )
     mean, variance = _mapped_moments(sample, mapping)
@@ -309,7 +310,7 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
     if mapping.kind in ("standard", "energy", None):
         return block  # type: ignore[no-any-return]
     values = np.asarray(block, dtype=np.float64)
-    if mapping.kind == "normal-scores":
+    if mapping.kind in _BY_RANK:
         assert mapping.quantiles is not None
         return mapping.quantiles.scores_of(values)
     if mapping.kind in ("log", "clr"):
@@ -349,7 +350,7 @@ def _map_sparse(
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
         data = data / np.where(lengths > 0, lengths, 1.0)[rows]
-    if kind == "normal-scores":
+    if kind in _BY_RANK:
         assert quantiles is not None
         level = quantiles.scores_of(np.zeros((1, block.shape[1])))[0]
         data = quantiles.scores_of(data, block.indices) - level[block.indices]
