@@ -110,7 +110,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     scaling : {"auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", \
 "clr", None}, or one per view, default="auto"
         How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; the same,
-        but columns of zeros and ones stay as they are ("auto" in tables with categories); square roots,
+        but columns of zeros and ones by one number ("auto" in tables with categories); square roots,
         rows to unit length (word counts); rows to unit length; only by one number per view;
         log(1 + x), to mean 0 and variance 1 (counts); logarithms less their mean in each row
         (proportions); or not at all. All but None end with unit mean squared norm per view. "auto"
@@ -143,7 +143,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
         Principal axes of each scaled view that rows are turned to, and that are evened out a little;
-        None leaves columns as they are. "auto" is 50, but None for text and without scaling.
+        None leaves columns as they are. "auto" is 50, but None for text, for tables with categories and
+        without scaling.
     max_iter : int, default=100
         Most iterations of the final k-means.
     tol : float, default=1e-4

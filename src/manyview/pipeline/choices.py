@@ -45,7 +45,7 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
     for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
         if kind == "mixed":
-            why = "some columns are levels: these stay as they are, numbers become normal scores"
+            why = "some columns are levels, which count alike however rare; numbers become normal scores"
             yield "scaling", {name: kind}, why
         if kind == "auto":
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
@@ -90,7 +90,7 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
     yield "locality", chosen.locality, "only near anchors are used" if is_local else why
     yield "n_neighbors", chosen.n_neighbors, _why_neighbors(is_local=is_local)
     n_axes = _count_axes(result)
-    why = "text says little in few directions" if n_axes is None else "the strongest say most"
+    why = "text and levels say little in few directions" if n_axes is None else "the strongest say most"
     yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
     n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)

@@ -142,7 +142,7 @@ def fit_scaler(
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
     "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
-    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and
+    principal axes; "auto" is 50, but none of views that are like text, mixed or not scaled. ``name`` and
     ``numbers`` (n,), those of the sampled rows, are for error messages.
 
     Examples
@@ -183,7 +183,7 @@ def fit_scaler(
         name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
     )
     if n_axes == "auto":
-        n_axes = None if scaler.is_like_text or kind is None else _AUTO_AXES
+        n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
         return scaler
     n_axes = int(n_axes)

@@ -1,9 +1,9 @@
 """Tables with columns that are no numbers -> numbers, the same way in a fit and ever after.
 
-A category becomes one column of zeros and ones a level. Two rows that differ in it are as far apart as
-two rows are in a column of numbers of variance one, in the mean, whichever levels they have: this is
-Hellinger's distance of their levels, in which rare levels count no more than others. So such columns are
-never scaled one by one: their view is scaled as "mixed".
+A category becomes one column of zeros and ones a level. Two rows that differ in it are one apart,
+whichever levels they have, beside numbers of variance one: this is Hellinger's distance, in which rare
+levels count no more than others. So such columns are never scaled one by one: their view is scaled as
+"mixed".
 """
 
 from __future__ import annotations
