@@ -106,14 +106,14 @@ class TestFiles:
         ("path", "message"),
         [
             ("y.npy", r"There is no file y\.npy"),
-            ("x.xlsx", r"Do not know the format of x\.xlsx"),
+            ("x.docx", r"Do not know the format of x\.docx"),
             ("x.npy::a", "holds one array without a name; leave out '::a'"),
             ("two.h5::b", "has no array 'b'; it has deep/first 20 x 3, second 20 x 2"),
             (".", "is a folder, but neither"),
         ],
     )
     def test_what_cannot_be_opened(self, folder, path, message):
-        (folder / "x.xlsx").write_text("hello")
+        (folder / "x.docx").write_text("hello")
         with pytest.raises(ReadError, match=message):
             Views({"a": path})
 

@@ -90,7 +90,11 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
     yield "locality", chosen.locality, "only near anchors are used" if is_local else why
     yield "n_neighbors", chosen.n_neighbors, _why_neighbors(is_local=is_local)
     n_axes = _count_axes(result)
-    why = "text and levels say little in few directions" if n_axes is None else "the strongest say most"
+    why = (
+        "text and levels say little in few directions"
+        if n_axes is None
+        else "the strongest say most"
+    )
     yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
     n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)
