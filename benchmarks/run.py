@@ -19,6 +19,7 @@ ALONE = (
     "baselines_handwritten",
     "baselines_scale",
     "quality",
+    "default_fit",
     "label_free",
     "single_cell",
     "incomplete",

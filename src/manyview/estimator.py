@@ -34,6 +34,7 @@ from manyview.pipeline import persistence
 from manyview.pipeline.choices import describe_encodings, describe_solver, warn_of_doubts
 from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.model import FittedModel
+from manyview.pipeline.model_fields import FITTED
 from manyview.pipeline.settings import published_parameters, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.sources.packing import digest
@@ -57,11 +58,6 @@ logger = logging.getLogger("manyview")
 _OF_A_STREAM = (
     "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
     "singular_values_", "_n_features_out",
-)  # fmt: skip
-_SAVED = (
-    "labels_", "inertia_", "n_iter_", "view_weights_", "singular_values_", "stage_seconds_",
-    "stage_memory_", "solver_report_", "choices_", "n_clusters_", "suggestion_", "n_samples_seen_",
-    "feature_names_in_", "feature_names_per_view_", "n_features_in_", "ids_", "encodings_",
 )  # fmt: skip
 
 
@@ -547,7 +543,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         params = self.get_params()
         if "views" in params:
             params["views"] = getattr(self, "view_columns_", None)
-        fitted = {name: getattr(self, name) for name in _SAVED if hasattr(self, name)}
+        fitted = {name: getattr(self, name) for name in FITTED if hasattr(self, name)}
         persistence.write_model(Path(path), self.model_, params=params, fitted=fitted)
 
     def report(

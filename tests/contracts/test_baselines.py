@@ -21,10 +21,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SINGLE_VIEW = {"SSCOMP", "E3SC"}
 
 # Methods that look for nearness, not for subspaces, recover subspaces that lie apart.
-NEEDS_DISTANCE = {"KMeans", "LSC", "AMGL", "SubspaceMVSC"}
+NEEDS_DISTANCE = set(baselines.names()) - {"SSCOMP", "E3SC", "MLRSSC", "MSCIAS"}
 
 # Settings with which a method does what its memory does not suffice for.
 WHAT_NEEDS_MEMORY = {"MSCIAS": {"form": "exact", "n_neighbors": None}}
+
+# What makes a method quick on little data, where how well it does is not the point.
+QUICK = {"FastMICE": {"n_members": 4, "n_anchors": 40}, "EOMSC": {"max_iter": 4}}
+
+WITH_PREDICT = [name for name in baselines.names() if hasattr(getattr(baselines, name), "predict")]
 
 EXPECTED_FAILED_CHECKS = {
     "SSCOMP": {
@@ -59,6 +64,7 @@ def model(name):
 
 
 def make(name, n_clusters=3, **options):
+    options = QUICK.get(name, {}) | options
     options |= {"view": 0} if name in SINGLE_VIEW else {}
     return getattr(baselines, name)(n_clusters, random_state=0, **options)
 
@@ -81,7 +87,7 @@ def two_views():
 
 @pytest.mark.slow
 def test_passes_the_checks_of_scikit_learn(name):
-    model = getattr(baselines, name)(random_state=0)
+    model = getattr(baselines, name)(random_state=0, **QUICK.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(
@@ -92,6 +98,41 @@ def test_passes_the_checks_of_scikit_learn(name):
 def test_noise_free_subspaces_are_recovered(name, model):
     views = (distant_subspaces if name in NEEDS_DISTANCE else linear_subspaces)()
     assert accuracy(views.target, model.fit_predict(views)) > 0.95
+
+
+@pytest.mark.parametrize("name", WITH_PREDICT, indirect=True)
+def test_predict_gives_the_labels_that_fitted_rows_have(name, fitted):
+    X, Y = two_views()
+    np.testing.assert_array_equal(fitted.predict({"wide": Y, "long": X}), fitted.labels_)
+    np.testing.assert_array_equal(fitted.predict([X[40:50], Y[40:50]]), fitted.labels_[40:50])
+
+
+@pytest.mark.parametrize("name", WITH_PREDICT, indirect=True)
+def test_predict_refuses_other_columns(name, fitted):
+    X, Y = two_views()
+    with pytest.raises(ValueError, match=rf"3 features, but {name} is expecting 12 .*'long'"):
+        fitted.predict({"long": X[:, :3], "wide": Y})
+
+
+@pytest.mark.parametrize("name", WITH_PREDICT, indirect=True)
+def test_sparse_views_give_the_same_labels_as_dense_ones(name, fitted, model):
+    views = [sparse.csr_array(X) for X in two_views()]
+    assert accuracy(fitted.labels_, model.fit_predict(views)) == 1.0
+
+
+def test_samples_that_lack_views_are_clustered_or_refused(name, model):
+    X, Y = two_views()
+    X[:10], Y[20:30] = np.nan, np.nan
+    if not getattr(baselines, name)._takes_missing:
+        with pytest.raises(ValueError, match="View 'view_0' has NaN at row 0"):
+            model.fit([X, Y])
+        return
+    labels = model.fit_predict([X, Y])
+    assert accuracy(distant_subspaces().target, labels) > 0.8
+    np.testing.assert_array_equal(model.predict([X, Y]), labels)
+    X[20], Y[20] = np.nan, np.nan
+    with pytest.raises(ValueError, match=r"no view at all.*row\(s\) 20"):
+        model.predict([X, Y])
 
 
 def test_labels_are_small_integers_one_a_row(fitted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -19,6 +20,8 @@ import manyview
 from manyview import LMVSC, load
 from manyview.engines import Memory
 from manyview.errors import ModelFileError
+from manyview.pipeline.model_fields import MODEL
+from manyview.pipeline.persistence import seal
 
 KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None]
 
@@ -49,14 +52,18 @@ def saved(fitted, tmp_path):
 
 
 def rewrite(path, change):
-    """Write the archive again with its members changed by ``change(name, content)``; None drops."""
+    """Write the archive again with its members changed by ``change(name, content)``; None drops.
+
+    The digest is made anew, as by someone who writes such files: what is tested lies behind it.
+    """
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    del members["digest.json"]
+    changed = {name: change(name, content) for name, content in members.items()}
+    kept = {name: content for name, content in changed.items() if content is not None}
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            changed = change(name, content)
-            if changed is not None:
-                archive.writestr(name, changed)
+        for name, content in (kept | {"digest.json": seal(kept)}).items():
+            archive.writestr(name, content)
 
 
 def change_json(path, edit):
@@ -65,7 +72,7 @@ def change_json(path, edit):
             return content
         document = json.loads(content)
         edit(document)
-        return json.dumps(document)
+        return json.dumps(document).encode()
 
     rewrite(path, change)
 
@@ -235,7 +242,7 @@ class TestInside:
             document = json.loads(archive.read("model.json"))
         assert {os.path.splitext(name)[1] for name in names} == {".npy", ".json"}
         assert all(array.dtype.kind in "fiub" for array in arrays)
-        assert document["format_version"] == 3
+        assert document["format_version"] == 4
         assert document["manyview_version"] == manyview.__version__
 
     def test_a_pickled_array_is_not_loaded(self, saved):
@@ -310,7 +317,7 @@ class TestDamaged:
 
     def test_a_newer_format_says_to_upgrade(self, saved):
         def newer(document):
-            document["format_version"] = 4
+            document["format_version"] = 5
             document["manyview_version"] = "9.1"
 
         change_json(saved, newer)
@@ -360,6 +367,119 @@ class TestDamaged:
         change_json(saved, lambda document: document["params"].update(colour="red"))
         with pytest.raises(ModelFileError):
             load(saved)
+
+
+def set_array(path, find, change):
+    """Write the archive again with one of its arrays changed in place, as its digest says."""
+    with zipfile.ZipFile(path) as archive:
+        name = find(json.loads(archive.read("model.json")))["array"] + ".npy"
+
+    def edit(member, content):
+        if member != name:
+            return content
+        array = np.load(io.BytesIO(content))
+        change(array)
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        return buffer.getvalue()
+
+    rewrite(path, edit)
+
+
+def spoil(array, value):
+    array.flat[0] = value
+
+
+PLACES = {
+    "shift": lambda document: document["model"]["scalers"][0]["shift"],
+    "axes": lambda document: document["model"]["scalers"][0]["axes"]["directions"],
+    "anchors": lambda document: document["model"]["graphs"][0]["anchors"],
+    "transform": lambda document: document["model"]["embedding"]["transforms"]["!tuple"][0],
+    "centres": lambda document: document["model"]["centers"],
+    "weights": lambda document: document["fitted"]["view_weights_"],
+}
+
+
+class TestDigest:
+    def test_any_other_number_is_found(self, saved):
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        for name in members:
+            with zipfile.ZipFile(saved, "w") as archive:
+                for member, content in members.items():
+                    is_other = member == name
+                    archive.writestr(member, content[:-1] + b"~" if is_other else content)
+            with pytest.raises(ModelFileError, match="not a whole manyview model file"):
+                load(saved)
+
+    def test_a_model_of_this_format_without_a_digest_is_refused(self, saved):
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        del members["digest.json"]
+        with zipfile.ZipFile(saved, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        with pytest.raises(ModelFileError, match="its digest is another"):
+            load(saved)
+
+    def test_packed_members_are_not_unpacked(self, saved):
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        with pytest.raises(ModelFileError, match="packed"):
+            load(saved)
+
+    def test_no_more_is_read_than_there_is(self, saved):
+        header = io.BytesIO()
+        huge = {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+        np.lib.format.write_array_header_1_0(header, huge)
+        rewrite(saved, lambda name, c: header.getvalue() if name == "array_0.npy" else c)
+        with pytest.raises(ModelFileError, match=r"'array_0\.npy' is no whole array"):
+            load(saved)
+
+
+class TestFields:
+    """Files that are what someone wrote, but no model: refused before anything is computed."""
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    @pytest.mark.parametrize("place", PLACES)
+    def test_what_is_not_finite(self, saved, place, value):
+        set_array(saved, PLACES[place], lambda array: spoil(array, value))
+        with pytest.raises(ModelFileError, match="finite"):
+            load(saved)
+
+    def test_a_label_that_there_is_not(self, saved):
+        find = lambda document: document["fitted"]["labels_"]  # noqa: E731
+        set_array(saved, find, lambda array: spoil(array, 3))
+        with pytest.raises(ModelFileError, match="labels_ are not all from 0 to 2"):
+            load(saved)
+
+    @pytest.mark.parametrize(
+        ("part", "field", "value"),
+        [
+            ("graphs", "alpha", -1.0), ("graphs", "views", [7]), ("graphs", "views", []),
+            ("graphs", "method", "guess"), ("graphs", "n_neighbors", 0), ("graphs", "repeat", 5),
+            ("graphs", "weight", "1"), ("scalers", "kind", "other"), ("scalers", "name", 3),
+            ("scalers", "unit", 0), ("scalers", "is_applied", True), ("scalers", "odd", 1),
+            ("graphs", "colour", "red"),
+        ],
+    )  # fmt: skip
+    def test_a_field_that_is_not_what_it_may_be(self, saved, part, field, value):
+        change_json(saved, lambda document: document["model"][part][0].update({field: value}))
+        with pytest.raises(ModelFileError):
+            load(saved)
+
+    @pytest.mark.parametrize("name", ["predict", "labels", "_stream", "colour_", "model_"])
+    def test_no_other_attribute_is_set(self, saved, name):
+        change_json(saved, lambda document: document["fitted"].update({name: 1}))
+        with pytest.raises(ModelFileError, match=f"'{name}' is no attribute that is saved"):
+            load(saved)
+
+    def test_every_field_of_the_records_is_in_the_table(self):
+        for kind, known in MODEL.items():
+            assert [field.name for field in dataclasses.fields(kind)] == [*known]
 
 
 REMOVED = {

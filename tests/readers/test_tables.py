@@ -190,18 +190,6 @@ def test_other_tables_are_refused(tmp_path, text, message):
         read_view(put(tmp_path, text), id_column="id")
 
 
-@pytest.mark.parametrize("text", ["1 2 3\n4 5 6\n", "a b c\n1.5  2.5  3\n"])
-def test_numbers_with_spaces_between_are_refused_as_such(tmp_path, text):
-    with pytest.raises(ReadError, match="separated by spaces"):
-        read_view(put(tmp_path, text, "t.txt"))
-
-
-def test_other_encodings_are_refused(tmp_path):
-    (tmp_path / "t.csv").write_bytes("größe\n1\n".encode("latin1"))
-    with pytest.raises(ReadError, match="not text in UTF-8"):
-        read_view(str(tmp_path / "t.csv"))
-
-
 def test_a_gzipped_file_that_is_none(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 4000)[:-30])
     with pytest.raises(ReadError, match=r"t\.csv\.gz is cut short"):

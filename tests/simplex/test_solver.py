@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from manyview.simplex import certify, prepare, product_rows, solve_simplex_qp
+from manyview.simplex import METHODS, certify, prepare, product_rows, solve_simplex_qp
+from manyview.simplex.kernels.active_set import solve_by_active_set
+from manyview.simplex.solver import Solver
 
 # What the library promises: objective and certificate within this share of ||x||^2 + energy. Rounding
 # in products of float64 is about 1e-16 of that; what is lost on top comes from dependent anchors.
@@ -403,3 +405,37 @@ class TestRefused:
     def test_settings_out_of_range(self, name, value):
         with pytest.raises(ValueError, match=f"{name} must be zero or more and finite"):
             solve_simplex_qp(np.ones((2, 3)), np.eye(3), **{name: value})
+
+
+class TestNumbersThatAreNone:
+    """What no one should hand in: it ends, and is counted as not solved."""
+
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    def test_rows_with_such_terms_are_counted_and_others_are_solved(self, method, value):
+        rng = np.random.default_rng(0)
+        problem = prepare(rng.normal(size=(20, 4)), alpha=0.1)
+        B = problem.linear_terms(rng.normal(size=(6, 4)))
+        solver = Solver(problem, method)
+        expected = solver.solve(B).rows(20).toarray()
+        B[2, 3] = value
+        B[4] = value
+        solution = solver.solve(B)
+        assert solution.n_failed == 2
+        others = [0, 1, 3, 5]
+        np.testing.assert_allclose(solution.rows(20).toarray()[others], expected[others], atol=1e-9)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
+    def test_the_active_set_ends_whatever_the_products_are(self, value):
+        n, m = 3, 12
+        indptr, data = np.zeros(n + 1, np.int64), np.empty(n * m)
+        indices = np.empty(n * m, np.int32)
+        gram = np.full((m, m), value)
+        failed = solve_by_active_set(gram, np.ones((n, m)), indptr, indices, data)
+        assert failed == n
+        assert np.diff(indptr).tolist() == [1] * n and (data[:n] == 1).all()
+
+    def test_rows_far_from_all_anchors_use_the_best_one(self):
+        anchors = np.eye(3)
+        Z = solve_simplex_qp(np.array([[1e140, 0.0, 0.0], [0.0, -1e60, 1e130]]), anchors)
+        assert np.array_equal(Z.toarray(), [[1, 0, 0], [0, 0, 1]])

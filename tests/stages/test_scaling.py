@@ -393,9 +393,8 @@ class TestRefused:
         ):
             fit_scaler(convert(X), name="hog", kind="standard")
 
-    @pytest.mark.filterwarnings("ignore:overflow")
     def test_values_too_large_to_be_squared_are_refused(self):
-        with pytest.raises(ValueError, match="View 'hog' has values too large"):
+        with pytest.raises(ValueError, match=r"View 'hog' has values of .* too large"):
             fit_scaler(np.full((5, 2), 1e308), name="hog", kind="standard")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from sklearn.base import clone
 from manyview import LMVSC, Views, load, metrics
 from manyview.errors import ParameterError
 from manyview.sources.table import Table
-from manyview.views.encoding import Encoding, learn_encoding
+from manyview.views.encoding import learn_encoding
 
 GROUP = np.repeat([0, 1, 2], 40)
 SETTINGS = {"n_clusters": 3, "random_state": 0, "n_repeats": 1, "n_jobs": 1}
@@ -83,10 +82,6 @@ class TestEncoding:
         new = Table({"kind": np.array(["", "a"]), "size": np.array([np.nan, 1.0])})
         made = learn_encoding(self.table, "t").encode(new, "t")
         assert np.isnan(made[0]).all() and np.isfinite(made[1]).all()
-
-    def test_json_keeps_it(self):
-        encoding = learn_encoding(self.table, "t")
-        assert Encoding.from_record(json.loads(json.dumps(asdict(encoding)))) == encoding
 
     @pytest.mark.parametrize(
         ("columns", "message"),

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.checks import as_generator, check_n_clusters
 from manyview.errors import warn_user
 from manyview.views.container import Block, Views, as_views
+from manyview.views.selection import refuse_samples_without_views, split_rows
 
 __all__ = ["Baseline", "check_fit_input", "fit_each_view", "require_dense", "single_view"]
 
@@ -48,6 +49,7 @@ class Baseline(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     verbose: int = 0
 
     _takes_sparse: ClassVar[bool] = True
+    _takes_missing: ClassVar[bool] = False
     _least_rows: ClassVar[int] = 1
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -100,8 +102,9 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
     """``X`` as checked :class:`~manyview.Views`, its shape recorded on the estimator.
 
     Every value must be finite, and ``estimator.n_clusters`` an integer from 1 to the number of
-    rows. Sets ``n_features_in_``, ``n_views_``, ``view_names_`` and, for a single table with text
-    column names, ``feature_names_in_``. Nothing is copied that need not be.
+    rows. Samples may lack views if the estimator's ``_takes_missing`` says so. Sets
+    ``n_features_in_``, ``n_views_``, ``view_names_`` and, for a single table with text column names,
+    ``feature_names_in_``. Nothing is copied that need not be.
 
     Examples
     --------
@@ -116,9 +119,7 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
         ...
     ValueError: View 'height' has NaN at row 1, column 0. ...
     """
-    views = as_views(X, in_memory=True)
-    for name, array in views.items():
-        _check_finite(array, name)
+    views = check_rows(as_views(X), may_lack=getattr(estimator, "_takes_missing", False))
     check_n_clusters(estimator.n_clusters, views.n_rows)
     estimator.n_features_in_ = views.shape[1]
     estimator.n_views_ = views.n_views
@@ -127,7 +128,19 @@ def check_fit_input(estimator: Any, X: Any) -> Views:
     return views
 
 
-def _check_finite(array: Block, name: str) -> None:
+def check_rows(views: Views, *, may_lack: bool = False) -> Views:
+    """The views in memory, finite, and all of them there unless samples ``may_lack`` some."""
+    views = as_views(views, in_memory=True, may_lack=may_lack)
+    present = views.present if may_lack else None
+    if present is not None:
+        refuse_samples_without_views(present)
+    for name, array in views.items():
+        rows, there = split_rows(array) if may_lack else (array, None)
+        _check_finite(rows, name, np.arange(len(views)) if there is None else np.flatnonzero(there))
+    return views
+
+
+def _check_finite(array: Block, name: str, numbers: npt.NDArray[np.intp]) -> None:
     values = array.data if sparse.issparse(array) else array
     if values.dtype.kind != "f" or _is_finite(values):
         return
@@ -140,8 +153,8 @@ def _check_finite(array: Block, name: str) -> None:
         value = array[row, column]
     found = "NaN" if np.isnan(value) else "inf" if value > 0 else "-inf"
     raise ValueError(
-        f"View {name!r} has {found} at row {row}, column {column}. Values must be finite: fill in "
-        "missing values (sklearn.impute), or leave out such rows or columns."
+        f"View {name!r} has {found} at row {numbers[row]}, column {column}. Values must be finite: "
+        "fill in missing values (sklearn.impute), or leave out such rows or columns."
     )
 
 

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn import cluster
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
 from manyview.baselines.base import Baseline, single_view
-from manyview.baselines.steps.scaling import column_variances
+from manyview.baselines.steps.scaling import join_views, root_energy
 from manyview.checks import check_count, check_number, check_option
 from manyview.machine import count_jobs
 from manyview.stages.kmeans import nearest_centers
@@ -122,9 +121,9 @@ class KMeans(Baseline):
         used = [single_view(views, self.view)] if self.view is not None else views.arrays
         arrays = [with_short_indices(array) for array in used]
         self.view_scales_ = (
-            np.ones(1) if len(arrays) == 1 else np.array([_root_energy(array) for array in arrays])
+            np.ones(1) if len(arrays) == 1 else np.array([root_energy(array) for array in arrays])
         )
-        joined = arrays[0] if len(arrays) == 1 else _join(arrays, self.view_scales_)
+        joined = arrays[0] if len(arrays) == 1 else join_views(arrays, self.view_scales_)
         solve, max_iter = _VARIANTS[self.variant]
         max_iter = self.max_iter or max_iter
         found = solve(self, joined, max_iter, rng)
@@ -190,18 +189,3 @@ _VARIANTS: dict[str, tuple[Callable[..., _Found], int]] = {
     "scikit-learn": (_solve_sklearn, 300),
     "litekmeans": (_solve_litekmeans, MOST_ROUNDS),
 }
-
-
-def _root_energy(X: Block) -> float:
-    """Root of the mean squared distance of rows from their mean; 1 if they are all the same."""
-    return float(np.sqrt(column_variances(X).sum())) or 1.0
-
-
-def _join(arrays: list[Block], scales: npt.NDArray[np.float64]) -> Block:
-    parts = [
-        array.astype(np.result_type(array.dtype, np.float32)) / scale
-        for array, scale in zip(arrays, scales, strict=True)
-    ]
-    if any(sparse.issparse(part) for part in parts):
-        return sparse.csr_array(sparse.hstack(parts, format="csr"))
-    return np.concatenate(parts, axis=1)

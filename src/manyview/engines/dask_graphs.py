@@ -24,6 +24,7 @@ from manyview.engines.base import (
     n_block_tiles,
     one_thread_per_product,
 )
+from manyview.sources.csr import checked_csr
 from manyview.views.selection import Mask, PartialView, restrict, stack
 
 _FAN_IN = 8  # partial sums that one task adds
@@ -85,11 +86,7 @@ def as_rows(block: Any) -> Any:
     if isinstance(block, PartialView):
         return block
     if sparse.issparse(block):
-        rows = sparse.csr_array(block)
-        if not rows.has_canonical_format:
-            rows = rows.copy()  # the chunk may be someone else's
-            rows.sum_duplicates()
-        return rows
+        return checked_csr(block)
     if isinstance(block, np.ma.MaskedArray):
         return np.ma.filled(block.astype(np.float64), np.nan)
     return np.asarray(block)

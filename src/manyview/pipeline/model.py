@@ -71,7 +71,18 @@ class FittedModel:
 
     def _check(self) -> None:
         """Raise ValueError unless the arrays fit together, as those of a damaged file may not."""
+        if not self.scalers or not self.graphs or not len(self.centers):
+            raise ValueError("there are no views, graphs or centres")
+        for scaler in self.scalers:
+            scaler.check()
+        repeats = [graph.repeat for graph in self.graphs]
+        if repeats != sorted(repeats) or {*repeats} != {*range(len(self.embedding.transforms))}:
+            raise ValueError("the graphs' repeats do not fit the embedding")
         for graph in self.graphs:
+            if not graph.views or not all(v in range(len(self.scalers)) for v in graph.views):
+                raise ValueError("a graph sees views that there are not")
+            if len(graph.anchors) == 0 or sum(graph.view_scales) <= 0:
+                raise ValueError("a graph has no anchors, or no view counts in it")
             width = sum(self.scalers[v].width for v in graph.views)
             if graph.anchors.shape[1] != width or len(graph.views) != len(graph.view_scales):
                 raise ValueError("anchors do not fit the views")
@@ -80,5 +91,14 @@ class FittedModel:
             size = sum(len(graph.anchors) for graph in self.graphs if graph.repeat == repeat)
             if of_anchors.shape[0] != size:
                 raise ValueError("the embedding does not fit the anchors")
+        widths = {part.shape[1] for part in self.embedding.communities}
+        if len(widths) > 1 or len(self.embedding.communities) > len(self.embedding.transforms):
+            raise ValueError("the communities do not fit the embedding")
+        rotation, joined = (
+            self.embedding.rotation,
+            sum(t.shape[1] for t in self.embedding.transforms),
+        )
+        if rotation is not None and rotation.shape[0] != joined:
+            raise ValueError("the rotation does not fit the embedding")
         if self.centers.shape[1] != self.embedding.width:
             raise ValueError("the centres do not fit the embedding")

@@ -1,27 +1,34 @@
 """Save and load a fitted model as arrays plus JSON; never pickle.
 
-A model file is a ZIP archive: ``model.json`` and one ``.npy`` member per array, as
-:mod:`manyview.sources.packing` makes them. Models of earlier formats load as well and predict what they
-did, but for those that were fitted with parameters which changed the model and are no more: format 1 has
-no tuples; up to format 2, each repeat's embedding rows were as long as all are together now.
+A model file is a ZIP archive, nothing in it packed: ``model.json``, one ``.npy`` member per array, as
+:mod:`manyview.sources.packing` makes them, and ``digest.json``, a hash of all the others. What is read
+is checked against the hash, and every field against :mod:`manyview.pipeline.model_fields`. Models of
+earlier formats load as well and predict what they did, but for those that were fitted with parameters
+which changed the model and are no more: format 1 has no tuples; up to format 2, each repeat's embedding
+rows were as long as all are together now; up to format 3 there is no hash.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import math
 import zipfile
+from collections.abc import Mapping
 from dataclasses import asdict
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import manyview
 from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
+from manyview.pipeline.model_fields import check, check_fitted, floats, make_record
 from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
@@ -30,9 +37,12 @@ from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 from manyview.views.encoding import Encoding
+from manyview.views.kinds import Code
 
 _FORMAT = "manyview-model"
-_FORMAT_VERSION = 3
+_FORMAT_VERSION = 4
+_DIGEST = "digest.json"
+_TYPES = "biufUSMm"  # of arrays that may be in a file: no objects, no records
 _DROPPED = ("block_rows", "n_init")  # they say how a fit went, not what it gave
 _REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
@@ -62,11 +72,31 @@ def write_model(
         "fitted": {name: _pack_fitted(value, arrays) for name, value in fitted.items()},
     }
     with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
-        archive.writestr("model.json", json.dumps(content, indent=1))
+        total = hashlib.blake2b(digest_size=32)
+        _put(archive, total, "model.json", json.dumps(content, indent=1).encode())
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(f"{name}.npy", buffer.getvalue())
+            _put(archive, total, f"{name}.npy", buffer.getvalue())
+        archive.writestr(_DIGEST, json.dumps({"blake2b": total.hexdigest()}))
+
+
+def seal(members: Mapping[str, bytes]) -> bytes:
+    """The content of ``digest.json`` for these members, in their order."""
+    total = hashlib.blake2b(digest_size=32)
+    for name, content in members.items():
+        _add(total, name, content)
+    return json.dumps({"blake2b": total.hexdigest()}).encode()
+
+
+def _put(archive: zipfile.ZipFile, total: Any, name: str, content: bytes) -> None:
+    _add(total, name, content)
+    archive.writestr(name, content)
+
+
+def _add(total: Any, name: str, content: bytes) -> None:
+    total.update(f"{name} {len(content)}\n".encode())
+    total.update(content)
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]:
@@ -78,23 +108,16 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
             f"{str(path)!r} is a folder, not a model file. 'manyview fit' writes its model as model.mv."
         )
     try:
-        with zipfile.ZipFile(path) as archive:
-            content = json.loads(archive.read("model.json"))
-            _check_header(content, path)
-            arrays = {
-                name[:-4]: np.lib.format.read_array(
-                    io.BytesIO(archive.read(name)), allow_pickle=False
-                )
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
+        content, arrays = _read_members(path)
         params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
         _drop_removed(params, path)
         if fitted.get("encodings_"):
-            fitted["encodings_"] = [e and Encoding.from_record(e) for e in fitted["encodings_"]]
+            fitted["encodings_"] = list(map(_build_encoding, fitted["encodings_"]))
         if fitted.get("suggestion_"):
-            fitted["suggestion_"] = Suggestion(**fitted["suggestion_"])
-        return params, _build_model(unpack(content["model"], arrays)), fitted
+            fitted["suggestion_"] = make_record(Suggestion, fitted["suggestion_"])
+        model = _build_model(unpack(content["model"], arrays))
+        check_fitted(fitted, n_clusters=len(model.centers), n_views=len(model.scalers))
+        return params, model, fitted
     except (ModelFileError, PermissionError):
         raise
     except Exception as error:  # damage may show in any way: zipfile, zlib, json and NumPy differ
@@ -103,10 +126,61 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         ) from error
 
 
+def _read_members(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """The document and the arrays, if they are what was written."""
+    with zipfile.ZipFile(path) as archive:
+        _check_sizes(archive, path)
+        content = json.loads(archive.read("model.json"))
+        _check_header(content, path)
+        arrays: Arrays = {}
+        total, written = hashlib.blake2b(digest_size=32), None
+        for name in archive.namelist():
+            member = archive.read(name)
+            if name == _DIGEST:
+                written = json.loads(member)["blake2b"]
+                continue
+            _add(total, name, member)
+            if name.endswith(".npy"):
+                arrays[name[:-4]] = _read_array(member, name)
+            elif name != "model.json":
+                raise ValueError(f"{name!r} does not belong into it")
+    has_digest = content["format_version"] >= 4 or written is not None
+    if has_digest and written != total.hexdigest():
+        raise ValueError("it is not what was written: its digest is another")
+    return content, arrays
+
+
+def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse what would unfold to more than the file has: we pack nothing."""
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("its members are packed")
+    if len({*names}) != len(names) or sum(m.file_size for m in members) > path.stat().st_size:
+        raise ValueError("its members overlap")
+
+
+def _read_array(member: bytes, name: str) -> npt.NDArray[Any]:
+    """The array of a member, which has the bytes that its header promises."""
+    file = io.BytesIO(member)
+    version = np.lib.format.read_magic(file)
+    read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+    shape, is_fortran, dtype = read[min(version[0], 2)](file)
+    size = math.prod(shape) * dtype.itemsize
+    if dtype.kind not in _TYPES or min(shape, default=0) < 0 or size != len(member) - file.tell():
+        raise ValueError(f"{name!r} is no whole array of numbers or text")
+    flat = np.frombuffer(member, dtype, offset=file.tell()) if size else np.empty(0, dtype)
+    # A copy: compiled code would be slow, or another, on numbers that are not aligned.
+    return np.array(flat.reshape(shape, order="F" if is_fortran else "C"), order="K")
+
+
 def _check_header(content: Any, path: Path) -> None:
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ModelFileError(f"{str(path)!r} was not written by manyview.")
-    if content["format_version"] > _FORMAT_VERSION:
+    version = content.get("format_version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ModelFileError(f"{str(path)!r} has a format that is no number: {version!r}.")
+    if version > _FORMAT_VERSION:
         raise ModelFileError(
             f"{str(path)!r} was written by manyview {content.get('manyview_version')}, whose format "
             f"{content['format_version']} this version ({manyview.__version__}) cannot read. "
@@ -129,30 +203,41 @@ def _drop_removed(params: dict[str, Any], path: Path) -> None:
 def _build_model(content: dict[str, Any]) -> FittedModel:
     scalers = tuple(map(_build_scaler, content["scalers"]))
     graphs = tuple(
-        AnchorGraph(
-            **{**graph, "views": tuple(graph["views"]), "view_scales": tuple(graph["view_scales"])}
-        )
+        make_record(AnchorGraph, _with_tuples(graph, "views", "view_scales"))
         for graph in content["graphs"]
     )
     centers = content["centers"]
+    check(centers, floats(2), "the centres")
     if "embedding" in content:
-        parts = content["embedding"]
-        communities = tuple(parts["communities"])
-        embedding = Embedding(
-            **{**parts, "transforms": tuple(parts["transforms"]), "communities": communities}
-        )
+        parts = _with_tuples(content["embedding"], "transforms", "communities")
+        embedding = make_record(Embedding, parts)
     else:  # up to format 2
-        embedding = Embedding(tuple(content["transforms"]), content["row_norm"])
+        parts = {"transforms": tuple(content["transforms"]), "row_norm": content["row_norm"]}
+        embedding = make_record(Embedding, parts)
         centers = centers / np.sqrt(len(embedding.transforms))
     return FittedModel(scalers, graphs, embedding, centers)
+
+
+def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Fields with those of some names as tuples, which format 1 has as lists."""
+    return {**content, **{name: tuple(content[name]) for name in names}}
 
 
 def _build_scaler(content: dict[str, Any]) -> Scaler:
     content.pop("fill", None)  # of files of earlier versions, where only impute="mean" used it
     for name, kind in (("quantiles", Quantiles), ("axes", Axes)):
         if content.get(name) is not None:
-            content[name] = kind(**content[name])
-    return Scaler(**content)
+            content[name] = make_record(kind, content[name])
+    scaler: Scaler = make_record(Scaler, content)
+    return scaler
+
+
+def _build_encoding(content: Any) -> Encoding | None:
+    if content is None:
+        return None
+    codes = ({**code, "levels": tuple(code["levels"])} for code in content["codes"])
+    made = tuple(make_record(Code, code) for code in codes)
+    return make_record(Encoding, {"codes": made})  # type: ignore[no-any-return]
 
 
 def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:

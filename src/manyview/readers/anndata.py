@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
 from manyview.readers.hdf5 import opened, read_values
 from manyview.sources import Part, as_ids, stored_ids
+from manyview.sources.csr import join_csc
 from manyview.sources.csr_groups import CsrGroupSource
 from manyview.sources.hdf5 import Hdf5Source
 from manyview.wording import count, first_few
@@ -117,9 +117,9 @@ def _read_sparse(group: Any, request: Request) -> Any:
         )
     if kind == "csr_matrix":
         return CsrGroupSource(group, path=request.path)
-    parts = tuple(np.asarray(group[part]) for part in ("data", "indices", "indptr"))
+    data, indices, indptr = (np.asarray(group[part]) for part in ("data", "indices", "indptr"))
     shape = tuple(int(size) for size in group.attrs["shape"])
-    return sparse.csr_array(sparse.csc_array(parts, shape=shape))
+    return join_csc((data, indices, indptr), shape)
 
 
 def _labels(obs: Any, request: Request) -> npt.NDArray[Any] | None:

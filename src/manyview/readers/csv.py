@@ -92,7 +92,7 @@ def _read_table(
                     "encoding", f"must be one that Python knows; {error}."
                 ) from error
     raise ReadError(
-        f"{path} is not text in {encodings[0]} ({wrong}). Say which encoding it has, or save it as UTF-8."
+        f"{path} is not text in {encodings[0]} ({wrong}). Say what it is in, or save it as UTF-8."
     )
 
 

@@ -15,7 +15,7 @@ from manyview.errors import ParameterError, ReadError
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
-from manyview.readers.text import encoding_errors
+from manyview.readers.text import damage
 from manyview.sources.parquet import parquet_files
 
 
@@ -42,7 +42,6 @@ FORMATS = (
     Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data"), is_table=True),
     Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_table=True),
     Format("Excel", "excel", (".xlsx", ".xlsm", ".ods"), b"PK", is_table=True),
-    Format("old Excel", "excel", (".xls",), b"\xd0\xcf\x11\xe0", is_table=True),
     Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1", is_table=True),
     Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5),
     Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5),
@@ -105,7 +104,7 @@ def read_file(request: Request) -> Contents:
             "view as a file or an array of its own, or save this one as a table.",
         )
     module = _module(found)
-    with encoding_errors(request.path):
+    with damage(request.path, found.name):
         if hasattr(module, "arrays"):
             with module.arrays(request.path) as entries:
                 contents = pick_arrays(entries, request, kind=found.name)
@@ -116,12 +115,14 @@ def read_file(request: Request) -> Contents:
 
 def file_vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """What a file holds that has one value a row, by name."""
-    module = _module(find_format(path))
-    if not hasattr(module, "arrays"):
-        found: dict[str, npt.NDArray[Any]] = module.vectors(path)
-        return found
-    with module.arrays(path) as entries:
-        return {n: read_vector(entry) for n, entry in entries.items() if entry.is_vector}
+    kind = find_format(path)
+    module = _module(kind)
+    with damage(path, kind.name):
+        if not hasattr(module, "arrays"):
+            found: dict[str, npt.NDArray[Any]] = module.vectors(path)
+            return found
+        with module.arrays(path) as entries:
+            return {n: read_vector(entry) for n, entry in entries.items() if entry.is_vector}
 
 
 def _module(found: Format) -> Any:

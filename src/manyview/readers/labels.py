@@ -14,7 +14,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, as_labels
 from manyview.readers.formats import file_vectors
 from manyview.readers.specification import parse
-from manyview.readers.text import encoding_errors
+from manyview.readers.text import damage
 from manyview.sources import are_missing, as_ids
 from manyview.wording import count, first_few
 
@@ -71,7 +71,7 @@ def read_labels(
     given = None if ids_name is None else vectors[ids_name]
     others = [n for n in vectors if n == found.key or vectors[n] is not given]
     name = _labels_name(others, found.key, found.path)
-    with encoding_errors(found.path):
+    with damage(found.path, "label"):
         labels = as_labels(vectors[name])
         ids = None if given is None else np.where(are_missing(given), "", as_ids(given))
     if len(labels) == 0:

@@ -19,6 +19,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.readers.hdf5 import is_hdf5, opened
 from manyview.sources import Part, as_whole, stored_ids
+from manyview.sources.csr import checked_csr, join_csc
 from manyview.wording import count
 
 VIEW_NAMES = ("x", "data", "fea", "views")
@@ -35,12 +36,18 @@ def _read_variables(path: Path) -> Variables:
         with opened(path) as file:
             return {n: _from_hdf5(v, file) for n, v in file.items() if not n.startswith("#")}
     return {
-        name: list(value.ravel(order="F"))  # a cell
-        if isinstance(value, np.ndarray) and value.dtype == object
-        else value
+        name: _from_scipy(value)
         for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
+
+
+def _from_scipy(value: Any) -> Any:
+    if sparse.issparse(value):
+        return checked_csr(value)
+    if isinstance(value, np.ndarray) and value.dtype == object:  # a cell
+        return [_from_scipy(part) for part in value.ravel(order="F")]
+    return value
 
 
 def _from_hdf5(item: Any, file: Any) -> Any:
@@ -64,7 +71,7 @@ def _sparse_from_hdf5(group: Any) -> Any:
     # A matrix of zeros only has neither values nor row numbers.
     data = np.asarray(group["data"]) if "data" in group else np.zeros(0)
     rows = np.asarray(group["ir"]) if "ir" in group else np.zeros(0, dtype=np.int64)
-    return sparse.csc_array((data, rows, indptr), shape=(n_rows, len(indptr) - 1))
+    return join_csc((data, rows, indptr), (n_rows, len(indptr) - 1))
 
 
 def pick_views(variables: Variables) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
 from manyview.readers.text import open_bytes, packing_errors
+from manyview.sources.csr import checked_csr
 
 
 @contextmanager
@@ -30,9 +31,7 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
             raise ReadError(f"{path} is not a whole Matrix Market file ({error}).") from error
     if 0 in array.shape:
         raise ReadError(f"{path} is empty: its shape is {array.shape}.")
-    yield {
-        ALONE: Entry.of(sparse.csr_array(array) if sparse.issparse(array) else np.asarray(array))
-    }
+    yield {ALONE: Entry.of(checked_csr(array) if sparse.issparse(array) else np.asarray(array))}
 
 
 def _check_head(file: IO[bytes], path: Path) -> None:

@@ -17,6 +17,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.machine import free_memory
 from manyview.readers.arrays import ALONE, Entry
+from manyview.sources.csr import checked_csr, join_csr
 from manyview.wording import bytes_in_words, first_few
 
 # Flipped bytes of a zip file look like a packing or an encryption that there is not.
@@ -112,18 +113,14 @@ def _refuse_too_large(file: Any, path: Path) -> None:
 
 def _read_sparse(path: Path) -> Any:
     try:
-        array = sparse.csr_array(sparse.load_npz(path))
-        array.check_format()  # wrong indices would be read out of bounds later
+        return checked_csr(sparse.load_npz(path))
     except Exception as error:  # whatever a damaged file makes it raise
         raise _refusal(path, error) from error
-    return array
 
 
 def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
     n_rows, n_columns = (int(size) for size in parts[3])
     try:
-        array = sparse.csr_array(tuple(parts[:3]), shape=(n_rows, n_columns))
-        array.check_format()
+        return join_csr((parts[0], parts[1], parts[2]), (n_rows, n_columns))
     except ValueError as error:
         raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error
-    return array

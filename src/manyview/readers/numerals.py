@@ -54,8 +54,8 @@ def read_numerals(
 
     Examples
     --------
-    >>> read_numerals(np.array(["1,5", "1.234,0", ""])).values
-    array([1.5e+00, 1.234e+03,       nan])
+    >>> read_numerals(np.array(["1,5", "1.234,0", ""])).values.tolist()
+    [1.5, 1234.0, nan]
     >>> read_numerals(np.array(["1,234", "2,500"])).values
     array([1234., 2500.])
     """

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 
 
 def need(library: str, path: Path, kind: str, *, extra: str = "io") -> Any:
@@ -47,13 +47,29 @@ def packing_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def encoding_errors(path: Path) -> Iterator[None]:
-    """Name the file whose ids or labels are no text that can be read."""
+def damage(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a damaged file makes a library raise into one error that names the file.
+
+    What says itself what is wrong is left as it is: errors of ours, and what is not installed.
+    """
     try:
         yield
+    except (ReadError, ParameterError, ImportError, MemoryError):
+        raise
     except UnicodeDecodeError as error:
         raise ReadError(
             f"{path} holds text that is not UTF-8 ({error}). Save it again as UTF-8."
+        ) from error
+    except OSError as error:
+        if error.errno is not None and not path.exists():
+            raise
+        reason = error.strerror or str(error) or type(error).__name__
+        raise ReadError(f"Could not read {path}: {reason}. Check that it is whole.") from error
+    except Exception as error:  # every library has its own
+        name, reason = type(error).__name__, str(error).rstrip(".")
+        raise ReadError(
+            f"{path} is damaged, cut short or no {kind} file ({name}: {reason}). Copy it again, or "
+            "write it again with the program that made it."
         ) from error
 
 

@@ -24,6 +24,7 @@ from manyview.simplex.solver import (
     product_rows,
     rows_within,
 )
+from manyview.sources.csr import checked_csr
 
 __all__ = [
     "METHODS",
@@ -92,7 +93,7 @@ def solve_simplex_qp(
     array([[0.25, 0.25, 0.5 ],
            [0.  , 1.  , 0.  ]])
     """
-    rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    rows = checked_csr(X) if sparse.issparse(X) else np.asarray(X)
     anchors = np.asarray(A, dtype=np.float64)
     _check(rows, anchors, alpha, locality, method)
     if n_neighbors is not None:

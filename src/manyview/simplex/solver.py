@@ -14,7 +14,7 @@ The method is chosen by counting, never by timing, so that results repeat.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ METHODS = ("active-set", "exchange", "complement", "newton")
 
 PILOT_ROWS = 32
 
+_TOO_LARGE = 1e150  # linear terms whose squares are no numbers any more
 _STIFF = 0.999  # share of the ridge in the unit: alpha is a thousand times the anchors' energy
 
 _PRODUCT_BYTES = 1 << 20  # rows and their products stay in the cache between product and solve
@@ -128,7 +129,20 @@ class Solver:
     """How many of the anchors a row may use, the nearest; None is all."""
 
     def solve(self, B: Array) -> Solution:
-        """Solve the rows whose linear terms are ``B`` (n, m)."""
+        """Solve the rows whose linear terms are ``B`` (n, m).
+
+        Rows whose terms are not finite, or too large, count as failed; zeros are solved in their place.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_sound = np.isfinite(B.sum())  # a sum is, unless something in it is not
+        if is_sound:
+            return self._solve_finite(B)
+        with np.errstate(invalid="ignore"):
+            is_odd = np.asarray(~(abs(B) < _TOO_LARGE).all(axis=1))  # NaN is less than nothing
+        solved = self._solve_finite(np.where(is_odd[:, None], 0.0, B))
+        return replace(solved, n_failed=solved.n_failed + int(is_odd.sum()))
+
+    def _solve_finite(self, B: Array) -> Solution:
         if self.n_neighbors is not None:
             return self._by_nearest(B, min(self.n_neighbors, B.shape[1]))
         solved = self._solve(B)

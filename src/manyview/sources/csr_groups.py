@@ -11,6 +11,7 @@ from scipy import sparse
 
 from manyview.sources.bands import take_sparse
 from manyview.sources.base import WatchedFile, hash_of_order, native, reading
+from manyview.sources.csr import check_starts, join_csr
 
 
 class CsrGroupSource:
@@ -29,9 +30,9 @@ class CsrGroupSource:
         self._path, self._key = path, group.name
         rows, columns = (int(size) for size in group.attrs["shape"])
         self.shape, self.dtype = (rows, columns), native(group["data"].dtype)
-        self._indptr = np.asarray(group["indptr"][:], dtype=np.int64)
         name = getattr(getattr(group, "file", None), "filename", None)
         self.where = f"{str(name or group)!r}, group {group.name!r}"
+        self._indptr = self._read_starts(group)
         self._file = WatchedFile(Path(name)) if name and Path(name).is_file() else None
         entry_bytes = self.dtype.itemsize + np.dtype(group["indices"].dtype).itemsize
         self.row_bytes = 8.0 + int(self._indptr[-1]) * entry_bytes / max(rows, 1)
@@ -61,6 +62,13 @@ class CsrGroupSource:
             "dtype": self.dtype.str, "rows": places, **file,
         }  # fmt: skip
 
+    def _read_starts(self, group: Any) -> npt.NDArray[np.int64]:
+        with reading(self.where, 0, self.shape[0]):
+            n_entries = min(len(group["data"]), len(group["indices"]))
+            starts = np.asarray(group["indptr"][:])
+            check_starts(starts, self.shape[0], n_entries)
+            return starts.astype(np.int64)
+
     def _read(self, group: Any, start: int, stop: int) -> sparse.csr_array:
         indptr = self._indptr[start : stop + 1]
         first, last = int(indptr[0]), int(indptr[-1])
@@ -69,6 +77,4 @@ class CsrGroupSource:
         # As SciPy has them: narrow unless they must be wide.
         kind = np.int32 if max(last - first, self.shape[1]) < 2**31 else np.int64
         places = indices.astype(kind, copy=False), (indptr - first).astype(kind)
-        rows = sparse.csr_array((data, *places), (stop - start, self.shape[1]))
-        rows.sum_duplicates()  # also puts entries into the order of their columns
-        return rows
+        return join_csr((data, *places), (stop - start, self.shape[1]))

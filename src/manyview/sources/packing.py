@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.sources.csr import join_csr
+
 Arrays = dict[str, npt.NDArray[Any]]
 
 _PACKAGE = "manyview."
@@ -89,7 +91,7 @@ def unpack(value: Any, arrays: Arrays, *, has_classes: bool = False) -> Any:
         if tag == "!tuple":
             return tuple(items)
         if tag == "!csr":
-            return sparse.csr_array(tuple(items[:3]), shape=tuple(items[3]))
+            return join_csr(tuple(items[:3]), tuple(items[3]))
         objects = np.empty(len(items), object)
         objects[:] = items
         return objects

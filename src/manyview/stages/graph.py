@@ -85,11 +85,12 @@ class GraphRows:
         parts = []
         for start in range(0, tile[0].shape[0], self._step):
             rows, first = slice(start, start + self._step), first_row + start
-            scaled = [s.apply(X[rows], first) for s, X in zip(self._scalers, tile, strict=True)]
-            masks = [view.present for view in scaled if view.present is not None]
-            if len(masks) == len(scaled):
-                refuse_samples_without_views(np.stack(masks, axis=1), first)
-            parts.append(self.of_scaled(scaled))
+            with np.errstate(over="ignore", invalid="ignore"):  # such rows count as not solved
+                scaled = [s.apply(X[rows], first) for s, X in zip(self._scalers, tile, strict=True)]
+                masks = [view.present for view in scaled if view.present is not None]
+                if len(masks) == len(scaled):
+                    refuse_samples_without_views(np.stack(masks, axis=1), first)
+                parts.append(self.of_scaled(scaled))
         return stack_tiles(parts)
 
     def of_scaled(self, rows: Sequence[ScaledRows]) -> GraphTile:

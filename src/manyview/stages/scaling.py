@@ -18,6 +18,7 @@ from scipy import sparse
 
 from manyview.errors import InputError
 from manyview.stages.axes import Axes, find_axes
+from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
 from manyview.stages.sampling import spread_evenly
@@ -51,6 +52,19 @@ class Scaler:
     axes: Axes | None = None  # scaled rows are coordinates along these, if there are any
     is_applied: bool = False  # whether rows come scaled already
 
+    def check(self) -> None:
+        """Raise ValueError unless the arrays fit together, as those of a damaged file may not."""
+        d = len(self.shift)
+        tables = () if self.quantiles is None else (self.quantiles.values, self.quantiles.scores)
+        if d == 0 or len(self.scale) != d or any(len(table) != d for table in tables):
+            raise ValueError(f"the scaling of view {self.name!r} does not fit its {d} columns")
+        if (self.kind in _BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
+            raise ValueError(f"the quantiles of view {self.name!r} do not fit its scaling")
+        if self.axes is not None:
+            shape, variances = self.axes.directions.shape, self.axes.variances
+            if shape != (d, len(variances)) or not (variances > 0).all() or len(variances) == 0:
+                raise ValueError(f"the axes of view {self.name!r} do not fit its columns")
+
     @property
     def width(self) -> int:
         """Number of columns of scaled rows."""
@@ -83,10 +97,9 @@ class Scaler:
         if self.is_applied:
             return ScaledRows(block, present=present)
         values = block.data if sparse.issparse(block) else block
-        # A sum is finite unless something in it is not (or it overflows, and then nothing works).
-        if block.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
+        if not is_usable(values):
             numbers = np.arange(block.shape[0]) if present is None else np.flatnonzero(present)
-            _refuse_nonfinite(block, self.name, first_row + numbers)
+            refuse_values(block, self.name, first_row + numbers)
         rows = self._apply_sparse(block) if sparse.issparse(block) else self._apply_dense(block)
         if self.axes is not None:
             rows = ScaledRows(rows.products(self.axes.directions))
@@ -159,7 +172,7 @@ def fit_scaler(
             f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
             "are missing, or all NaN. Leave the view out."
         )
-    _refuse_if_nonfinite(sample, name, numbers)
+    refuse_unusable(sample, name, numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
@@ -356,37 +369,3 @@ def _map_sparse(
         data = quantiles.scores_of(data, block.indices) - level[block.indices]
         zero = level
     return sparse.csr_array((data, block.indices, block.indptr), shape=block.shape), zero
-
-
-def _refuse_if_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64] | None) -> None:
-    if block.dtype.kind != "f":
-        return
-    numbers = np.arange(block.shape[0]) if numbers is None else numbers
-    for number, part in enumerate(_row_blocks(block)):
-        values = part.data if sparse.issparse(part) else part
-        if not np.isfinite(values.sum(dtype=np.float64)):
-            _refuse_nonfinite(part, name, numbers[number * _ROWS :])
-
-
-def _refuse_nonfinite(block: Block, name: str, numbers: npt.NDArray[np.int64]) -> None:
-    """Raise, naming the first value that is not finite; ``numbers`` are the rows' own numbers."""
-    values = block.data if sparse.issparse(block) else block
-    wrong = np.argwhere(~np.isfinite(values))
-    if not len(wrong):
-        raise InputError(_TOO_LARGE.format(name))
-    if sparse.issparse(block):
-        row = int(np.searchsorted(block.indptr, wrong[0][0], "right")) - 1
-        column = int(block.indices[wrong[0][0]])
-        value = values[wrong[0][0]]
-    else:
-        row, column = (int(i) for i in wrong[0])
-        value = values[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
-    others = f" ({len(wrong)} such values in {block.shape[0]} rows)" if len(wrong) > 1 else ""
-    raise InputError(
-        f"View {name!r} contains {what} at row {numbers[row]}, column {column}{others}. Input must "
-        "not contain NaN or infinity. A sample may lack a whole view: then all of its row is NaN.",
-        remedy="Clean the data, or fill in missing values by a transformer, such as "
-        "manyview.compose.per_view(SimpleImputer()).",
-        parameter="missing values",
-    )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources import as_source
+from manyview.sources.csr import checked_csr
 from manyview.sources.table import Table
 from manyview.views import frames
 from manyview.views.selection import PartialView
@@ -88,11 +89,12 @@ def _as_block(item: Any, name: str) -> Block:
 def _read_sparse(item: Any, name: str) -> sparse.csr_array:
     if item.ndim != 2:
         raise ValueError(f"View {name!r} has {item.ndim} dimension(s). {ONE_VIEW_HELP}")
-    block = sparse.csr_array(item)
-    if not block.has_canonical_format:  # entries stored in parts would be scaled in parts
-        block = block.copy()  # the arrays may still be the caller's
-        block.sum_duplicates()
-    return block
+    try:
+        return checked_csr(item)
+    except ValueError as error:
+        raise ValueError(
+            f"View {name!r} is a damaged sparse matrix: {error}. Build it again."
+        ) from error
 
 
 def _check_chunks(item: Any, name: str) -> None:

@@ -130,7 +130,7 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     if frames.is_frame(X):
         return {name: frames.select(X, columns=list(each)) for name, each in places.items()}
     if sparse.issparse(X):
-        X = sparse.csc_array(X)
+        X = sparse.csc_array(read_block(X, "X"))
         return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}
     return {name: X[:, _as_slice(each)] for name, each in places.items()}
 

@@ -355,10 +355,11 @@ class Views:
         return f"Views({self.n_rows} rows; {views})"
 
 
-def as_views(data: Any, *, in_memory: bool = False) -> Views:
+def as_views(data: Any, *, in_memory: bool = False, may_lack: bool = False) -> Views:
     """Whatever a user calls views as :class:`Views`; Views pass through unchanged.
 
-    With ``in_memory``, views that would have to be loaded are refused.
+    With ``in_memory``, views that would have to be loaded are refused, and samples that lack views,
+    unless they ``may_lack`` some.
 
     Examples
     --------
@@ -368,7 +369,7 @@ def as_views(data: Any, *, in_memory: bool = False) -> Views:
     (2, 1)
     """
     views = data if isinstance(data, Views) else Views(data)
-    if in_memory:
+    if in_memory and not may_lack:
         _refuse_partial(views)
         for name, array in views.items():
             refuse_table(array, name)

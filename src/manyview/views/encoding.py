@@ -45,12 +45,6 @@ class Encoding:
 
     codes: tuple[Code, ...]
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Encoding:
-        """What ``dataclasses.asdict`` made of one, and JSON of that."""
-        codes = ({**code, "levels": tuple(code["levels"])} for code in record["codes"])
-        return cls(tuple(Code(**code) for code in codes))
-
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns that come out: ``kind=a`` for a level, else the column's own."""

@@ -22,6 +22,7 @@ Column = npt.NDArray[Any]
 
 MODES = ("auto", "strict", "refuse")
 TREATMENTS = ("encode", "drop", "keep")
+CODES = ("number", "order", "date", "category", "left out")
 
 _MOST_LEVELS = 50
 _LEAST_SHARE = 1 / 200  # of the rows that a level of its own must have

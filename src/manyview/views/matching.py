@@ -208,11 +208,13 @@ def warn_of_encodings(given: Views, encoded: Views, categories: Any) -> None:
             )
 
 
-def refuse_other_columns(views: Views, fitted: Sequence[str], widths: Sequence[int]) -> None:
-    """Raise ValueError if a view has another number of columns than it was fitted with."""
+def refuse_other_columns(
+    views: Views, fitted: Sequence[str], widths: Sequence[int], *, method: str = "LMVSC"
+) -> None:
+    """Raise ValueError if a view has another number of columns than ``method`` was fitted with."""
     for name, found, width in zip(fitted, views.n_features, widths, strict=True):
         if found != width:
             raise ValueError(
-                f"X has {found} features, but LMVSC is expecting {width} features as input "
+                f"X has {found} features, but {method} is expecting {width} features as input "
                 f"(view {name!r})."
             )

@@ -59,11 +59,11 @@ def anchor_graph(
 
 
 def choose_landmarks(
-    X: Block, n_anchors: int, rng: np.random.Generator
+    X: Block, n_anchors: int, rng: np.random.Generator, *, n_sweeps: int = _SWEEPS
 ) -> tuple[FloatArray, Block]:
     """Centres (n_anchors, d) of a k-means on some of the rows, and these rows.
 
-    k-means sees all rows, or 30 for each anchor and 2000 more.
+    k-means sees all rows, or 30 for each anchor and 2000 more, and makes ``n_sweeps`` rounds.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def choose_landmarks(
     # Anchors need to lie where rows are, not to be a perfect k-means solution: few sweeps from
     # random rows do, where a careful start would cost more than all of them.
     seed = int(rng.integers(2**31))
-    model = KMeans(n_anchors, init="random", n_init=1, max_iter=_SWEEPS, random_state=seed)
+    model = KMeans(n_anchors, init="random", n_init=1, max_iter=n_sweeps, random_state=seed)
     with warnings.catch_warnings():
         # Fewer distinct rows than anchors: some anchors coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -102,17 +102,22 @@ def landmark_graph(X: Block, anchors: FloatArray, n_neighbors: int, width: float
     [[0.881, 0.119, 0.0], [0.018, 0.982, 0.0]]
     """
     n, m = X.shape[0], len(anchors)
-    indices = np.empty((n, n_neighbors), dtype=np.int32)
-    weights = np.empty((n, n_neighbors))
-    for rows in gen_batches(n, _BLOCK_ROWS):
-        squares, indices[rows] = _nearest_anchors(X[rows], anchors, n_neighbors)
-        # From the nearest on, so that far from all anchors not every weight underflows.
-        excess = squares - squares.min(axis=1, keepdims=True)
-        with np.errstate(over="ignore"):
-            kernel = np.exp(-excess / max(2 * width**2, np.finfo(float).tiny))
-        weights[rows] = kernel / kernel.sum(axis=1, keepdims=True)
+    squares, indices = nearest_anchors(X, anchors, n_neighbors)
+    kernel = gaussian_weights(squares, width)
+    weights = kernel / kernel.sum(axis=1, keepdims=True)
     indptr = n_neighbors * np.arange(n + 1)
     return sparse.csr_array((weights.ravel(), indices.ravel(), indptr), shape=(n, m))
+
+
+def gaussian_weights(squares: FloatArray, width: float) -> FloatArray:
+    """exp(-d^2 / (2 width^2)) of squared distances (n, r), over that of the nearest in each row.
+
+    From the nearest on, so that far from all anchors not every weight underflows; 0 as the width leaves
+    the nearest alone.
+    """
+    excess = squares - squares.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-excess / max(2 * width**2, np.finfo(float).tiny)))
 
 
 def kernel_width(sample: Block, anchors: FloatArray, n_neighbors: int) -> float:
@@ -123,14 +128,28 @@ def kernel_width(sample: Block, anchors: FloatArray, n_neighbors: int) -> float:
     >>> kernel_width(np.array([[0.0], [3.0]]), np.array([[0.0], [2.0], [9.0]]), 2)
     2.5
     """
-    total = 0.0
-    for rows in gen_batches(sample.shape[0], _BLOCK_ROWS):
-        squares, _ = _nearest_anchors(sample[rows], anchors, n_neighbors)
-        total += float(np.sqrt(squares.max(axis=1)).sum())
-    return total / int(sample.shape[0])
+    squares, _ = nearest_anchors(sample, anchors, n_neighbors)
+    return float(np.sqrt(squares.max(axis=1)).mean())
 
 
-def _nearest_anchors(
+def nearest_anchors(
+    X: Block, anchors: FloatArray, n_neighbors: int
+) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Squared distances (n, r) of rows to their r nearest anchors, and which they are, in any order.
+
+    Examples
+    --------
+    >>> nearest_anchors(np.array([[0.0], [3.0]]), np.array([[0.0], [2.0], [9.0]]), 1)[1].tolist()
+    [[0], [1]]
+    """
+    squares = np.empty((X.shape[0], n_neighbors))
+    nearest = np.empty((X.shape[0], n_neighbors), dtype=np.int32)
+    for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
+        squares[rows], nearest[rows] = _nearest_in_block(X[rows], anchors, n_neighbors)
+    return squares, nearest
+
+
+def _nearest_in_block(
     rows: Block, anchors: FloatArray, n_neighbors: int
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Squared distances to the r nearest anchors, and which they are."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from manyview.views.container import Block
+from manyview.views.container import Block, with_short_indices
 
 SCALINGS = (None, "standard", "unit")
 """What :func:`scale_view` knows."""
@@ -64,3 +66,34 @@ def column_variances(X: Block) -> npt.NDArray[np.float64]:
         floats = X if X.dtype.kind == "f" else X.astype(np.float64)
         return np.asarray(mean_variance_axis(floats, axis=0)[1], dtype=np.float64)
     return np.asarray(np.var(X, axis=0, dtype=np.float64))
+
+
+def root_energy(X: Block) -> float:
+    """Root of the mean squared distance of rows from their mean; 1 if they are all the same."""
+    return float(np.sqrt(column_variances(X).sum())) or 1.0
+
+
+def join_views(arrays: Sequence[Block], scales: npt.NDArray[np.float64]) -> Block:
+    """Views side by side, each divided by its scale; sparse if one of them is.
+
+    Examples
+    --------
+    >>> join_views([np.array([[2.0]]), np.array([[3.0, 6.0]])], np.array([2.0, 3.0])).tolist()
+    [[1.0, 1.0, 2.0]]
+    """
+    parts = [
+        array.astype(np.result_type(array.dtype, np.float32)) / scale
+        for array, scale in zip(arrays, scales, strict=True)
+    ]
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    return np.concatenate(parts, axis=1)
+
+
+def scale_and_join(arrays: Sequence[Block], scaling: str | None) -> Block:
+    """Views scaled, each given the same energy, and put side by side, (n, d)."""
+    scaled = [scale_view(array, scaling) for array in arrays]
+    if len(scaled) == 1:
+        return with_short_indices(scaled[0])
+    energies = np.array([root_energy(X) for X in scaled])
+    return with_short_indices(join_views(scaled, energies))

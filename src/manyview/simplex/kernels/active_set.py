@@ -84,10 +84,13 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
     """Let index j into the support (P, z and the factor: in and out); give the support's new size.
 
     If its anchor depends on the support, slide along the null direction, on which the objective
-    falls, until a weight reaches zero: that one leaves, and j fits.
+    falls, until a weight reaches zero: that one leaves, and j fits. The size is 0 if nothing fits, as
+    where numbers are too large, or none.
     """
     weight = 0.0
     while not _append(G, b, P, s, j, L, rdiag, y, w):
+        if s == 0:
+            return s
         solve_transposed(s, L, rdiag, L[s], x)
         out = np.int64(0)
         step = HUGE
@@ -108,21 +111,27 @@ def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
 def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     """Solve one row from the best vertex; give the support size and whether it converged.
 
-    P, z: out, the support and its weights. The other arrays are scratch.
+    P, z: out, the support and its weights. The other arrays are scratch. The number of steps is in
+    proportion to m at most. A row whose numbers are too large, or none, keeps its best vertex.
     """
     m = b.shape[0]
     bmax = 0.0
     for j in range(m):
         g[j] = 0.5 * G[j, j] - b[j]
         bmax = max(bmax, abs(b[j]))
-    tol = TOLERANCE * (bmax + gmax)
     j = first_at_minimum(g)
+    first = j
+    tol = TOLERANCE * (bmax + gmax)
     s = np.int64(0)
     for _ in range(20 * m + 100):
         s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
+        if s == 0 or s > m:
+            break
         stalled = False
         while True:
             mu = minimise_on_support(s, L, rdiag, y, w, x)
+            if s == 1:
+                x[0] = 1.0  # far from all anchors, rounding would leave nothing of it
             out = np.int64(-1)
             step = 1.0
             for i in range(s):
@@ -145,6 +154,13 @@ def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
         j = first_at_minimum(g)
         if g[j] >= mu - tol:
             return s, True
+        if not abs(mu) < HUGE:
+            s = np.int64(0)
+            break
+    if s == 0 or s > m:
+        P[0] = first
+        z[0] = 1.0
+        s = np.int64(1)
     return s, False
 
 

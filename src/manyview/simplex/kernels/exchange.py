@@ -101,7 +101,7 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
     fewest = b.shape[0] + 1
     idle = 0
     for _ in range(_MAX_STEPS):
-        if not factor(G, P, sound, s, L, rdiag):
+        if s > b.shape[0] or not factor(G, P, sound, s, L, rdiag):
             return -1
         _carry(L, rdiag, b, P, sound, s, y, w)
         mu = minimise_on_support(s, L, rdiag, y, w, x)

@@ -1,4 +1,4 @@
-"""The problem of a row over its few nearest anchors: chosen by a scan, solved by the active set."""
+"""The problem of a row over its few nearest anchors: chosen by a scan, then solved by the active set."""
 
 import numpy as np
 

@@ -1,0 +1,163 @@
+"""Efficient one-pass multi-view subspace clustering with consensus anchors (EOMSC-CA)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.baselines.rowwise import RowwiseBaseline
+from manyview.baselines.steps.bipartite_components import anchor_components, solve_components
+from manyview.baselines.steps.projections import simplex_rows
+from manyview.baselines.steps.shared_anchors import (
+    INITS,
+    SharedAnchors,
+    choose_start,
+    count_anchors,
+    fit_scalers,
+    has_settled,
+    scale_views,
+    start_weights,
+)
+from manyview.checks import check_count, check_number, check_option
+from manyview.stages.rows import ScaledRows
+from manyview.views.container import Views
+
+FloatArray = npt.NDArray[np.float64]
+
+_CUT_WEIGHT = 0.1  # of the connectivity term in the objective that decides when to stop
+
+
+class EOMSC(RowwiseBaseline):
+    r"""Shared anchors whose graph with the rows falls into exactly k parts, which are the clusters.
+
+    The problem of FPMVS-CAG (see :class:`SMVSC`), with the constraint that the bipartite graph Z
+    between rows and anchors has k connected components. There is no k-means: a row belongs to the
+    component whose anchors it uses most [1]_. Columns are standardised first. Time and memory are
+    linear in the number of rows. Look at ``component_sizes_``: one giant component, and a few rows in
+    each other, is how the method fails.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number k of clusters.
+    n_anchors : int, optional
+        Number m of anchors; twice the clusters by default. The authors choose from k to 7k with labels.
+    n_dimensions : int, optional
+        l, the dimension of the space that views share; as many as anchors by default.
+    init : {"random", "first"}, default "random"
+        Rows that anchors start from: drawn at random, or the first of the file as in the authors'
+        program. Public files are sorted by class, so "first" uses the labels in a roundabout way.
+    max_iter : int, default 51
+        Most sweeps.
+    tol : float, default 1e-4
+        Stop when the objective changes by less than this share of itself.
+    random_state : None, int, RandomState or Generator
+        Draws the start; an int gives the same labels every time.
+    verbose : int, default 0
+        Log progress at level INFO instead of DEBUG.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    component_sizes_ : list of int
+        Rows of each connected component, largest first: k of them, unless it warned.
+    weights_ : ndarray of shape (n, m)
+        Z: each row's weights over the anchors.
+    view_weights_ : ndarray of shape (v,)
+        alpha; its sum is one.
+    n_iter_ : int
+        Number of sweeps.
+
+    References
+    ----------
+    .. [1] S. Liu, S. Wang, P. Zhang, K. Xu, X. Liu, C. Zhang, F. Gao, "Efficient one-pass multi-view
+       subspace clustering with consensus anchors", AAAI 2022.
+
+    Examples
+    --------
+    >>> from manyview import datasets
+    >>> from manyview.baselines import EOMSC
+    >>> views = datasets.make_views(90, 3, (6, 9), separation=9.0, random_state=0)
+    >>> model = EOMSC(n_clusters=3, random_state=0).fit(views)
+    >>> bool((model.predict(views) == model.labels_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_anchors: int | None = None,
+        n_dimensions: int | None = None,
+        init: str = "random",
+        max_iter: int = 51,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_anchors = n_anchors
+        self.n_dimensions = n_dimensions
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_option("init", self.init, INITS)
+        check_count("max_iter", self.max_iter)
+        check_number("tol", self.tol, least=0)
+        if self.n_dimensions is not None:
+            check_count("n_dimensions", self.n_dimensions)
+
+    def _learn(self, views: Views, rng: np.random.Generator) -> None:
+        k, n = self.n_clusters, views.n_rows
+        default = min(2 * k, n)
+        m = default if self.n_anchors is None else count_anchors(self.n_anchors, k, n)
+        self._scalers = fit_scalers(views, standardise=True)
+        rows = scale_views(views, self._scalers)
+        start = start_weights(n, choose_start(n, m, self.init, rng))
+        shared = SharedAnchors.start(views.n_features, self.n_dimensions or m, m)
+        objective: list[float] = []
+        Z = start
+        while len(objective) < self.max_iter and not has_settled(objective, self.tol):
+            shared = shared.turned(rows, Z)
+            projections = shared.projections(rows)
+            found = solve_components(shared.weigh(projections), shared.masses(rows), start, k)
+            Z, fitted = found.weights, shared
+            residuals = shared.residuals(rows, Z, projections)
+            shared = shared.reweighted(residuals, 0.5)
+            objective.append(float(shared.weights**2 @ residuals) + _CUT_WEIGHT * found.cut)
+            self._log("EOMSC: sweep %d, objective %g", len(objective), objective[-1])
+        self._shared, self.weights_ = fitted, Z
+        self._component_of, self.component_sizes_ = anchor_components(Z, k)
+        self.view_weights_, self.n_iter_ = fitted.weights, len(objective)
+        self._warn(has_settled(objective, self.tol))
+
+    def _warn(self, is_settled: bool) -> None:
+        found = len(self.component_sizes_)
+        if found != self.n_clusters:
+            self._warn_unsettled(
+                f"EOMSC found {found} components instead of {self.n_clusters}; the largest count. Try "
+                "another n_anchors or random_state."
+            )
+        elif not is_settled:
+            self._warn_unsettled(
+                f"EOMSC stopped at max_iter={self.max_iter} before its objective settled. Raise "
+                f"max_iter or tol={self.tol:g}."
+            )
+
+    def _label(self, views: Views) -> npt.NDArray[np.int32]:
+        Z = self._weigh(scale_views(views, self._scalers))
+        shares = Z @ (self._component_of[:, None] == np.arange(self.n_clusters))
+        return np.asarray(shares.argmax(axis=1), np.int32)
+
+    def _weigh(self, rows: Sequence[ScaledRows]) -> FloatArray:
+        """Each row's weights over the anchors, from the row alone."""
+        B = self._shared.weigh(self._shared.projections(rows))
+        return simplex_rows(B / self._shared.masses(rows), B > 0)

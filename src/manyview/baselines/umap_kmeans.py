@@ -1,0 +1,119 @@
+"""k-means on a UMAP map of all views side by side; needs the optional package umap-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
+
+from manyview.baselines.base import Baseline
+from manyview.baselines.steps.scaling import SCALINGS, scale_and_join
+from manyview.checks import check_count, check_number, check_option
+from manyview.views.container import Views
+
+
+class UMAPKMeans(Baseline):
+    """k-means on a low-dimensional map made by UMAP, as its documentation advises for clustering.
+
+    Views are scaled, given the same energy and put side by side. Neighbours are found exactly, so
+    labels do not depend on the luck of an approximate search; that takes time that grows with the
+    square of the rows. Needs ``pip install 'manyview[umap]'`` [1]_.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number of clusters.
+    n_components : int, default 2
+        Dimensions of the map.
+    n_neighbors : int, default 30
+        Neighbours of a row that the map keeps near; one less than rows if there are fewer.
+    min_dist : float, default 0.0
+        How near rows may lie on the map; 0 suits clustering.
+    scaling : {None, "standard", "unit"}, default "standard"
+        What is done to each view first: nothing; each column divided by its standard deviation; or
+        each row scaled to unit length.
+    n_init : int, default 10
+        Restarts of k-means, of which the best is kept.
+    random_state : None, int, RandomState or Generator
+        Starts the map and k-means; an int gives the same labels every time.
+    verbose : int, default 0
+        Log progress at level INFO instead of DEBUG.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32 of shape (n,)
+        Cluster of each row.
+    embedding_ : ndarray of shape (n, n_components)
+        The map.
+    n_iter_ : int
+        Always 1.
+
+    References
+    ----------
+    .. [1] L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for
+       dimension reduction", arXiv 1802.03426.
+    """
+
+    _least_rows: ClassVar[int] = 5
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int = 2,
+        n_neighbors: int = 30,
+        min_dist: float = 0.0,
+        scaling: str | None = "standard",
+        n_init: int = 10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.min_dist = min_dist
+        self.scaling = scaling
+        self.n_init = n_init
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_option("scaling", self.scaling, SCALINGS)
+        check_number("min_dist", self.min_dist, least=0)
+        check_count("n_neighbors", self.n_neighbors, least=2)
+        for name in ("n_components", "n_init"):
+            check_count(name, getattr(self, name))
+
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
+        X = scale_and_join(views.arrays, self.scaling)
+        self.embedding_ = self._map(X, int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
+        model = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
+        self.labels_ = model.fit_predict(self.embedding_).astype(np.int32)
+        self.n_iter_ = 1
+
+    def _map(self, X: Any, seed: int) -> Any:
+        try:
+            from umap import UMAP
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "UMAPKMeans needs the package umap-learn: pip install 'manyview[umap]'."
+            ) from error
+        n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
+        distances, near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X)
+        mapper = UMAP(
+            n_components=self.n_components,
+            n_neighbors=n_neighbors,
+            min_dist=self.min_dist,
+            precomputed_knn=(near, distances),
+            init="spectral" if X.shape[0] > 2 * self.n_components + 2 else "random",
+            random_state=seed,
+            n_jobs=1,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what umap says of its own arguments
+            return mapper.fit_transform(sparse.csr_matrix(X) if sparse.issparse(X) else X)

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from manyview import Views, datasets
+from manyview.baselines import IMVCCBG
+from manyview.metrics import accuracy
+
+
+@pytest.fixture(scope="module")
+def views():
+    made = datasets.make_views(150, 3, (8, 10), separation=9.0, random_state=0)
+    present = np.random.default_rng(0).random((150, 2)) > 0.3
+    present[~present.any(axis=1), 0] = True
+    return Views(made, present=present)
+
+
+def test_clusters_are_found_from_the_views_that_samples_have(views):
+    model = IMVCCBG(3, random_state=0).fit(views)
+    assert accuracy(views.target, model.labels_) > 0.8
+    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
+
+
+def test_what_stands_in_missing_rows_does_not_matter(views):
+    filled = [np.where(np.isnan(X), 1e6, X) for X in map(np.asarray, views.arrays)]
+    again = Views(filled, present=views.present)
+    np.testing.assert_array_equal(
+        IMVCCBG(3, random_state=0).fit_predict(views), IMVCCBG(3, random_state=0).fit_predict(again)
+    )
+
+
+def test_features_enter_as_they_are(views):
+    moved = Views([np.asarray(X) * 5 for X in views.arrays])
+    raw, scaled = (IMVCCBG(3, random_state=0).fit(each).objective_[-1] for each in (views, moved))
+    assert scaled > 5 * raw
