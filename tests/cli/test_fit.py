@@ -23,7 +23,7 @@ def read_labels(path):
 
 def test_three_formats_in_different_order_give_the_groups(fitted):
     header, *rows = read_labels(fitted / "labels.csv")
-    assert header == ["id", "cluster"]
+    assert header == ["id", "cluster", "confidence"]
     assert [row[0] for row in rows] == [f"s{i:02d}" for i in range(N)]
     assert len({(i % K, row[1]) for i, row in enumerate(rows)}) == K
     summary = json.loads((fitted / "summary.json").read_text())["fit"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FILES = {
     "report.html": "the report: open this first",
-    "labels.csv": "id and cluster of every row",
+    "labels.csv": "id, cluster and confidence of every row",
     "labels.npy": "the clusters as an array",
     "embedding.npy": "where each row lies in the embedding",
     "model.mv": "the model, for manyview predict",
@@ -257,7 +257,10 @@ class _Job:
             (self.folder / name).unlink(missing_ok=True)
         self.is_writing = True
         for name in ("labels.csv", "labels.npy"):
-            results.write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
+            results.write_labels(
+                self.folder / name, model.labels_, data.ids, self.inputs.id_column,
+                confidence=model.confidence_,
+            )  # fmt: skip
         results.write_array(self.folder / "embedding.npy", model.embedding_)
         with whole_file(self.folder / "model.mv") as path:
             model.save(path)

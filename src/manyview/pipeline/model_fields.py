@@ -168,6 +168,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
 
 FITTED: Mapping[str, Kind] = {
     "labels_": WHOLE,
+    "confidence_": floats(1),
     "inertia_": NUMBER_FROM_0,
     "n_iter_": COUNT,
     "view_weights_": floats(1),
@@ -225,6 +226,9 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
         raise ValueError(f"labels_ are not all from 0 to {n_clusters - 1}")
     if labels is not None and ids is not None and len(ids) != len(labels):
         raise ValueError(f"there are {len(ids)} ids but {len(labels)} labels")
+    confidence = fitted.get("confidence_")
+    if labels is not None and confidence is not None and len(confidence) != len(labels):
+        raise ValueError("confidence_ is not one number a label")
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
     for name in ("view_weights_", "feature_names_per_view_", "encodings_"):

@@ -28,7 +28,14 @@ import manyview
 from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.model_fields import check, check_fitted, floats, make_record
+from manyview.pipeline.model_fields import (
+    POSITIVE,
+    check,
+    check_fitted,
+    floats,
+    make_record,
+    optional,
+)
 from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
@@ -66,6 +73,7 @@ def write_model(
                 "graphs": [asdict(graph) for graph in model.graphs],
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
+                "sharpness": model.sharpness,
             },
             arrays,
         ),
@@ -215,7 +223,9 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         parts = {"transforms": tuple(content["transforms"]), "row_norm": content["row_norm"]}
         embedding = make_record(Embedding, parts)
         centers = centers / np.sqrt(len(embedding.transforms))
-    return FittedModel(scalers, graphs, embedding, centers)
+    sharpness = content.get("sharpness")
+    check(sharpness, optional(POSITIVE), "the sharpness")
+    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness)
 
 
 def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
