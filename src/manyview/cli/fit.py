@@ -15,13 +15,13 @@ import click
 
 from manyview.cli import how_to_install, options, results
 from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
-from manyview.cli.inputs import Inputs, input_options, memory_for_views, whole_text
+from manyview.cli.inputs import Inputs, input_options, likely_ids, memory_for_views, whole_text
 from manyview.cli.staging import replacing, writing
 from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
-    from manyview import LMVSC
+    from manyview import LMVSC, Views
     from manyview.cli.display import StageBars
     from manyview.views.files import Assembled
 
@@ -37,7 +37,8 @@ FILES = {
 
 _KEYS = (
     "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
-    "transpose", "join", "seed", "report", "engine", "memory_limit", "parameters",
+    "encode", "keep", "categories", "transpose", "join", "seed", "report", "engine",
+    "memory_limit", "parameters",
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 
@@ -76,7 +77,14 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
     if "views" in content:
         texts = _texts(content.pop("views"), path)
         content["texts"] = [whole_text(text, path.parent) for text in texts]
-    for name in ("columns", "drop", "transpose", "texts"):  # flags that are repeated
+    for name in (
+        "columns",
+        "drop",
+        "encode",
+        "keep",
+        "transpose",
+        "texts",
+    ):  # flags that are repeated
         if name in content:
             value = content.pop(name)
             found[name] = list(map(str, value)) if isinstance(value, list) else [str(value)]
@@ -110,7 +118,7 @@ def _texts(views: Any, path: Path) -> list[str]:
 @click.command(
     name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
 )
-@input_options(labels=True)
+@input_options(is_new=True)
 @options.clusters_option("Number of clusters, or auto to choose it.")
 @options.output_option("FOLDER", "Where results go.")
 @click.option(
@@ -221,6 +229,7 @@ class _Job:
             )
         model = LMVSC(
             self.n_clusters,
+            categories=self._categories(data.views),
             random_state=current().seed,
             engine=Watched(engine, bars),
             **self.parameters,
@@ -237,6 +246,11 @@ class _Job:
             model.fit(data.views)
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model
+
+    def _categories(self, views: Views) -> dict[str, str]:
+        """What was asked of columns; likely ids were told of, and are used all the same."""
+        asked = self.inputs.treatment
+        return {**dict.fromkeys((c for _, c in likely_ids(views, asked)), "keep"), **asked}
 
     def _write(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Write all but the report, in the place of what an earlier run left."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(name="predict", short_help="Sort new rows into the clusters of a model.")
 @click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-@input_options(labels=False)
+@input_options(is_new=False)
 @output_option("FILE", "Where the clusters go: .csv (with ids) or .npy. Printed as CSV by default.")
 @force_option("Replace FILE if it is there.")
 @shared_options("quiet", "verbose", "as_json")
