@@ -16,19 +16,19 @@ import click
 
 from manyview.cli import how_to_install, options, results
 from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
-from manyview.cli.inputs import Inputs, input_options, memory_for_views, whole_text
+from manyview.cli.inputs import Inputs, input_options, likely_ids, memory_for_views, whole_text
 from manyview.machine import whole_file
 from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
-    from manyview import LMVSC
+    from manyview import LMVSC, Views
     from manyview.cli.display import StageBars
     from manyview.views.files import Assembled
 
 FILES = {
     "report.html": "the report: open this first",
-    "labels.csv": "id and cluster of every row",
+    "labels.csv": "id, cluster and confidence of every row",
     "labels.npy": "the clusters as an array",
     "embedding.npy": "where each row lies in the embedding",
     "model.mv": "the model, for manyview predict",
@@ -38,7 +38,8 @@ FILES = {
 
 _KEYS = (
     "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
-    "transpose", "join", "seed", "report", "engine", "memory_limit", "parameters",
+    "encode", "keep", "categories", "transpose", "join", "seed", "report", "engine",
+    "memory_limit", "parameters",
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 
@@ -77,7 +78,14 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
     if "views" in content:
         texts = _texts(content.pop("views"), path)
         content["texts"] = [whole_text(text, path.parent) for text in texts]
-    for name in ("columns", "drop", "transpose", "texts"):  # flags that are repeated
+    for name in (
+        "columns",
+        "drop",
+        "encode",
+        "keep",
+        "transpose",
+        "texts",
+    ):  # flags that are repeated
         if name in content:
             value = content.pop(name)
             found[name] = list(map(str, value)) if isinstance(value, list) else [str(value)]
@@ -111,7 +119,7 @@ def _texts(views: Any, path: Path) -> list[str]:
 @click.command(
     name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
 )
-@input_options(labels=True)
+@input_options(is_new=True)
 @options.clusters_option("Number of clusters, or auto to choose it.")
 @options.output_option("FOLDER", "Where results go.")
 @click.option(
@@ -219,6 +227,7 @@ class _Job:
             )
         model = LMVSC(
             self.n_clusters,
+            categories=self._categories(data.views),
             random_state=current().seed,
             engine=Watched(engine, bars),
             **self.parameters,
@@ -237,13 +246,21 @@ class _Job:
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model
 
+    def _categories(self, views: Views) -> dict[str, str]:
+        """What was asked of columns; likely ids were told of, and are used all the same."""
+        asked = self.inputs.treatment
+        return {**dict.fromkeys((c for _, c in likely_ids(views, asked)), "keep"), **asked}
+
     def _write(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Write all but the report. What an earlier run left is removed first."""
         for name in FILES:
             (self.folder / name).unlink(missing_ok=True)
         self.is_writing = True
         for name in ("labels.csv", "labels.npy"):
-            results.write_labels(self.folder / name, model.labels_, data.ids, self.inputs.id_column)
+            results.write_labels(
+                self.folder / name, model.labels_, data.ids, self.inputs.id_column,
+                confidence=model.confidence_,
+            )  # fmt: skip
         results.write_array(self.folder / "embedding.npy", model.embedding_)
         with whole_file(self.folder / "model.mv") as path:
             model.save(path)

@@ -34,9 +34,26 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Make view NAME of these columns (or patterns, as px_*) of one table. Repeat.",
     },
     "--drop": {
-        "metavar": "COLUMN",
+        "metavar": "A,B,...",
         "multiple": True,
-        "help": "Column (or pattern) of tables that is no feature. Repeat.",
+        "help": "Columns (or patterns) of tables that are no features. Repeat.",
+    },
+    "--encode": {
+        "metavar": "A,B,...",
+        "multiple": True,
+        "help": "Columns (or patterns) that are categories, also if they are numbers. Repeat.",
+    },
+    "--keep": {
+        "metavar": "A,B,...",
+        "multiple": True,
+        "help": "Columns (or patterns) to use even if they look like ids or free text. Repeat.",
+    },
+    "--categories": {
+        "type": click.Choice(["auto", "strict", "refuse"]),
+        "default": "auto",
+        "show_default": True,
+        "help": "Columns that are no numbers: encode them, leaving out ids, free text and constants "
+        "(auto); refuse what would be left out (strict); or refuse all of them.",
     },
     "--transpose": {
         "metavar": "NAME",
@@ -53,12 +70,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def input_options(*, labels: bool) -> Callable[[F], F]:
-    """Add VIEW... and the options about files to a command; ``--labels`` where they are of use."""
+_OF_NEW_DATA = ("--labels", "--encode", "--keep", "--categories")  # else as in the fit
+
+
+def input_options(*, is_new: bool) -> Callable[[F], F]:
+    """Add VIEW... and the options about files to a command; not all are of use for a model's rows."""
 
     def add(command: F) -> F:
         for name, kind in reversed(_OPTIONS.items()):
-            if labels or name != "--labels":
+            if is_new or name not in _OF_NEW_DATA:
                 command = click.option(name, **kind)(command)
         return click.argument("texts", metavar="VIEW...", nargs=-1)(command)
 
@@ -75,8 +95,17 @@ class Inputs:
     label_column: str | None = None
     columns: dict[str, list[str]] | None = None
     drop: tuple[str, ...] = ()
+    encode: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categories: str = "auto"
     transpose: tuple[str, ...] = ()
     join: str = "exact"
+
+    @property
+    def treatment(self) -> dict[str, str]:
+        """What LMVSC's ``categories`` is."""
+        asked = {**dict.fromkeys(self.keep, "keep"), **dict.fromkeys(self.encode, "encode")}
+        return {**asked, "*": self.categories}
 
     @classmethod
     def take(cls, options: dict[str, Any]) -> Inputs:
@@ -85,13 +114,25 @@ class Inputs:
         taken = {name: options.pop(name) for name in names}
         if not taken["texts"]:
             raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
+        for name in _LISTS:
+            if name in taken:
+                taken[name] = tuple(part for text in taken[name] for part in split_names(text))
         return cls(**{**taken, "columns": parse_columns(taken["columns"]) or None})
 
     def read(self, *, memory_limit: int | None = None) -> Assembled:
-        """Read the files; say what was taken as rows."""
+        """Read the files; say what was taken as rows, and what becomes of columns without numbers."""
+        from manyview.views.encoding import refuse_unknown
         from manyview.views.files import read_views
 
-        return _said(read_views(**vars(self), memory_limit=memory_limit, vocabulary=_words()))
+        asked = {n: v for n, v in vars(self).items() if n not in ("encode", "keep", "categories")}
+        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=_words()))
+        for name in ("encode", "keep"):
+            refuse_unknown(data.views.parts().values(), getattr(self, name), name)
+        views = data.views.encoded(self.treatment)
+        notes = _notes_on_columns(views, self.treatment)
+        for note in notes:
+            say(note)
+        return replace(data, views=views, notes=(*data.notes, *notes))
 
     def read_like(self, model: LMVSC, fitted: Inputs | None) -> Assembled:
         """Read new rows of a model's views: by name, or in the model's order.
@@ -143,7 +184,7 @@ class Inputs:
         return replace(
             request,
             n_features=int(model.n_features_per_view_[number]),
-            features=None if self.columns else model.feature_names_per_view_[number],
+            features=None if self.columns else _fitted_columns(model, number),
         )
 
     def record(self) -> dict[str, Any]:
@@ -156,8 +197,52 @@ class Inputs:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Inputs:
         """What :meth:`record` recorded."""
-        lists = {name: tuple(record[name]) for name in ("texts", "drop", "transpose")}
+        lists = {n: tuple(record.get(n, ())) for n in ("texts", "transpose", *_LISTS)}
         return cls(**{**record, **lists})
+
+
+_LISTS = ("drop", "encode", "keep")
+
+
+def split_names(text: str) -> list[str]:
+    """Names with commas between, without those that are empty.
+
+    Examples
+    --------
+    >>> split_names("a, b,c")
+    ['a', 'b', 'c']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def likely_ids(views: Views, categories: dict[str, str]) -> list[tuple[str, str]]:
+    """View and column of numbers that are likely ids, and that nothing was said about."""
+    from manyview.views import encoding
+    from manyview.views.kinds import Treatment
+
+    treatment = Treatment.of(categories)
+    return [
+        (name, column)
+        for name, part in views.parts().items()
+        for column in encoding.likely_ids(part, treatment)
+    ]
+
+
+def _notes_on_columns(views: Views, categories: dict[str, str]) -> list[str]:
+    encodings = zip(views.names, views.encodings, strict=True)
+    notes = [encoding.note(name) for name, encoding in encodings if encoding is not None]
+    return notes + [
+        f"Column {column!r} of {name!r} holds whole numbers in order, none twice: likely an id. Name it "
+        "with --id-column, leave it out with --drop, or say --keep."
+        for name, column in likely_ids(views, categories)
+    ]
+
+
+def _fitted_columns(model: LMVSC, view: int) -> Sequence[str] | None:
+    """Names of the columns of a file that a view of the model was fitted to."""
+    encoding = model.encodings_[view]
+    columns: Sequence[str] | None = model.feature_names_per_view_[view]
+    return columns if encoding is None else encoding.used
 
 
 def _said(data: Assembled) -> Assembled:
@@ -200,8 +285,9 @@ def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
         say(f"Views are taken in the model's order: {pairs}.")
         parts = dict(zip(fitted, parts.values(), strict=True))
     widths = model.n_features_per_view_
-    for name, columns, width in zip(fitted, model.feature_names_per_view_, widths, strict=True):
-        if name not in parts:
+    each = zip(fitted, model.feature_names_per_view_, widths, model.encodings_, strict=True)
+    for name, columns, width, encoding in each:
+        if name not in parts or encoding is not None:
             continue
         found, n_columns = parts[name].columns, parts[name].rows.shape[1]
         if columns is not None and found is not None and set(columns) < set(found):
@@ -238,7 +324,7 @@ def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
             raise click.BadParameter(
                 f"{text!r} is not NAME=COLUMN,COLUMN,...", param_hint="'--columns'"
             )
-        found.setdefault(name, []).extend(part.strip() for part in columns.split(","))
+        found.setdefault(name, []).extend(split_names(columns))
     return found
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(name="predict", short_help="Sort new rows into the clusters of a model.")
 @click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-@input_options(labels=False)
+@input_options(is_new=False)
 @output_option("FILE", "Where the clusters go: .csv (with ids) or .npy. Printed as CSV by default.")
 @force_option("Replace FILE if it is there.")
 @shared_options("quiet", "verbose", "as_json")
@@ -44,11 +44,14 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
             data = inputs.read_like(estimator, fitted)
         estimator.engine = Watched("auto", bars)
         with remarks():
-            labels = estimator.predict(data.views)
+            if estimator.model_.sharpness is None:  # of an earlier version
+                labels, confidence = estimator.predict(data.views), None
+            else:
+                labels, confidence = estimator.predict_with_confidence(data.views)
     id_column = inputs.id_column or (fitted.id_column if fitted else None)
     if output is not None:
-        write_labels(output, labels, data.ids, id_column)
-    _print(output, labels, data.ids, id_column)
+        write_labels(output, labels, data.ids, id_column, confidence=confidence)
+    _print(output, labels, data.ids, id_column, confidence=confidence)
 
 
 def _load(path: Path) -> tuple[LMVSC, Inputs | None]:
@@ -66,7 +69,9 @@ def _load(path: Path) -> tuple[LMVSC, Inputs | None]:
         return model, None
 
 
-def _print(output: Path | None, labels: Any, ids: Any, id_column: str | None) -> None:
+def _print(
+    output: Path | None, labels: Any, ids: Any, id_column: str | None, *, confidence: Any
+) -> None:
     import numpy as np
 
     from manyview.sources import as_ids
@@ -75,12 +80,13 @@ def _print(output: Path | None, labels: Any, ids: Any, id_column: str | None) ->
     facts: dict[str, Any] = {"n_rows": len(labels), "cluster_sizes": counts}
     if output is None and current().as_json:
         facts["labels"] = np.asarray(labels).tolist()
+        facts["confidence"] = None if confidence is None else np.asarray(confidence).tolist()
         named = ids if ids is None or ids.dtype.kind in "iu" else as_ids(ids)
         facts["ids"] = None if named is None else named.tolist()
 
     def show() -> None:
         if output is None:
-            write_label_lines(sys.stdout, labels, ids, id_column)
+            write_label_lines(sys.stdout, labels, ids, id_column, confidence=confidence)
         else:
             say(f"{len(labels)} rows in {len(counts)} clusters, written to {output}")
 

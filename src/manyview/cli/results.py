@@ -116,23 +116,33 @@ def write_array(path: Path, array: Any) -> None:
         np.save(file, array)
 
 
-def write_labels(path: Path, labels: Any, ids: Any, id_column: str | None) -> None:
+def write_labels(
+    path: Path, labels: Any, ids: Any, id_column: str | None, *, confidence: Any = None
+) -> None:
     """Write the clusters as an array (.npy), or with the ids or numbers of the rows (.csv)."""
     if path.suffix == ".npy":
         write_array(path, labels)
         return
     with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
-        write_label_lines(file, labels, ids, id_column)
+        write_label_lines(file, labels, ids, id_column, confidence=confidence)
 
 
-def write_label_lines(file: Any, labels: Any, ids: Any, id_column: str | None) -> None:
-    """Write lines with the id (or the number) and the cluster of every row."""
+def write_label_lines(
+    file: Any, labels: Any, ids: Any, id_column: str | None, *, confidence: Any = None
+) -> None:
+    """Write lines with the id (or the number) and the cluster of every row, and how probable it is.
+
+    Models of earlier versions do not know the last.
+    """
     from manyview.sources import as_ids
 
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["row" if ids is None else id_column or "id", "cluster"])
     names = range(len(labels)) if ids is None else as_ids(ids)  # as they will be compared
-    writer.writerows(zip(names, labels, strict=True))
+    columns = {"row" if ids is None else id_column or "id": names, "cluster": labels}
+    if confidence is not None:
+        columns["confidence"] = (f"{value:.4f}" for value in confidence)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
 
 
 def describe_views(views: Any) -> str:

@@ -27,8 +27,9 @@ from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
-KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
+KINDS = ("standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", None)
 
+_BY_RANK = ("normal-scores", "mixed")
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
@@ -57,7 +58,7 @@ class Scaler:
         tables = () if self.quantiles is None else (self.quantiles.values, self.quantiles.scores)
         if d == 0 or len(self.scale) != d or any(len(table) != d for table in tables):
             raise ValueError(f"the scaling of view {self.name!r} does not fit its {d} columns")
-        if (self.kind == "normal-scores") != bool(tables) or len({t.shape for t in tables}) > 1:
+        if (self.kind in _BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
             raise ValueError(f"the quantiles of view {self.name!r} do not fit its scaling")
         if self.axes is not None:
             shape, variances = self.axes.directions.shape, self.axes.variances
@@ -76,7 +77,7 @@ class Scaler:
     @property
     def is_like_text(self) -> bool:
         """Whether nearly all is zero: every row has columns that few others have."""
-        return self.zero_share > _NEARLY_ALL
+        return self.zero_share > _NEARLY_ALL and self.kind != "mixed"
 
     @property
     def is_linear(self) -> bool:
@@ -154,7 +155,7 @@ def fit_scaler(
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
     "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
-    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and
+    principal axes; "auto" is 50, but none of views that are like text, mixed or not scaled. ``name`` and
     ``numbers`` (n,), those of the sampled rows, are for error messages.
 
     Examples
@@ -169,7 +170,7 @@ def fit_scaler(
         kind, why = choose_kind(sample, zero_share)
     mapping = _Mapping(
         kind,
-        sample_quantiles(sample) if kind == "normal-scores" else None,
+        sample_quantiles(sample, keep_flags=kind == "mixed") if kind in _BY_RANK else None,
         smallest_share(sample) if kind == "clr" else 1.0,
     )
     mean, variance = _mapped_moments(sample, mapping)
@@ -187,7 +188,7 @@ def fit_scaler(
         name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
     )
     if n_axes == "auto":
-        n_axes = None if scaler.is_like_text or kind is None else _AUTO_AXES
+        n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
         return scaler
     n_axes = int(n_axes)
@@ -346,7 +347,7 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
     if mapping.kind in ("standard", "energy", None):
         return block  # type: ignore[no-any-return]
     values = np.asarray(block, dtype=np.float64)
-    if mapping.kind == "normal-scores":
+    if mapping.kind in _BY_RANK:
         assert mapping.quantiles is not None
         return mapping.quantiles.scores_of(values)
     if mapping.kind in ("log", "clr"):
@@ -394,7 +395,7 @@ def _map_sparse(
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
         data = data / np.where(lengths > 0, lengths, 1.0)[rows]
-    if kind == "normal-scores":
+    if kind in _BY_RANK:
         assert quantiles is not None
         level = quantiles.scores_of(np.zeros((1, block.shape[1])))[0]
         data = quantiles.scores_of(data, block.indices) - level[block.indices]
