@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import current, print_result, print_table, shared_options
+from manyview.cli.console import current, echo, print_result, print_table, shared_options
 
 
 @click.command(name="bench", short_help="Time fits against k-means on this machine.")
@@ -43,7 +43,7 @@ def command(rows: int) -> None:
                 lines.append({"data": name, **_measure(make(), seed)})
 
     def show() -> None:
-        click.echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
+        echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
         header = ["data", "rows", "LMVSC s", "KMeans s", "ratio", "LMVSC NMI", "KMeans NMI"]
         print_table(header, [list(line.values()) for line in lines], right=range(1, 7))
 
