@@ -30,6 +30,8 @@ _FILES = {
     "--columns": ["x", "x=", "=x", "x=nothere"],
     "--drop": ["nothere", "no*"],
     "--transpose": ["nothere"],
+    "--decimal": ["x", ".,", ""],
+    "--encoding": ["nonsense"],
     "--join": ["x", "inner,outer", ""],
 }
 _COLUMNS = {"--encode": ["nothere", "no*"], "--keep": ["nothere"], "--categories": ["x", ""]}

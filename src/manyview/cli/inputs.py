@@ -55,6 +55,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Columns that are no numbers: encode them, leaving out ids, free text and constants "
         "(auto); refuse what would be left out (strict); or refuse all of them.",
     },
+    "--decimal": {
+        "type": click.Choice([".", ","]),
+        "help": "Mark before the fraction of numbers in text; found by default.",
+    },
+    "--encoding": {"metavar": "NAME", "help": "Of text, such as cp1251; found by default."},
     "--transpose": {
         "metavar": "NAME",
         "multiple": True,
@@ -98,6 +103,8 @@ class Inputs:
     encode: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categories: str = "auto"
+    decimal: str | None = None
+    encoding: str | None = None
     transpose: tuple[str, ...] = ()
     join: str = "exact"
 
@@ -162,6 +169,8 @@ class Inputs:
             self,
             columns=fitted.columns if is_split else self.columns,
             id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
+            decimal=self.decimal or fitted.decimal,
+            encoding=self.encoding or fitted.encoding,
         )
 
     def _request(self, request: Any, place: int, model: LMVSC) -> Any:
@@ -172,6 +181,8 @@ class Inputs:
             label_column=self.label_column,
             columns=self.columns or {},
             drop=self.drop,
+            decimal=self.decimal,
+            encoding=self.encoding,
             vocabulary=_words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
@@ -350,6 +361,17 @@ def read_label_pair(
     return first, second
 
 
+def _refuse_other_order(ids: Sequence[Any], names: Sequence[str]) -> None:
+    """Refuse to match rows by their place where their ids say that they are in another order."""
+    first, second = (own.tolist() for own in ids)
+    if first != second and sorted(first) == sorted(second):
+        place = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
+        raise Failure(
+            f"rows of {names[0]} and {names[1]} are in different orders: row {place} is "
+            f"{first[place]!r} and {second[place]!r}. Leave --join order out, to match them by id."
+        )
+
+
 def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
     from manyview.views.joining import match_ids
 
@@ -360,6 +382,8 @@ def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> l
             say(text)
         pairs = zip(labels, match.places, strict=True)
         return [own if places is None else own[places] for own, places in pairs]
+    if len(ids) == len(files):
+        _refuse_other_order(ids, names)
     if len(labels[0]) != len(labels[1]):
         raise Failure(
             f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "
