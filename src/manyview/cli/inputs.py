@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -125,6 +126,17 @@ class Inputs:
             if name in taken:
                 taken[name] = tuple(part for text in taken[name] for part in split_names(text))
         return cls(**{**taken, "columns": parse_columns(taken["columns"]) or None})
+
+    def paths(self) -> list[Path]:
+        """The files that are read, of those that are there."""
+        from manyview.readers import parse
+
+        given = [*self.texts, *([] if self.labels is None else [self.labels])]
+        found = []
+        for text in given:
+            with suppress(OSError):  # said when they are read
+                found.append(parse(text).path)
+        return found
 
     def read(self, *, memory_limit: int | None = None) -> Assembled:
         """Read the files; say what was taken as rows, and what becomes of columns without numbers."""

@@ -8,7 +8,7 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -164,15 +164,7 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
-    sample, present = split_rows(sample)
-    if present is not None:
-        numbers = np.flatnonzero(present) if numbers is None else numbers[present]
-    if sample.shape[0] == 0:
-        raise InputError(
-            f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
-            "are missing, or all NaN. Leave the view out."
-        )
-    refuse_unusable(sample, name, numbers)
+    sample = usable_rows(sample, name=name, numbers=numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
@@ -203,6 +195,31 @@ def fit_scaler(
     few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
     axes = find_axes(scaler.apply(few), n_axes)
     return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
+
+
+def usable_rows(sample: Block, *, name: str, numbers: npt.NDArray[np.int64] | None = None) -> Block:
+    """The rows of a sample that are there; raises InputError if they cannot be computed with."""
+    rows, present = split_rows(sample)
+    if present is not None:
+        numbers = np.flatnonzero(present) if numbers is None else numbers[present]
+    if rows.shape[0] == 0:
+        raise InputError(
+            f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
+            "are missing, or all NaN. Leave the view out."
+        )
+    refuse_unusable(rows, name, numbers)
+    return rows
+
+
+def is_like_text(sample: Block) -> bool:
+    """Whether nearly all of a sample is zero: every row has columns that few others have.
+
+    Examples
+    --------
+    >>> is_like_text(np.eye(20)), is_like_text(np.eye(10))
+    (True, False)
+    """
+    return _zero_share(sample) > _NEARLY_ALL
 
 
 def is_mostly_binary(sample: Block) -> bool:
@@ -298,13 +315,20 @@ def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
 
 def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
     n, d = sample.shape
+    kept = (
+        [_map_dense(np.ascontiguousarray(sample), mapping)] if n <= _ROWS else None
+    )  # one block is mapped only once
+
+    def mapped() -> Iterable[npt.NDArray[Any]]:
+        return kept or (_map_dense(block, mapping) for block in _row_blocks(sample))
+
     total = np.zeros(d)
-    for block in _row_blocks(sample):
-        total += _map_dense(block, mapping).sum(axis=0, dtype=np.float64)
+    for block in mapped():
+        total += block.sum(axis=0, dtype=np.float64)
     mean = total / n
     squares = np.zeros(d)
-    for block in _row_blocks(sample):
-        centered = np.subtract(_map_dense(block, mapping), mean, dtype=np.float64)
+    for block in mapped():
+        centered = np.subtract(block, mean, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centered, centered)
     return mean, _beyond_rounding(squares / n, mean, sample, mapping)
 
@@ -330,13 +354,21 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
         values = _signed_log(values, mapping.unit)
         return values if mapping.kind == "log" else values - values.mean(axis=1, keepdims=True)
     if mapping.kind == "hellinger":
-        values = np.sign(values) * np.sqrt(np.abs(values))
+        values = _signed_root(values)
     return unit_rows(values)
 
 
 def _signed_log(values: Array, unit: float) -> Array:
     """log(1 + x / unit), and the same with a minus for values below zero."""
+    if values.size == 0 or values.min() >= 0:
+        return np.asarray(np.log1p(values / unit))
     return np.asarray(np.sign(values) * np.log1p(np.abs(values) / unit))
+
+
+def _signed_root(values: Array) -> Array:
+    if values.size == 0 or values.min() >= 0:
+        return np.asarray(np.sqrt(values))
+    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
 
 def unit_rows(rows: Array) -> Array:
@@ -358,7 +390,7 @@ def _map_sparse(
     if kind in ("log", "clr"):
         data = _signed_log(data, mapping.unit)
     if kind == "hellinger":
-        data = np.sign(data) * np.sqrt(np.abs(data))
+        data = _signed_root(data)
     if kind in ("hellinger", "unit"):
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
