@@ -27,6 +27,7 @@ KEY_WORDS = {
     "fit": "clusters in",
     "predict": "clusters",
     "evaluate": "accuracy",
+    "compare": "in the same cluster",
     "inspect": "fit -k",
     "report": ".html",
     "datasets": "digits",
