@@ -20,6 +20,7 @@ ALONE = (
     "baselines_scale",
     "successors",
     "quality",
+    "default_fit",
     "label_free",
     "single_cell",
     "incomplete",

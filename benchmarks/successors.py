@@ -5,9 +5,9 @@ python -m benchmarks.successors [--quick] [--results FOLDER]
 Published figures of SMVSC and FPMVS-CAG are the best of 50 runs of k-means, each score by itself and
 chosen with the labels, on rows sorted by class whose first ones start the fit. Lines "as published" do
 the same with ten runs; the others are what a user gets: the mean of the runs, on shuffled rows, started
-from random ones. AIMC's published figure is the best of about 60 settings that change nothing but where a
-fit ends, so it stands beside the best of 60 starts. NMI is divided by the mean of the two entropies, as
-in these papers; FastMICE's by the larger one.
+from random ones. AIMC's published figure is the best of about 60 settings that change nothing but
+where a fit ends, so it stands beside the best of 60 starts. NMI is divided by the mean of the two
+entropies, as in these papers; FastMICE's by the larger one.
 """
 
 from __future__ import annotations

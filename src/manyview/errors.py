@@ -99,6 +99,14 @@ class WriteError(RemediableError, OSError):
     """Results could not be written, as a rule because the disk is full."""
 
 
+class InUseError(OSError):
+    """Another process has locked a file: its number, and for how many seconds, if it tells."""
+
+    def __init__(self, path: object, process: int | None, seconds: float | None) -> None:
+        super().__init__(f"{path} is locked by process {process}")
+        self.process, self.seconds = process, seconds
+
+
 class MemoryLimitError(RemediableError, ValueError):
     """Blocks of rows do not fit into the memory that they may take."""
 

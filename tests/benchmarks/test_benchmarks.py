@@ -19,6 +19,8 @@ pytest.importorskip("benchmarks", reason="benchmarks are not part of the source 
 from benchmarks import (
     cost_model,
     dask_cluster,
+    default_fit,
+    default_fit_data,
     graph_stage,
     growth,
     incomplete,
@@ -145,6 +147,39 @@ def test_whole_fit_is_compared(report, views):
     lines = read_lines(report)
     assert len(lines) == 1 + len(whole_fit.applicable(300, quick=True))
     assert [line["target"] for line in lines].count("<= 2") == 1
+
+
+@pytest.mark.slow
+def test_default_fit_is_compared_with_those_who_can_handle_as_many_rows(report, monkeypatch):
+    monkeypatch.setattr(default_fit, "in_child", lambda function, *arguments: function(*arguments))
+    monkeypatch.setattr(default_fit, "NEIGHBOUR_ROWS", 100)
+    monkeypatch.setitem(
+        default_fit_data.SETS,
+        "made k=300",
+        lambda n_rows: default_fit_data.make_histograms(3, min(n_rows, 300)),
+    )
+    rivals = [default_fit.ONE, default_fit.SPECTRAL]
+    profiles = report.folder / "profiles"
+    default_fit.measure(report, ["made k=300"], rivals, repeats=1, profiles=profiles)
+    ours, *others = read_lines(report)
+    assert ours["cpu_seconds"][0] > 0 and "graph" in ours["stages"]
+    assert [line["target"] for line in others][-1] == "<= 6"
+    assert not any(default_fit.SPECTRAL in line["case"] for line in others)
+    assert (profiles / "made-k=300.prof").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("make", "n_columns"),
+    [
+        (default_fit_data.make_histograms, default_fit_data.HISTOGRAMS),
+        (default_fit_data.make_embeddings, default_fit_data.EMBEDDINGS),
+        (default_fit_data.make_texts, default_fit_data.REUTERS_COLUMNS),
+    ],
+)
+def test_made_data_has_the_shape_that_is_told(make, n_columns):
+    views = make(4, 50)
+    assert views.n_rows == 50 and tuple(views.n_features) == n_columns
+    assert len(np.unique(views.target)) == 4
 
 
 @pytest.mark.slow

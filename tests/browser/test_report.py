@@ -53,11 +53,11 @@ def test_a_report_opens_without_errors_or_requests_and_draws_its_map(report, rea
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_colours_switch_to_labels_views_and_sureness(report, read, name):
+def test_colours_switch_to_labels_views_and_confidence(report, read, name):
     reader = read(report(name)[0])
     page = reader.wait_for_map()
     options = page.locator("#colour-by option").all_inner_texts()
-    assert options[:3] == ["cluster", "sureness", "true label"]
+    assert options[:3] == ["cluster", "confidence", "true label"]
     assert len(options) == 3 + report(name)[2].n_views
     before = reader.pixels()
     for number in range(1, len(options)):

@@ -23,7 +23,7 @@ def read_labels(path):
 
 def test_three_formats_in_different_order_give_the_groups(fitted):
     header, *rows = read_labels(fitted / "labels.csv")
-    assert header == ["id", "cluster"]
+    assert header == ["id", "cluster", "confidence"]
     assert [row[0] for row in rows] == [f"s{i:02d}" for i in range(N)]
     assert len({(i % K, row[1]) for i, row in enumerate(rows)}) == K
     summary = json.loads((fitted / "summary.json").read_text())["fit"]
@@ -130,7 +130,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "colour.csv", "-k", "3"), "Missing option '-o'"),
         (("fit", "-k", "3", "-o", "x"), "Missing argument 'VIEW...'"),
         (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
-        (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
+        (("fit", "colour.csv", "-k", "3", "-o", "x", "--categories", "refuse"), "non-numeric"),
         (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
         (("fit", "plain.npy", "-k", "1000", "-o", "x"), "-k must not exceed the number of samples"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "must be a number of at least 0"),

@@ -30,8 +30,11 @@ _FILES = {
     "--columns": ["x", "x=", "=x", "x=nothere"],
     "--drop": ["nothere", "no*"],
     "--transpose": ["nothere"],
+    "--decimal": ["x", ".,", ""],
+    "--encoding": ["nonsense"],
     "--join": ["x", "inner,outer", ""],
 }
+_COLUMNS = {"--encode": ["nothere", "no*"], "--keep": ["nothere"], "--categories": ["x", ""]}
 _K = ["0", "-1", "99999", "x", "2.5", "2,3", "", "None"]
 _COUNT = ["0", "-1", "x", "2.5", "2,3", ""]
 _NUMBER = ["-1", "x", "nan", "inf", "1e400", ""]
@@ -40,6 +43,7 @@ _OUTPUT = [_FILE, f"{_FILE}/sub"]
 NONSENSE = {
     _FIT: {
         **_FILES,
+        **_COLUMNS,
         "-k": _K,
         "--labels": ["nothere.csv", "labels.csv::nothere", "plain.npy"],
         "--config": ["nothere.toml", _FILE, "new"],
@@ -68,7 +72,7 @@ NONSENSE = {
         "--labels": ["labels.csv", "short.npy"],
     },
     _PREDICT: {**_FILES, "-o": ["x.txt", *_OUTPUT]},
-    _INSPECT: {**_FILES, "-k": _K, "--labels": ["nothere.csv"]},
+    _INSPECT: {**_FILES, **_COLUMNS, "-k": _K, "--labels": ["nothere.csv"]},
     _EVALUATE: {"--id-column": ["nothere"], "--join": ["x", "outer", ""]},
     ("report", "out", "-q"): {"-o": _OUTPUT},
     ("datasets", "get", "digits", "-q"): {"-o": _OUTPUT},

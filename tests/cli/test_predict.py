@@ -25,7 +25,7 @@ def known(fitted):
 def test_the_rows_that_were_fitted_get_their_clusters(known, run, model):
     result = run("predict", model, *VIEWS, "--id-column", "id")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("id,cluster\n")
+    assert result.stdout.startswith("id,cluster,confidence\n")
     assert labels_of(result.stdout) == known
 
 
@@ -65,7 +65,7 @@ def test_a_column_that_is_missing_is_named(files, known, run):
 def test_rows_are_joined_by_the_ids_of_the_fit(known, run):
     result = run("predict", "out", *VIEWS)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("id,cluster\n")
+    assert result.stdout.startswith("id,cluster,confidence\n")
     assert labels_of(result.stdout) == known
 
 
@@ -137,7 +137,7 @@ def test_views_by_name_in_any_order(known, run):
             "the views are called shape, words, plain, but the model was fitted to colour",
         ),
         (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
-        (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv exists"),
+        (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv is read by this command"),
         (("predict", "out", *VIEWS, "-o", "colour.csv/x.csv"), "cannot make the folder colour.csv"),
     ],
 )

@@ -119,11 +119,20 @@ class TestEstimator:
         assert np.array_equal(np.asarray(model.labels_), expected.labels_)
         assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
         assert model.inertia_ == expected.inertia_
+        assert np.array_equal(np.asarray(model.confidence_), expected.confidence_)
 
     def test_predict_on_training_rows_gives_the_labels(self, fitted):
         model, views = fitted
         assert np.array_equal(np.asarray(model.predict(views)), np.asarray(model.labels_))
         assert np.array_equal(np.asarray(model.transform(views)), np.asarray(model.embedding_))
+
+    def test_probabilities_are_those_of_one_thread(self, fitted, expected, views):
+        model, placed = fitted
+        found = model.predict_proba(placed)
+        assert np.array_equal(np.asarray(found), expected.predict_proba(views))
+        few, known = model.predict_proba(placed, top=2), expected.predict_proba(views, top=2)
+        few = few.compute() if hasattr(few, "compute") else few
+        assert np.array_equal(few.toarray(), known.toarray())
 
     def test_samples_lack_the_same_views_everywhere(self, engine, views, present, expected_of_some):
         kind, options, place = engine

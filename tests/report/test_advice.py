@@ -94,7 +94,7 @@ def test_no_seed(blobs, quick_map):
 
 
 def test_rows_between_clusters(facts):
-    facts["sureness"]["unsure_share"] = 0.4
+    facts["confidence"]["unsure_share"] = 0.4
     assert "40 % of the rows lie between clusters" in titles(facts, "warning")
 
 

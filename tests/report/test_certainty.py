@@ -1,4 +1,4 @@
-"""Sureness against direct computation."""
+"""Confidence against direct computation."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ def rows():
 
 def measure(embedding, labels, centers):
     return measure_certainty(
-        embedding, labels, centers, np.bincount(labels, minlength=len(centers))
+        embedding, labels, centers, np.bincount(labels, minlength=len(centers)), sharpness=0.5
     )
 
 
-def test_distances_margin_and_sureness_are_those_of_the_two_nearest_centres(rows):
+def test_distances_and_margin_are_those_of_the_two_nearest_centres(rows):
     certainty = measure(*rows)
     embedding, _, centers = rows
     distances = np.sort(cdist(embedding, centers), axis=1)
     np.testing.assert_allclose(certainty.distance, distances[:, 0], atol=1e-7)
     np.testing.assert_allclose(certainty.margin, distances[:, 1] - distances[:, 0], atol=1e-7)
-    np.testing.assert_allclose(certainty.sureness, 1 - distances[:, 0] / distances[:, 1], atol=1e-7)
     second = np.argsort(cdist(embedding, centers), axis=1)[:, 1]
     np.testing.assert_array_equal(certainty.second, second)
 
@@ -37,12 +36,11 @@ def test_distances_margin_and_sureness_are_those_of_the_two_nearest_centres(rows
 def test_an_empty_cluster_is_nobodys_second():
     certainty = measure(np.zeros((3, 1)), np.zeros(3, dtype=int), np.array([[0.0], [0.1], [5.0]]))
     assert (certainty.second == -1).all()
-    assert (certainty.sureness == 1).all()
 
 
-def test_a_point_on_two_centres_is_not_sure():
+def test_a_point_on_two_centres_may_belong_to_either():
     certainty = measure(np.zeros((2, 1)), np.array([0, 1]), np.zeros((2, 1)))
-    np.testing.assert_array_equal(certainty.sureness, 0.0)
+    np.testing.assert_array_equal(certainty.confidence, 0.5)
 
 
 def test_typical_members_are_nearest_and_borderline_ones_least_sure(rows):
@@ -50,20 +48,20 @@ def test_typical_members_are_nearest_and_borderline_ones_least_sure(rows):
     members = np.flatnonzero(rows[1] == 2)
     facts = describe_cluster(members, certainty)
     assert facts["typical"] == sorted(members, key=lambda i: certainty.distance[i])[:5]
-    assert facts["borderline"] == sorted(members, key=lambda i: certainty.sureness[i])[:5]
-    assert facts["sureness"]["median"] == pytest.approx(
-        np.median(certainty.sureness[members]), abs=1e-4
+    assert facts["borderline"] == sorted(members, key=lambda i: certainty.confidence[i])[:5]
+    assert facts["confidence"]["median"] == pytest.approx(
+        np.median(certainty.confidence[members]), abs=1e-4
     )
     assert facts["neighbour"] == np.bincount(certainty.second[members]).argmax()
 
 
 def test_a_cluster_without_members_has_no_facts(rows):
     facts = describe_cluster(np.array([], dtype=int), measure(*rows))
-    assert facts["sureness"] is None and facts["typical"] == []
+    assert facts["confidence"] is None and facts["typical"] == []
 
 
 def test_the_histogram_counts_every_point(rows):
     certainty = measure(*rows)
     facts = describe_certainty(certainty)
     assert sum(facts["histogram"]["counts"]) == 9000
-    assert facts["unsure_share"] == pytest.approx((certainty.sureness < 0.2).mean(), abs=1e-4)
+    assert facts["unsure_share"] == pytest.approx((certainty.confidence < 0.6).mean(), abs=1e-4)

@@ -209,7 +209,7 @@ def test_a_folder_that_is_not_there(summary, tmp_path):
 def test_a_hundred_thousand_points_stay_under_twelve_megabytes(summary):
     facts = copy.deepcopy(summary)
     n, points = 100_000, facts["map"]
-    for name in ("x", "y", "cluster", "second", "sureness", "id"):
+    for name in ("x", "y", "cluster", "second", "confidence", "id"):
         points[name] = (points[name] * (n // 240 + 1))[:n]
     points["row"] = list(range(n))
     points["id"] = [f"a rather long name of a cell {i:08d}" for i in range(n)]

@@ -83,7 +83,7 @@ def test_a_model_from_a_file_is_embedded_again(fitted, summary, quick_map, tmp_p
     views, _, model = fitted
     model.save(tmp_path / "model.mv")
     facts = build_summary(load(tmp_path / "model.mv"), views)
-    assert facts["clusters"][0]["sureness"] == summary["clusters"][0]["sureness"]
+    assert facts["clusters"][0]["confidence"] == summary["clusters"][0]["confidence"]
     assert build_summary(load(tmp_path / "model.mv"))["map"] is None
 
 

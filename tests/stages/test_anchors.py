@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.stages.anchors import anchors_of_few, best_start, place_anchors
+from manyview.stages.anchors import anchors_of_few, best_start, first_of_alike, place_anchors
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
 
@@ -54,6 +54,13 @@ class TestPlacedAnchors:
         assert np.allclose(np.sort(csr, axis=0), np.sort(dense, axis=0), atol=1e-8)
 
 
+def test_first_of_alike_are_those_of_a_sorted_search():
+    rows = np.random.default_rng(0).integers(-1, 2, (200, 4)) * 1.0
+    rows[::7] *= -0.0  # of which some have a sign
+    expected = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    assert np.array_equal(first_of_alike(rows), expected)
+
+
 class TestFewWideRows:
     @pytest.fixture(params=["dense", "sparse"])
     def rows(self, request):
@@ -66,8 +73,7 @@ class TestFewWideRows:
     def test_anchors_are_those_of_sweeps_over_all_columns(self, rows):
         starts = np.arange(0, 60, 6)
         slow = place_anchors(rows[starts].dense(), partial(assign, rows))
-        last = assign(rows, slow)
-        expected = last.sums / last.counts[:, None]
+        expected = assign(rows, slow).means()
         np.testing.assert_allclose(anchors_of_few(rows, starts), expected, rtol=1e-6, atol=1e-8)
 
     def test_rows_all_alike(self):

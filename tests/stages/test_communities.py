@@ -21,6 +21,7 @@ from manyview.stages.communities import (
     leiden,
     merge_communities,
 )
+from manyview.stages.grams import RowsGram
 
 
 def modularity_of(graph, membership, resolution=1.0):
@@ -314,6 +315,11 @@ class TestAnchorGraph:
         bar = np.sort(alone, axis=1)[:, -20]
         kept = (alone > 0) & ((alone >= bar[:, None]) | (alone >= bar))
         assert np.array_equal(found, np.where(kept, np.maximum(alone, alone.T), 0.0))
+
+    def test_products_of_rows_are_made_on_the_way(self):
+        B = sparse.random_array((300, 700), density=0.01, rng=0, format="csr")
+        found, expected = anchor_graph(RowsGram(B)), anchor_graph(sparse.csr_array(B.T @ B))
+        assert abs(found - expected).max() == 0
 
     def test_dense_and_sparse_products_give_the_same_and_stay_as_they_are(self, gram):
         thin = sparse.csr_array(gram)

@@ -7,6 +7,7 @@ from scipy import sparse
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.stages import eigen
 from manyview.stages.eigen import gram_eigenvectors, leading_eigenvectors
+from manyview.stages.grams import RowsGram
 
 
 def blobs_graph(n_blobs, n_rows, rng):
@@ -94,6 +95,20 @@ class TestGram:
         gram = self.blocks(20, 10)
         first, again = (gram_eigenvectors(gram, 30)[1] for _ in range(2))
         assert np.array_equal(first, again)
+
+    @pytest.mark.parametrize("shape", [(40, 200), (150, 400), (500, 120), (150, 150)])
+    def test_graph_rows_have_the_vectors_of_their_gram_matrix(self, shape):
+        Z = sparse.random_array(shape, density=0.1, rng=1, format="csr")
+        values, vectors = gram_eigenvectors(RowsGram(Z), 6)
+        gram = (Z.T @ Z).toarray()
+        assert np.allclose(values, np.linalg.eigvalsh(gram)[::-1][:6], rtol=1e-8)
+        assert np.allclose(gram @ vectors, vectors * values, rtol=0, atol=1e-6 * values[0])
+        assert np.allclose(vectors.T @ vectors, np.eye(6), atol=1e-9)
+
+    def test_fewer_rows_than_anchors_have_no_more_vectors_than_rows(self):
+        Z = sparse.random_array((5, 2000), density=0.1, rng=1, format="csr")
+        values, vectors = gram_eigenvectors(RowsGram(Z), 9)
+        assert len(values) == 5 and vectors.shape == (2000, 5)
 
 
 @pytest.mark.parametrize("n_pieces", [5, 60, 94])

@@ -46,11 +46,14 @@ class TestAssignment:
     def test_sparse_rows_are_as_dense_rows(self, rows, leans):
         rows = np.where(np.abs(rows) < 0.5, 0.0, rows)
         offset, centers = np.linspace(-1, 1, 4), rows[:7]
-        lean = leans * rows.mean(axis=1, keepdims=True), np.ones((1, 4))
-        dense = assign(ScaledRows(rows - offset - lean[0]), centers)
+        tilts = leans * rows.mean(axis=1, keepdims=True)
+        lean = (tilts, np.ones((1, 4))) if leans else None
+        dense = assign(ScaledRows(rows - offset - tilts), centers)
         csr = assign(ScaledRows(sparse.csr_array(rows), offset, lean=lean), centers)
         assert np.array_equal(csr.counts, dense.counts)
-        assert np.allclose(csr.sums, dense.sums, rtol=1e-11, atol=1e-11)
+        assert sparse.issparse(csr.sums) == (leans == 0.0)
+        assert np.allclose(csr.means(), dense.means(), rtol=1e-11, atol=1e-11)
+        assert np.allclose((csr + csr).means(), dense.means(), rtol=1e-11, atol=1e-11)
         assert csr.inertia == pytest.approx(dense.inertia, rel=1e-11)
         assert np.allclose(csr.farthest_row, dense.farthest_row, atol=1e-13)
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
+from manyview.stages.grams import RowsGram
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -117,8 +119,10 @@ def test_agreement_equals_its_definition_on_dense_vectors(graphs):
     agreement = np.maximum(overlaps - 1 - (k - 1) ** 2 / n, 0) / (k - 1)
     np.fill_diagonal(agreement, 0)
     expected = np.minimum(1, 2 * agreement.sum(axis=1) / agreement.sum(axis=1).max())
-    weights = agreement_weights(*gram_of(graphs), k, n)
-    np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-8)
+    gram, sizes = gram_of(graphs)
+    for each in (gram, sparse.csr_array(gram), RowsGram(sparse.csr_array(np.hstack(graphs)))):
+        weights = agreement_weights(each, sizes, k, n)
+        np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-8)
 
 
 def test_a_noise_view_gets_no_weight_by_agreement():

@@ -14,7 +14,8 @@ from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import check_count, check_option
 from manyview.stages.embedding import Embedding, spectral_basis
-from manyview.stages.fusion import column_scales, fused_gram, graph_moments
+from manyview.stages.fusion import column_scales, graph_moments
+from manyview.stages.grams import fused_gram
 from manyview.stages.graph import GraphTile, side_by_side_graphs
 from manyview.views.container import Views
 

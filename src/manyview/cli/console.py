@@ -148,6 +148,7 @@ _REMEDIES = {
     "memory_limit": "Raise --memory-limit to that, or use fewer threads with --n-jobs.",
     "checkpoint": "Make room there and run the same command again to go on, or choose another "
     "folder with -o.",
+    "output": "Make room there, or choose another folder with -o. What was there before is as it was.",
     "folder": "Make room there, or set TMPDIR to another folder.",
     "missing values": "Fill in such values first, or leave out their rows or columns.",
     "other fit": "Use the same, choose another folder with -o, or remove that one to start again.",

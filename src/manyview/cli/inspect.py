@@ -15,7 +15,7 @@ from manyview.wording import bytes_in_words, seconds_in_words
 
 
 @click.command(name="inspect", short_help="Look at files before clustering them.")
-@input_options(labels=True)
+@input_options(is_new=True)
 @clusters_option("Number of clusters of the fit that is planned.", default=10, show_default=True)
 @click.option(
     "--cost/--no-cost", default=True, help="Time a fit of a few rows, to foretell the whole one."

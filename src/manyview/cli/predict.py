@@ -12,7 +12,8 @@ import click
 from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, write_label_lines, write_labels
+from manyview.cli.results import claim_file, refuse_inputs, write_label_lines, write_labels
+from manyview.cli.staging import settle
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(name="predict", short_help="Sort new rows into the clusters of a model.")
 @click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-@input_options(labels=False)
+@input_options(is_new=False)
 @output_option("FILE", "Where the clusters go: .csv (with ids) or .npy. Printed as CSV by default.")
 @force_option("Replace FILE if it is there.")
 @shared_options("quiet", "verbose", "as_json")
@@ -33,40 +34,53 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     """
     from manyview.cli.display import Watched, stage_bars
 
-    if output is not None:
-        if output.suffix not in (".csv", ".npy"):
-            raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
-        claim_file(output, force=force)
+    if output is not None and output.suffix not in (".csv", ".npy"):
+        raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
     inputs = Inputs.take(options)
+    if output is not None:
+        refuse_inputs([output], [*_files_of(model), *inputs.paths()])
+        claim_file(output, force=force)
     estimator, fitted = _load(model)
     with stage_bars() as bars:
         with bars.step("reading"):
             data = inputs.read_like(estimator, fitted)
         estimator.engine = Watched("auto", bars)
         with remarks():
-            labels = estimator.predict(data.views)
+            if estimator.model_.sharpness is None:  # of an earlier version
+                labels, confidence = estimator.predict(data.views), None
+            else:
+                labels, confidence = estimator.predict_with_confidence(data.views)
     id_column = inputs.id_column or (fitted.id_column if fitted else None)
     if output is not None:
-        write_labels(output, labels, data.ids, id_column)
-    _print(output, labels, data.ids, id_column)
+        write_labels(output, labels, data.ids, id_column, confidence=confidence)
+    _print(output, labels, data.ids, id_column, confidence=confidence)
+
+
+def _files_of(path: Path) -> list[Path]:
+    """The model's file, and the facts beside it."""
+    file = path / "model.mv" if path.is_dir() else path
+    return [file, file.with_name("summary.json")]
 
 
 def _load(path: Path) -> tuple[LMVSC, Inputs | None]:
     """The model, and how the files of its fit were read, where that is noted beside it."""
     from manyview import load
 
-    file = path / "model.mv" if path.is_dir() else path
+    file, facts_file = _files_of(path)
+    settle(file.parent)
     if not file.is_file():
         raise Failure(f"there is no model {file}.")
     model = load(file)
     try:
-        facts = json.loads((file.parent / "summary.json").read_text(encoding="utf-8"))
+        facts = json.loads(facts_file.read_text(encoding="utf-8"))
         return model, Inputs.from_record(facts["fit"]["inputs"])
     except (OSError, ValueError, KeyError, TypeError):
         return model, None
 
 
-def _print(output: Path | None, labels: Any, ids: Any, id_column: str | None) -> None:
+def _print(
+    output: Path | None, labels: Any, ids: Any, id_column: str | None, *, confidence: Any
+) -> None:
     import numpy as np
 
     from manyview.sources import as_ids
@@ -75,12 +89,13 @@ def _print(output: Path | None, labels: Any, ids: Any, id_column: str | None) ->
     facts: dict[str, Any] = {"n_rows": len(labels), "cluster_sizes": counts}
     if output is None and current().as_json:
         facts["labels"] = np.asarray(labels).tolist()
+        facts["confidence"] = None if confidence is None else np.asarray(confidence).tolist()
         named = ids if ids is None or ids.dtype.kind in "iu" else as_ids(ids)
         facts["ids"] = None if named is None else named.tolist()
 
     def show() -> None:
         if output is None:
-            write_label_lines(sys.stdout, labels, ids, id_column)
+            write_label_lines(sys.stdout, labels, ids, id_column, confidence=confidence)
         else:
             say(f"{len(labels)} rows in {len(counts)} clusters, written to {output}")
 

@@ -24,6 +24,7 @@ from manyview.stages.embedding import (
     weigh_vectors,
 )
 from manyview.stages.fusion import repeat_scales
+from manyview.stages.grams import RowsGram
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.labels import (
     Labels,
@@ -172,7 +173,7 @@ def _communities(
     sample: SampleGraph, fused: sparse.csr_array, k: int, *, seed: int
 ) -> tuple[Array, ...]:
     """What each anchor of the first repeats gives to each community of anchors, (M, k)."""
-    found = find_communities(anchor_graph(fused.T @ fused), k, seed=seed)
+    found = find_communities(anchor_graph(RowsGram(fused)), k, seed=seed)
     n_found = int(found.max()) + 1
     indicator = np.eye(n_found + 1)[found][:, :n_found]  # anchors without links, -1, give nothing
     ends = np.cumsum([len(scale) for scale in sample.scales[: sample.n_first]])

@@ -24,6 +24,7 @@ from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import Decision, decide
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
+from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
@@ -32,8 +33,8 @@ from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.sampling import choose_rows, count_sample_rows
-from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
+from manyview.stages.scaling import Scaler, usable_rows
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
 
@@ -62,6 +63,7 @@ class Result(Outcome):
 
     embedding: Any
     labels: Any
+    confidence: Any
     n_iter: int
     n_entries: Array
     n_solved: npt.NDArray[np.int64]
@@ -80,9 +82,20 @@ class GraphPlan:
     decision: Decision
     build: GraphRows
 
-    def model(self, clusters: Clusters, centers: Array) -> FittedModel:
-        """The model of rows that are embedded like this, with these centres."""
-        return FittedModel(self.scalers, self.graphs, clusters.embedding, centers, self.build)
+    def model(
+        self, clusters: Clusters, centers: Array, arrays: Sequence[Any], rows: Array
+    ) -> FittedModel:
+        """The model of rows that are embedded like this, with these centres.
+
+        ``arrays`` are views of some rows, and ``rows`` their embedding: by these it is decided how sure
+        labels are.
+        """
+        sharpness = find_sharpness(
+            arrays, rows, centers, scalers=self.scalers, view_weights=self.view_weights
+        )
+        return FittedModel(
+            self.scalers, self.graphs, clusters.embedding, centers, self.build, sharpness=sharpness
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +103,7 @@ class Clustering:
     """What graph rows were made into: a row per sample, the model's parts, and how it went."""
 
     embedding: Any
+    embedded: Rows  # the same, as the engine holds it
     labels: Any
     clusters: Clusters
     bases: tuple[Basis, ...]
@@ -127,8 +141,15 @@ def fit(
             graph, sample, moments, plan, settings,
             engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
+        with watch.stage("confidence"):
+            few = spread_evenly(len(numbers), count_rows(len(found.centers)))
+            some = found.embedded.sample_rows(numbers[few]).arrays[0]
+            model = plan.model(found.clusters, found.centers, sample.sample_rows(few).arrays, some)
+            confidence = found.embedded.map_rows(
+                partial(_confidence, model=model), stage="confidence"
+            )
     return Result(
-        model=plan.model(found.clusters, found.centers),
+        model=model,
         bases=found.bases,
         view_weights=plan.view_weights,
         inertia=found.inertia,
@@ -138,6 +159,7 @@ def fit(
         tried=found.clusters.tried,
         embedding=found.embedding,
         labels=found.labels,
+        confidence=confidence,
         n_iter=found.n_iter,
         n_entries=np.concatenate(moments.n_entries),
         n_solved=moments.n_solved,
@@ -197,7 +219,7 @@ def plan_graphs(
 ) -> GraphPlan:
     """Decide which way to go, scale and choose graphs, all by the sample."""
     for array, name in zip(sample.arrays, names, strict=True):
-        fit_scaler(array, name=name, kind=None, numbers=numbers)  # refuses what makes no sense
+        usable_rows(array, name=name, numbers=numbers)  # or raises, before anything is tried
     with watch.stage("pilot"):
         decision = decide(sample, names, settings, rng=rngs.pilot, n_jobs=run.n_jobs)
     with watch.stage("anchors"):
@@ -205,7 +227,7 @@ def plan_graphs(
             scalers, weights = decision.evident.scalers, decision.evident.view_weights
             graphs: tuple[AnchorGraph, ...] = (decision.evident.graph(),)
         else:
-            scalers = fit_scalers(sample, names, decision.kinds, settings)
+            scalers = decision.scalers or fit_scalers(sample, names, decision.kinds, settings)
             graphs, weights = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
     return GraphPlan(
         scalers=scalers,
@@ -249,6 +271,7 @@ def cluster_graph(
         labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
     return Clustering(
         embedding=embedding,
+        embedded=embedded,
         labels=labels,
         clusters=found,
         bases=bases,
@@ -321,6 +344,21 @@ def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: R
         return engine.open(arrays, run).map_rows(model.label, stage="labels")
 
 
+def predict_surely(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
+    """Labels of new rows, and how probable they are: (n, 2)."""
+    with one_thread_per_product():
+        return engine.open(arrays, run).map_rows(model.label_surely, stage="labels")
+
+
+def probabilities(
+    model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run, top: int | None
+) -> Any:
+    """How probable each cluster is for new rows, (n, k); (n, 2 top) of the largest."""
+    function = partial(model.probabilities, top=top)
+    with one_thread_per_product():
+        return engine.open(arrays, run).map_rows(function, stage="probabilities")
+
+
 # Engines call these with a tile and the number of its first row, wherever the tile is.
 
 
@@ -342,3 +380,7 @@ def _assign(tile: list[Array], first_row: int, *, centers: Array) -> Assignment:
 
 def _label(tile: list[Array], first_row: int, *, centers: Array) -> npt.NDArray[np.int32]:
     return label_rows(tile[0], centers)
+
+
+def _confidence(tile: list[Array], first_row: int, *, model: FittedModel) -> Array:
+    return model.probabilities_of(tile[0], top=1)[:, 1]

@@ -20,15 +20,16 @@ from manyview.stages.anchors import (
     FEW_ROWS,
     anchors_of_few,
     best_start,
+    first_of_alike,
     place_anchors,
 )
 from manyview.stages.fusion import (
     EARLY_SHARE,
     column_scales,
-    fused_gram,
     graph_moments,
     normalised,
 )
+from manyview.stages.grams import dense_gram, fused_gram
 from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.litekmeans import draw_starts, litekmeans
@@ -195,8 +196,8 @@ def _make_graphs(
         if settings.is_litekmeans:
             anchors = _find_anchors_as_published(rows, sample, columns, n_anchors, rng)
         elif settings.anchor_method == "kmeans-all":
-            all_rows = rows.derive(replace(columns, scalers=scalers, single=is_scaled))
-            anchors = _find_anchors_of_all(all_rows, sample, columns, n_anchors, rng)
+            sweep = _sweep(rows, replace(columns, scalers=scalers, single=is_scaled))
+            anchors = _find_anchors_of_all(sweep, sample, columns, n_anchors, rng)
         else:
             anchors = _find_anchors(sample, columns, n_anchors, settings, rng)
         for alpha in chosen.alpha:
@@ -225,7 +226,7 @@ def _find_anchors_as_published(
 
 
 def _find_anchors_of_all(
-    rows: Rows, sample: SampledRows, columns: Columns, n_anchors: int, rng: np.random.Generator
+    sweep: Sweep, sample: SampledRows, columns: Columns, n_anchors: int, rng: np.random.Generator
 ) -> Array:
     """Anchors (m, d) by k-means on all rows."""
     start, seed = columns(sample.arrays, 0), int(rng.integers(2**31))
@@ -234,7 +235,7 @@ def _find_anchors_of_all(
         anchors = columns(few.arrays, 0).dense()
     else:
         anchors = best_start(start, min(n_anchors, len(start)), seed=seed)
-    return lloyd(_sweep(rows), anchors, max_iter=_SWEEPS_OF_ALL)[0]
+    return lloyd(sweep, anchors, max_iter=_SWEEPS_OF_ALL)[0]
 
 
 def _find_anchors(
@@ -269,7 +270,7 @@ def _find_anchors(
     anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
-    return place_anchors(anchors, _sweep(some.derive(placing)))
+    return place_anchors(anchors, _sweep(some, placing))
 
 
 def _distinct(
@@ -280,26 +281,30 @@ def _distinct(
     rng: np.random.Generator,
 ) -> Array:
     """Anchors, those that repeat others exchanged for other rows where these differ."""
-    first = np.sort(np.unique(anchors, axis=0, return_index=True)[1])
+    first = first_of_alike(anchors)
     n_wanted = len(anchors) - len(first)
     if n_wanted == 0:
         return anchors
     others = described[choose_rows(len(described), 2 * len(anchors), rng)]
     rows = columns(sample.sample_rows(others).arrays, 0).dense()
     every = np.concatenate([anchors[first], rows])
-    distinct = np.sort(np.unique(every, axis=0, return_index=True)[1])
-    return every[distinct[: len(anchors)]]
+    return every[first_of_alike(every)[: len(anchors)]]
 
 
-def _sweep(rows: Rows) -> Sweep:
+def _sweep(rows: Rows, columns: Columns) -> Sweep:
+    """Assigns the rows' columns to centres."""
+    derived, precision = rows.derive(columns), np.float32 if columns.single else np.float64
+
     def sweep(centers: Array) -> Assignment:
-        return rows.map_reduce(partial(_assign, centers=centers), stage="anchors")
+        # In the order in which tiles multiply by them: turned once, not once a tile.
+        turned: Any = np.asarray(centers, precision, order="F")
+        return derived.map_reduce(partial(_assign, centers=turned), stage="anchors")
 
     return sweep
 
 
 def _assign(rows: ScaledRows | IncompleteRows, first_row: int, *, centers: Array) -> Assignment:
-    return assign(rows, centers.astype(rows.dtype))
+    return assign(rows, centers)
 
 
 def _sharing(graphs: list[AnchorGraph], weight: float) -> list[AnchorGraph]:
@@ -332,8 +337,7 @@ def _weigh_views(
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
     if is_amgl:
-        dense = gram.toarray() if sparse.issparse(gram) else gram
-        return anchor_view_weights(dense, sizes, n_vectors)[0]
+        return anchor_view_weights(dense_gram(gram), sizes, n_vectors)[0]
     return agreement_weights(gram, sizes, n_vectors, some.n_rows)
 
 

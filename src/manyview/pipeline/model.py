@@ -16,6 +16,7 @@ from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
 from manyview.stages.labels import label_rows
 from manyview.stages.rows import Array
 from manyview.stages.scaling import Scaler
+from manyview.stages.sureness import probabilities, top_probabilities
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class FittedModel:
     graphs: tuple[AnchorGraph, ...]  # repeat by repeat
     embedding: Embedding  # what makes embedding rows of graph rows
     centers: Array  # (k, c), cluster centres in the embedding
+    sharpness: float | None = field(default=None, kw_only=True)  # None in files of earlier versions
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
@@ -40,6 +42,27 @@ class FittedModel:
     def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
         """Labels of a tile of raw rows."""
         return label_rows(self.embed(tile, first_row), self.centers)
+
+    def label_surely(self, tile: Any, first_row: int) -> Array:
+        """Labels of a tile of raw rows, and how probable they are: (n, 2)."""
+        rows = self.embed(tile, first_row)
+        labels = label_rows(rows, self.centers)
+        return np.column_stack([labels, self.probabilities_of(rows, top=1)[:, 1]])
+
+    def probabilities(self, tile: Any, first_row: int, *, top: int | None = None) -> Array:
+        """How probable each cluster is for a tile of raw rows, (n, k); (n, 2 top) of the largest."""
+        return self.probabilities_of(self.embed(tile, first_row), top=top)
+
+    def probabilities_of(self, rows: Array, *, top: int | None = None) -> Array:
+        """How probable each cluster is for embedding rows (n, c)."""
+        if self.sharpness is None:
+            raise ValueError(
+                "This model was fitted by an earlier version, which did not find how sure labels are. "
+                "Fit it again."
+            )
+        if top is None:
+            return probabilities(rows, self.centers, self.sharpness)
+        return top_probabilities(rows, self.centers, self.sharpness, top)
 
     def graph_rows(self, arrays: Sequence[Any], first_row: int = 0) -> GraphTile:
         """Graph rows of a few raw rows; ``first_row`` is the first one's number, for messages."""

@@ -20,6 +20,8 @@ from manyview.stages.graph import AnchorGraph
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import KINDS, Scaler
+from manyview.views.encoding import Encoding
+from manyview.views.kinds import CODES, Code
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,16 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "rotation": optional(floats(2)),
         "communities": each(floats(2)),
     },
+    Encoding: {"codes": each(instance(Code))},
+    Code: {
+        "name": TEXT,
+        "kind": Kind(f"one of {CODES}", lambda value: value in CODES),
+        "levels": each(TEXT),
+        "has_rare": FLAG,
+        "has_missing": FLAG,
+        "fill": NUMBER,
+        "why": TEXT,
+    },
     Suggestion: {
         "n_clusters": COUNT_FROM_1,
         "candidates": each(COUNT_FROM_1),
@@ -156,6 +168,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
 
 FITTED: Mapping[str, Kind] = {
     "labels_": WHOLE,
+    "confidence_": floats(1),
     "inertia_": NUMBER_FROM_0,
     "n_iter_": COUNT,
     "view_weights_": floats(1),
@@ -170,6 +183,7 @@ FITTED: Mapping[str, Kind] = {
     "feature_names_in_": NAMES,
     "feature_names_per_view_": each(optional(each(TEXT))),
     "n_features_in_": COUNT_FROM_1,
+    "encodings_": each(optional(instance(Encoding))),
     "ids_": optional(NAMES),
 }
 """Fitted attributes that are saved beside the model; no others are ever set."""
@@ -212,8 +226,11 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
         raise ValueError(f"labels_ are not all from 0 to {n_clusters - 1}")
     if labels is not None and ids is not None and len(ids) != len(labels):
         raise ValueError(f"there are {len(ids)} ids but {len(labels)} labels")
+    confidence = fitted.get("confidence_")
+    if labels is not None and confidence is not None and len(confidence) != len(labels):
+        raise ValueError("confidence_ is not one number a label")
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
-    for name in ("view_weights_", "feature_names_per_view_"):
+    for name in ("view_weights_", "feature_names_per_view_", "encodings_"):
         if len(fitted.get(name, range(n_views))) != n_views:
             raise ValueError(f"{name} does not have {n_views} entries, one a view")

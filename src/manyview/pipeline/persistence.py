@@ -28,7 +28,14 @@ import manyview
 from manyview.errors import ModelFileError
 from manyview.machine import whole_file
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.model_fields import check, check_fitted, floats, make_record
+from manyview.pipeline.model_fields import (
+    POSITIVE,
+    check,
+    check_fitted,
+    floats,
+    make_record,
+    optional,
+)
 from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
@@ -36,6 +43,8 @@ from manyview.stages.graph import AnchorGraph
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
+from manyview.views.encoding import Encoding
+from manyview.views.kinds import Code
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 4
@@ -64,6 +73,7 @@ def write_model(
                 "graphs": [asdict(graph) for graph in model.graphs],
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
+                "sharpness": model.sharpness,
             },
             arrays,
         ),
@@ -109,6 +119,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         content, arrays = _read_members(path)
         params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
         _drop_removed(params, path)
+        if fitted.get("encodings_"):
+            fitted["encodings_"] = list(map(_build_encoding, fitted["encodings_"]))
         if fitted.get("suggestion_"):
             fitted["suggestion_"] = make_record(Suggestion, fitted["suggestion_"])
         model = _build_model(unpack(content["model"], arrays))
@@ -211,7 +223,9 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         parts = {"transforms": tuple(content["transforms"]), "row_norm": content["row_norm"]}
         embedding = make_record(Embedding, parts)
         centers = centers / np.sqrt(len(embedding.transforms))
-    return FittedModel(scalers, graphs, embedding, centers)
+    sharpness = content.get("sharpness")
+    check(sharpness, optional(POSITIVE), "the sharpness")
+    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness)
 
 
 def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -228,6 +242,14 @@ def _build_scaler(content: dict[str, Any]) -> Scaler:
     return scaler
 
 
+def _build_encoding(content: Any) -> Encoding | None:
+    if content is None:
+        return None
+    codes = ({**code, "levels": tuple(code["levels"])} for code in content["codes"])
+    made = tuple(make_record(Code, code) for code in codes)
+    return make_record(Encoding, {"codes": made})  # type: ignore[no-any-return]
+
+
 def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
@@ -240,6 +262,8 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
 def _pack_fitted(value: Any, arrays: Arrays) -> Any:
     """Fitted attributes: ids that are objects of other libraries are kept as text."""
     try:
+        if isinstance(value, list):
+            value = [asdict(v) if isinstance(v, Encoding) else v for v in value]
         return pack(asdict(value) if isinstance(value, Suggestion) else value, arrays)
     except TypeError:
         return pack(np.array([str(item) for item in value]), arrays)

@@ -208,6 +208,11 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
             f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
     kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
+    is_encoded = [encoding is not None for encoding in views.encodings]
+    # Columns of levels were made so that they stand beside numbers as they are.
+    kinds = tuple(
+        "mixed" if m and is_auto(k) else k for k, m in zip(kinds, is_encoded, strict=True)
+    )
     # Given anchors are the same every time.
     has_many_rows = not is_given and n >= MANY_ROWS
     counts = n_anchors or (_count_few_anchors(300, n, k or 2, is_like_text=False),)
@@ -229,7 +234,9 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         max_iter=check_count("max_iter", params["max_iter"]),
         tol=_nonnegative("tol", params["tol"]),
         has_many_rows=has_many_rows,
-        may_be_evident=variant is None and all(is_auto(params[name]) for name in _OF_GRAPHS),
+        may_be_evident=variant is None
+        and all(is_auto(params[name]) for name in _OF_GRAPHS)
+        and not any(is_encoded),
         degree_norm=variant != "released",
         row_norm=variant is None,
         is_alpha_relative=variant is None,

@@ -18,7 +18,8 @@ from manyview.stages.embedding import (
     spectral_basis,
     weigh_vectors,
 )
-from manyview.stages.fusion import Moments, fused_gram, graph_moments, repeat_scales
+from manyview.stages.fusion import Moments, graph_moments, repeat_scales
+from manyview.stages.grams import fused_gram
 from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.rows import Array

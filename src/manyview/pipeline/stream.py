@@ -27,11 +27,12 @@ from manyview.pipeline.choices import warn_of_doubts
 from manyview.pipeline.fit import Outcome, Rngs, find_clusters, plan_graphs
 from manyview.pipeline.settings import Settings, resolve
 from manyview.pipeline.spectrum import find_bases
+from manyview.pipeline.sureness import count_rows
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import GraphTile, stack_tiles
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
-from manyview.stages.sampling import count_sample_rows
+from manyview.stages.sampling import count_sample_rows, spread_evenly
 from manyview.stages.scaling import fit_scaler
 from manyview.views.container import Views
 from manyview.views.selection import (
@@ -118,6 +119,9 @@ class Stream:
             self._plan = plan_graphs(
                 rows, rows, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
             )
+        # Of the rows themselves only these are kept, to tell how sure labels are.
+        first = spread_evenly(views.n_rows, count_rows(settings.known_clusters))
+        self._first = views[first].arrays
         self._moments: Moments | None = None
         self.add(views.arrays)
 
@@ -154,8 +158,10 @@ class Stream:
             )
             embedding = ScaledRows(found.embedding.rows(rows))
             inertia = assign(embedding, found.centers).inertia * stands_for
+            first = found.embedding.rows(self._plan.build(self._first, 0))
+            model = self._plan.model(found, found.centers, self._first, first)
         return Outcome(
-            model=self._plan.model(found, found.centers),
+            model=model,
             bases=bases,
             view_weights=self._plan.view_weights,
             inertia=inertia,
@@ -299,5 +305,6 @@ def _many_rows_like(views: Views) -> Any:
         n_views=views.n_views,
         n_features=views.n_features,
         names=views.names,
+        encodings=views.encodings,
         shape=(n_rows, views.shape[1]),
     )

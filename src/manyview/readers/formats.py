@@ -41,6 +41,7 @@ FORMATS = (
     Format("npz", "npz", (".npz",), b"PK"),
     Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data"), is_table=True),
     Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_table=True),
+    Format("Excel", "excel", (".xlsx", ".xlsm", ".ods"), b"PK", is_table=True),
     Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1", is_table=True),
     Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5),
     Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5),

@@ -14,13 +14,13 @@ from typing import IO, Any, cast
 from manyview.errors import ParameterError, ReadError
 
 
-def need(library: str, path: Path, kind: str) -> Any:
+def need(library: str, path: Path, kind: str, *, extra: str = "io") -> Any:
     """A library that reading a file of some kind needs, imported; or what to install."""
     try:
         return importlib.import_module(library)
     except ImportError as error:
         raise ImportError(
-            f"{path.name} is {kind}; reading it needs {library}: pip install 'manyview[io]'"
+            f"{path.name} is {kind}; reading it needs {library}: pip install 'manyview[{extra}]'"
         ) from error
 
 

@@ -20,7 +20,7 @@ _MAX_LISTED = 8
 
 def give_advice(summary: Summary) -> list[Advice]:
     """All advice there is, warnings first."""
-    rules = (_sizes, _stability, _sureness, _agreement, _only_one_view, _rows, _run)
+    rules = (_sizes, _stability, _confidence, _agreement, _only_one_view, _rows, _run)
     advice = [item for rule in rules for item in rule(summary)]
     return sorted(advice, key=lambda item: item["level"] != "warning")
 
@@ -123,10 +123,10 @@ def _stability(summary: Summary) -> Iterator[Advice]:
         )
 
 
-def _sureness(summary: Summary) -> Iterator[Advice]:
-    if summary["sureness"] is None:
+def _confidence(summary: Summary) -> Iterator[Advice]:
+    if summary["confidence"] is None:
         return
-    share = summary["sureness"]["unsure_share"]
+    share = summary["confidence"]["unsure_share"]
     if share > 0.25:
         yield _warning(
             "map",

@@ -178,12 +178,12 @@ def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
     packed = pack(points["cluster"], "<i2")
     colours: list[dict[str, Any]] = [
         {"kind": "cluster", "name": "cluster", "prefix": "cluster", "names": clusters, "codes": packed},
-        {"kind": "sureness", "name": "sureness", "prefix": "", "names": [], "codes": ""},
+        {"kind": "confidence", "name": "confidence", "prefix": "", "names": [], "codes": ""},
     ]  # fmt: skip
     for colour in points["colours"]:
         prefix = f"{colour['name']} cluster" if colour["kind"] == "view" else ""
         colours.append({**colour, "prefix": prefix, "codes": pack(colour["codes"], "<i2")})
-    thousandths: npt.NDArray[Any] = np.rint(1000 * np.asarray(points["sureness"]))
+    thousandths: npt.NDArray[Any] = np.rint(1000 * np.asarray(points["confidence"]))
     return {
         "n": len(points["x"]),
         "x": pack(points["x"], "<u2"),
@@ -191,7 +191,7 @@ def _pack_map(summary: dict[str, Any], n_colours: int) -> dict[str, Any]:
         "row": pack(points["row"], "<u4"),
         "cluster": packed,
         "second": pack(points["second"], "<i2"),
-        "sureness": pack(thousandths, "<u2"),
+        "confidence": pack(thousandths, "<u2"),
         "id": points["id"],
         "colours": colours,
         "light": {"palette": choose_colours(n_colours), **_LIGHT},

@@ -131,8 +131,11 @@ class Facts:
         )
         self.labels = np.asarray(model.labels_[self.samples.shown])
         self.embedding, self.certainty = self._embed(), None
-        if self.embedding is not None:
-            self.certainty = measure_certainty(self.embedding, self.labels, centers, self.sizes)
+        sharpness = model.model_.sharpness
+        if self.embedding is not None and sharpness is not None:
+            self.certainty = measure_certainty(
+                self.embedding, self.labels, centers, self.sizes, sharpness=sharpness
+            )
 
     def _embed(self) -> Array | None:
         """Embedding of the shown rows; a model that was read from a file has to compute it again."""
@@ -152,7 +155,7 @@ class Facts:
             "n_views": self.model.n_views_,
             "views": self._views(),
             "clusters": [self._cluster(cluster) for cluster in range(self.k)],
-            "sureness": None if self.certainty is None else describe_certainty(self.certainty),
+            "confidence": None if self.certainty is None else describe_certainty(self.certainty),
             "spectrum": describe_spectrum(self.model.singular_values_, self.k),
         }
 
@@ -214,7 +217,7 @@ class Facts:
         member: dict[str, Any] = {"row": row, "id": str(row if self.ids is None else self.ids[row])}
         if self.certainty is not None:
             second = int(self.certainty.second[position])
-            member["sureness"] = round(float(self.certainty.sureness[position]), 4)
+            member["confidence"] = round(float(self.certainty.confidence[position]), 4)
             member["second"] = second if second >= 0 else None
         if self.classes is not None:
             code = int(self.classes.codes[row])
@@ -282,7 +285,7 @@ class Facts:
             "id": None if self.ids is None else [str(self.ids[row]) for row in shown],
             "cluster": self.labels.tolist(),
             "second": self.certainty.second.tolist(),
-            "sureness": np.clip(self.certainty.sureness, 0.0, 1.0).round(3).tolist(),
+            "confidence": self.certainty.confidence.round(3).tolist(),
             "colours": colours,
         }
 

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from manyview.sources.bands import Banded, even_edges
 from manyview.sources.base import WatchedFile, hash_of_few, native
 
+_SAMPLED_FILES = 64
+
 
 class ZarrSource(Banded):
     """Rows of a ``zarr.Array``, which may lie in a folder."""
@@ -29,12 +31,12 @@ class ZarrSource(Banded):
         super().__init__(even_edges(self.shape[0] if self.shape else 0, self.band_rows))
 
     def fingerprint(self) -> dict[str, Any]:
-        """Of its metadata, the size and time of every file of chunks, and a few rows."""
+        """Of its metadata, the size of every file of chunks, and some of them."""
         return {
             "kind": "zarr", "shape": list(self.shape), "dtype": self.dtype.str,
             "rows": hash_of_few(self), "chunks": int(self._array.nchunks_initialized),
             "files": [file.fingerprint() for file in self._meta],
-            "stamps": None if self._folder is None else _hash_of_stamps(self._folder),
+            "content": None if self._folder is None else _hash_of_files(self._folder),
         }  # fmt: skip
 
     def _check(self) -> None:
@@ -50,16 +52,14 @@ def _folder_of(array: Any) -> Path | None:
     return None if root is None else Path(root) / array.path
 
 
-def _hash_of_stamps(folder: Path) -> str:
-    """A hash of names, sizes and times of change of all files; reads none of them."""
+def _hash_of_files(folder: Path) -> str:
+    """A hash of names and sizes of all files, and of what some of them hold."""
     digest = hashlib.blake2b(digest_size=16)
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            file = Path(place, name)
-            status = file.stat()
-            stamp = (file.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns)
-            digest.update(repr(stamp).encode())
+    files = sorted(Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    for file in files:
+        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode())
+    for file in files[:: max(len(files) // _SAMPLED_FILES, 1)]:
+        digest.update(WatchedFile(file).fingerprint()["sampled"].encode())
     return digest.hexdigest()
 
 

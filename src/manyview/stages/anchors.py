@@ -67,6 +67,20 @@ def _few_dimensions(rows: ScaledRows) -> Array:
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
 
 
+def first_of_alike(rows: Array) -> npt.NDArray[np.int64]:
+    """Numbers of the rows (n, d) that no row before them is equal to, ascending.
+
+    Examples
+    --------
+    >>> first_of_alike(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]]))
+    array([0, 1])
+    """
+    firsts: dict[bytes, int] = {}
+    for number, row in enumerate(rows):
+        firsts.setdefault((row + 0.0).tobytes(), number)  # no zero has a sign
+    return np.fromiter(firsts.values(), np.int64)
+
+
 def best_start(sample: ScaledRows, n_anchors: int, *, seed: int) -> Array:
     """The best of ten k-means solutions on sampled rows: where k-means on all rows starts."""
     kmeans = KMeans(n_anchors, n_init=10, max_iter=100, random_state=seed)

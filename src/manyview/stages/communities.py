@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.stages.rows import Array
+from manyview.stages.grams import Gram, RowsGram
 
 Membership = npt.NDArray[np.int32]
 
@@ -22,10 +22,11 @@ _RUNS = 9  # of it, for as many resolutions at most
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
 
 
-def anchor_graph(gram: Array | sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
+def anchor_graph(gram: Gram, *, n_links: int = 60) -> sparse.csr_array:
     """The strongest links of each anchor, either way, without loops.
 
-    ``gram`` (M, M) is B'B of the fused graph B (n, M), that of several anchor seeds side by side too.
+    ``gram`` (M, M) is B'B of the fused graph B (n, M), that of several anchor seeds side by side too:
+    dense, sparse or of rows, whose products are made band by band.
 
     Examples
     --------
@@ -34,8 +35,13 @@ def anchor_graph(gram: Array | sparse.csr_array, *, n_links: int = 60) -> sparse
            [2., 0., 3.],
            [0., 3., 0.]])
     """
-    firsts = range(0, gram.shape[0], _BAND)
-    bands = [_strongest(sparse.csr_array(gram[i : i + _BAND]), i, n_links) for i in firsts]
+    turned = gram.transposed().rows if isinstance(gram, RowsGram) else gram
+    bands = []
+    for first in range(0, gram.shape[0], _BAND):
+        band = turned[first : first + _BAND]
+        if isinstance(gram, RowsGram):
+            band = band @ gram.rows
+        bands.append(_strongest(sparse.csr_array(band), first, n_links))
     kept = sparse.csr_array(sparse.vstack(bands, "csr"))
     return sparse.csr_array(kept.maximum(kept.T))
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.errors import silenced, warn_user
+from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,8 +35,8 @@ def leading_eigenvectors(
 ) -> tuple[FloatArray, FloatArray]:
     """The k largest eigenvalues (k,), descending, and their orthonormal eigenvectors (n, k).
 
-    ``M`` is symmetric, dense or sparse, with eigenvalues not below -1. ``start`` (n, c) are vectors
-    thought to be close, such as the answer for a similar matrix.
+    ``M`` is symmetric, dense, sparse or of rows, with eigenvalues not below -1. ``start`` (n, c) are
+    vectors thought to be close, such as the answer for a similar matrix.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def leading_eigenvectors(
     """
     n = M.shape[0]
     if n <= _DENSE_BELOW or k >= n // 4:
-        dense = M.toarray() if sparse.issparse(M) else np.asarray(M)
+        dense = dense_gram(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
         if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
             values, vectors = linalg.eigh(dense, driver="evd")
@@ -66,9 +67,13 @@ def leading_eigenvectors(
 def gram_eigenvectors(gram: Any, count: int) -> tuple[FloatArray, FloatArray]:
     """The largest eigenvalues of a Gram matrix (M, M), descending, and their vectors (M, c).
 
-    ``gram`` is dense or sparse. No eigenvalue that is rounding is among them, so there may be fewer than
+    ``gram`` is dense, sparse or of rows; with fewer of these than anchors, the problem is as large as
+    they are many. No eigenvalue that is rounding is among them, so there may be fewer than
     ``count``. The start is always the same, so the answer is.
     """
+    if isinstance(gram, RowsGram) and gram.rows.shape[0] < gram.shape[0]:
+        values, vectors = gram_eigenvectors(gram.transposed(), count)
+        return values, np.asarray(gram.rows.T @ (vectors / np.sqrt(values)))
     count = min(count, gram.shape[0])
     values, vectors = leading_eigenvectors(gram, count, rng=np.random.default_rng(0))
     useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
@@ -98,6 +103,8 @@ def _lanczos(
     operator: Any, k: int, first: FloatArray, *, rng: np.random.Generator, tol: float
 ) -> tuple[FloatArray, FloatArray]:
     n = operator.shape[0]
+    if isinstance(operator, RowsGram):
+        operator = LinearOperator(operator.shape, matvec=operator.__matmul__, dtype=np.float64)
     for n_basis, n_restarts in ((2 * k + 20, 300), (6 * k + 60, 1000)):
         try:
             values, vectors = eigsh(

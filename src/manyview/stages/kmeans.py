@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows
 
@@ -18,11 +20,14 @@ Sweep = Callable[[Array], "Assignment"]
 class Assignment:
     """Sums over rows that were each given to their nearest centre; adds up over tiles."""
 
-    sums: Array  # (k, d), of each centre's rows
+    sums: Any  # (k, d), of each centre's rows; sparse if these are
     counts: npt.NDArray[np.int64]  # (k,), of each centre's rows
     inertia: float  # sum of squared distances to the nearest centre
     farthest: float  # largest squared distance of a row to its centre,
     farthest_row: Array  # (d,), and that row
+    offset: Array | None = (
+        None  # (d,), what sums of sparse rows have still to be less, for each row
+    )
 
     def __add__(self, other: Assignment) -> Assignment:
         further = other if other.farthest > self.farthest else self
@@ -32,7 +37,16 @@ class Assignment:
             self.inertia + other.inertia,
             further.farthest,
             further.farthest_row,
+            other.offset if self.offset is None else self.offset,
         )
+
+    def means(self) -> Array:
+        """Mean of each centre's rows, (k, d); of those without rows anything."""
+        means = self.sums.toarray() if sparse.issparse(self.sums) else self.sums.copy()
+        means /= np.maximum(self.counts, 1)[:, None]
+        if self.offset is not None:
+            means -= self.offset
+        return np.asarray(means)
 
 
 def nearest_centers(
@@ -71,8 +85,20 @@ def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating])
     counts = np.bincount(labels, minlength=len(centers))
     far = int(np.argmax(distances))
     row = rows[far : far + 1].dense()[0].astype(np.float64)
-    sums, inertia = sums_by_label(rows, labels, counts), float(distances.sum(dtype=np.float64))
-    return Assignment(sums, counts, inertia, float(distances[far]), row)
+    inertia, farthest = float(distances.sum(dtype=np.float64)), float(distances[far])
+    if rows.offset is None or rows.lean is not None:
+        sums = sums_by_label(rows, labels, counts)
+        return Assignment(sums, counts, inertia, farthest, row)
+    # Centres of wide rows are large: their sums stay sparse until all tiles are added.
+    members = indicator(labels, len(centers))
+    offset = rows.offset.astype(np.float64)
+    return Assignment(members @ rows.matrix, counts, inertia, farthest, row, offset)
+
+
+def indicator(labels: npt.NDArray[np.int32], k: int) -> sparse.csr_array:
+    """Ones (k, n) at each row's label: times rows, their sums by label."""
+    n = len(labels)
+    return sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
 
 
 def _assign_incomplete(rows: IncompleteRows, centers: npt.NDArray[np.floating]) -> Assignment:
@@ -127,15 +153,19 @@ def lloyd(
     """
     for iteration in range(1, max_iter + 1):
         assignment = sweep(centers)
-        counts = assignment.counts
-        moved = assignment.sums / np.maximum(counts, 1)[:, None]
+        counts, moved = assignment.counts, assignment.means()
         empty = np.flatnonzero(counts == 0)
         moved[empty] = centers[empty]
         if empty.size and assignment.farthest > 0:
             # One empty centre a sweep takes the worst served row; the next sweep sees the effect.
             moved[empty[0]] = assignment.farthest_row
-        shift = float(((moved - centers) ** 2).sum())
-        if iteration == max_iter or shift <= tol * assignment.inertia / counts.sum():
+        if iteration == max_iter or np.array_equal(moved, centers):
+            break
+        if tol > 0 and _squared(moved - centers) <= tol * assignment.inertia / counts.sum():
             break
         centers = moved
     return centers, assignment, iteration
+
+
+def _squared(values: Array) -> float:
+    return float(np.einsum("ij,ij->", values, values))

@@ -15,6 +15,7 @@ from scipy import linalg, sparse
 
 from manyview.stages.eigen import gram_eigenvectors
 from manyview.stages.fusion import column_scales, normalised
+from manyview.stages.grams import Gram, RowsGram
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -82,7 +83,7 @@ def agreement_weights(gram: Any, sizes: Sequence[int], n_clusters: int, n_rows: 
     the constant vector, and beyond what unrelated spaces share by chance. A view whose agreement
     with the others is at least .3 of the best view's counts fully, one below .1 not at all.
 
-    ``gram``, dense or sparse, and ``sizes`` are those of :func:`anchor_view_weights`, k is
+    ``gram``, dense, sparse or rows, and ``sizes`` are those of :func:`anchor_view_weights`, k is
     ``n_clusters`` and n the number of rows the graphs were made of. The weights (V,) sum to one; they
     are all equal with fewer than three views (which of two is the odd one cannot be told), with one
     cluster, or if no view agrees with any other.
@@ -100,13 +101,23 @@ def agreement_weights(gram: Any, sizes: Sequence[int], n_clusters: int, n_rows: 
     n_views = len(sizes)
     if n_views < 3 or n_clusters < 2:
         return np.full(n_views, 1 / n_views)
-    blocks = _slices(sizes)
-    bases = [_basis(G[block, block], n_clusters) for block in blocks]
+    shared = _products_of_vectors(G, _slices(sizes), n_clusters)
     agreement = np.zeros((n_views, n_views))
     for v, w in _pairs(n_views):
-        shared = bases[v].T @ G[blocks[v], blocks[w]] @ bases[w]
-        agreement[v, w] = _beyond_chance(shared, n_clusters, n_rows)
+        agreement[v, w] = _beyond_chance(shared(v, w), n_clusters, n_rows)
     return _weights_by(agreement.sum(axis=0) + agreement.sum(axis=1))
+
+
+def _products_of_vectors(
+    gram: Gram, blocks: list[slice], k: int
+) -> Callable[[int, int], FloatArray]:
+    """What gives U_v' U_w of two views, with U_v the k leading left singular vectors of view v."""
+    if isinstance(gram, RowsGram):
+        own = [gram.columns(block) for block in blocks]
+        vectors = [each.rows @ _basis(each, k) for each in own]
+        return lambda v, w: vectors[v].T @ vectors[w]
+    bases = [_basis(gram[block, block], k) for block in blocks]
+    return lambda v, w: bases[v].T @ gram[blocks[v], blocks[w]] @ bases[w]
 
 
 def partial_agreement_weights(
@@ -261,8 +272,9 @@ def _slices(sizes: Sequence[int]) -> list[slice]:
 
 
 def _check_gram(gram: Any, sizes: Sequence[int]) -> Any:
-    """The matrix, dense or sparse as it was given."""
-    G = gram if sparse.issparse(gram) else np.asarray(gram, dtype=np.float64)
+    """The matrix as it was given: dense, sparse or rows."""
+    is_stored = sparse.issparse(gram) or isinstance(gram, RowsGram)
+    G = gram if is_stored else np.asarray(gram, dtype=np.float64)
     M = sum(sizes)
     if G.shape != (M, M) or min(sizes, default=0) < 1:
         raise ValueError(

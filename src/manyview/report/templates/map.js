@@ -55,7 +55,7 @@
   const xs = unpack(data.x, Uint16Array), ys = unpack(data.y, Uint16Array);
   const rows = unpack(data.row, Uint32Array);
   const cluster = unpack(data.cluster, Int16Array), second = unpack(data.second, Int16Array);
-  const sureness = unpack(data.sureness, Uint16Array); // thousandths
+  const confidence = unpack(data.confidence, Uint16Array); // thousandths
   const colourings = data.colours.map((c) => ({ ...c, codes: unpack(c.codes, Int16Array) }));
   const labels = colourings.find((c) => c.kind === "label");
   const idOf = (i) => (data.id ? data.id[i] : String(rows[i]));
@@ -168,12 +168,12 @@
     });
     for (let i = 0; i < n; i++) {
       const isOn = !selected || selected[i] === 1;
-      const code = colouring.kind === "sureness" ? -1 : colouring.codes[i];
+      const code = colouring.kind === "confidence" ? -1 : colouring.codes[i];
       let colour = none;
       turn[i] = 0;
-      if (isOn && colouring.kind === "sureness") {
-        colour = ramp[sureness[i]];
-        turn[i] = 2001 - sureness[i];
+      if (isOn && colouring.kind === "confidence") {
+        colour = ramp[confidence[i]];
+        turn[i] = 2001 - confidence[i];
       } else if (isOn && code >= 0) {
         colour = palette[code % palette.length];
         turn[i] = 1001;
@@ -201,7 +201,7 @@
   function placeTags() {
     tags.replaceChildren();
     anchors = [];
-    if (colouring.kind === "sureness" || colouring.names.length > 40) return;
+    if (colouring.kind === "confidence" || colouring.names.length > 40) return;
     const middles = colouring.names.map(() => [[], []]);
     for (let i = 0; i < n; i++) {
       const code = colouring.codes[i];
@@ -236,8 +236,8 @@
   const legend = $("legend");
   function fillLegend() {
     legend.replaceChildren();
-    $("ramp").hidden = colouring.kind !== "sureness";
-    if (colouring.kind === "sureness") return;
+    $("ramp").hidden = colouring.kind !== "confidence";
+    if (colouring.kind === "confidence") return;
     const counts = new Array(colouring.names.length).fill(0);
     let missing = 0;
     for (const code of colouring.codes) code < 0 ? missing++ : counts[code]++;
@@ -318,10 +318,10 @@
     return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   $("download").addEventListener("click", () => {
-    const lines = [["id", "row", "cluster", "sureness", "second_cluster", ...(labels ? ["label"] : [])].join(",")];
+    const lines = [["id", "row", "cluster", "confidence", "second_cluster", ...(labels ? ["label"] : [])].join(",")];
     for (let i = 0; i < n; i++) {
       if (!selected || !selected[i]) continue;
-      const values = [idOf(i), rows[i], cluster[i], (sureness[i] / 1000).toFixed(3), second[i] < 0 ? "" : second[i]];
+      const values = [idOf(i), rows[i], cluster[i], (confidence[i] / 1000).toFixed(3), second[i] < 0 ? "" : second[i]];
       if (labels) values.push(named(i));
       lines.push(values.map(cell).join(","));
     }
@@ -358,7 +358,7 @@
     return found;
   }
   function describe(i) {
-    const parts = [`cluster ${cluster[i]}`, `sureness ${(sureness[i] / 1000).toFixed(2)}`];
+    const parts = [`cluster ${cluster[i]}`, `confidence ${(confidence[i] / 1000).toFixed(2)}`];
     if (second[i] >= 0) parts.push(`next: cluster ${second[i]}`);
     if (labels) parts.push(`label: ${named(i) || "none"}`);
     for (const c of colourings) if (c.kind === "view" && c.codes[i] >= 0) parts.push(`${c.name}: ${c.codes[i]}`);
