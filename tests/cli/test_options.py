@@ -88,7 +88,17 @@ NONSENSE = {
         "-o": _OUTPUT,
     },
     ("demo", "-q"): {"-o": _OUTPUT, "--seed": ["-1", "x"]},
-    ("bench", "-q"): {"--rows": ["0", "-1", "x", "5e4", ""], "--seed": ["-1", "x"]},
+    ("bench", "-q", "--results", "bench.jsonl"): {
+        "--rows": ["0", "-1", "x", "5e4", ""],
+        "--seed": ["-1", "x"],
+        "--seeds": ["0", "-1", "x", ""],
+        "--data": ["nothere"],
+        "--max-rows": ["0", "x"],
+        "--max-seconds": ["0", "-1", "x"],
+        "--total-seconds": ["0", "x"],
+        "--memory-limit": ["x", ""],
+        "--format": ["html", ""],
+    },
     ("reproduce", "-q"): {"--seeds": ["0", "-1", "x", ""], "-o": _OUTPUT},
 }
 """For every command, with what else it needs: values that each option cannot have."""
