@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.bench import kmeans_labels
 from manyview.cli.console import current, echo, print_result, print_table, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import SCORES, claim_folder, describe_views, print_files, write_record
+from manyview.cli.speed import kmeans_labels
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from manyview.cli.console import echo, print_result, shared_options
-from manyview.cli.inputs import read_label_pair
+from manyview.cli.label_files import read_label_pair
 from manyview.cli.results import SCORES, known_rows, say_unlabelled
 
 
@@ -31,7 +31,7 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     """
     from manyview import metrics
 
-    y_true, y_pred = read_label_pair(true, predicted, id_column=id_column, join=join)
+    y_true, y_pred, _ = read_label_pair((true, predicted), id_column=id_column, join=join)
     known = known_rows(y_true) & known_rows(y_pred)
     say_unlabelled(known)
     y_true, y_pred = y_true[known], y_pred[known]

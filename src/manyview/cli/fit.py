@@ -37,8 +37,8 @@ FILES = {
 
 _KEYS = (
     "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
-    "encode", "keep", "categories", "transpose", "join", "seed", "report", "engine",
-    "memory_limit", "parameters",
+    "encode", "keep", "categories", "decimal", "encoding", "transpose", "join", "seed", "report",
+    "engine", "memory_limit", "parameters",
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 

@@ -15,7 +15,8 @@ import manyview as package
 from manyview.cli.console import Failure, as_failure, echo, shared_options
 
 COMMANDS = (
-    "fit", "predict", "evaluate", "report", "inspect", "datasets", "demo", "bench", "reproduce",
+    "fit", "predict", "evaluate", "compare", "report", "inspect", "datasets", "demo", "bench",
+    "reproduce",
 )  # fmt: skip
 """Commands, and modules beside this one that import nothing slow before the command runs."""
 

@@ -79,10 +79,12 @@ def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path]) -> None:
                 )
 
 
-def claim_file(path: Path, *, force: bool) -> None:
+def claim_file(path: Path, *, force: bool, flag: str = "-o") -> None:
     """Refuse to replace a file, unless asked to; make its folder if need be."""
     if path.exists() and not force:
-        raise Failure(f"{path} exists. Choose another file with -o, or replace it with --force.")
+        raise Failure(
+            f"{path} exists. Choose another file with {flag}, or replace it with --force."
+        )
     _make_folder(path.parent)
 
 
