@@ -19,6 +19,7 @@ from manyview.sources import Part
 from manyview.views import frames, selection
 from manyview.views.columns import Columns, as_wide, find_columns, split_columns
 from manyview.views.container import Views, as_views
+from manyview.views.encoding import refuse_table
 from manyview.views.matching import align_columns
 from manyview.views.parts import read_indexes, read_part, split_parts
 
@@ -269,6 +270,7 @@ def _transform(
         block = part.rows
         if not isinstance(block, selection.PartialView):
             block = as_views({name: block}, in_memory=True).arrays[0]
+        refuse_table(block, name)
         rows, present = selection.split_rows(block)
     made = use(transformer, rows, present)
     if present is not None and not present.any():
@@ -290,7 +292,7 @@ def _rows_of_frame(frame: Any, name: str) -> tuple[Any, Any]:
     """The rows of a data frame that are there, and which; all of one that may hold text."""
     if not frames.holds_numbers(frame):
         return frame, None
-    present = selection.find_present(frames.read_numbers(frame, name))
+    present = selection.find_present(frames.read_frame(frame, name))
     if present is None:
         return frame, None
     return _safe_indexing(frame, np.flatnonzero(present)), present

@@ -33,7 +33,7 @@ from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
 from manyview.pipeline import predict as prediction
-from manyview.pipeline.choices import describe_solver, warn_of_doubts
+from manyview.pipeline.choices import describe_encodings, describe_solver, warn_of_doubts
 from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
@@ -48,10 +48,12 @@ from manyview.views.container import Views
 from manyview.views.matching import (
     align_columns,
     drop_empty_views,
+    encode_like,
     is_single,
     match_views,
     refuse_other_columns,
     split_views,
+    warn_of_encodings,
     warn_of_silent_views,
 )
 
@@ -84,6 +86,14 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         :class:`~sklearn.compose.ColumnTransformer` does: names of columns, places, a slice, a mask, or
         a callable that is given ``X`` and says which. Then every tool of scikit-learn that takes one
         array applies. None takes several views as they come: a list, a dict, :class:`Views`.
+    categories : {"auto", "strict", "refuse"} or mapping of str to str, default="auto"
+        What becomes of columns of tables that hold no numbers. "auto" makes each level of a text-valued,
+        categorical or boolean column a column of zeros and ones (rare levels share one, missing values
+        have one), ordered levels and days numbers, and leaves out identifiers, free text and constants,
+        with a warning. "strict" refuses what would be left out, "refuse" all such columns. A mapping of
+        names or patterns says it for single columns: "encode" makes levels of a column, also of numbers;
+        "drop" leaves it out; "keep" uses it whatever it looks like; "*" may have one of the words above.
+        New rows are encoded as in the fit; levels that were not there then are like rare ones.
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
         views. "auto" is 300, but at most a third of the rows (in text, over 93 % zeros, a tenth, and
@@ -97,10 +107,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     locality : float or "auto", default="auto"
         Penalty on the squared distances of a row to the anchors it uses, relative to how well they
         represent it; 0 in the paper. "auto" is 0.03, or 0 where rows use their nearest anchors only.
-    scaling : {"auto", "standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None}, \
-or one per view, default="auto"
-        How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; square
-        roots, rows to unit length (word counts); rows to unit length; only by one number per view;
+    scaling : {"auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", \
+"clr", None}, or one per view, default="auto"
+        How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; the same,
+        but columns of zeros and ones by one number ("auto" in tables with categories); square roots,
+        rows to unit length (word counts); rows to unit length; only by one number per view;
         log(1 + x), to mean 0 and variance 1 (counts); logarithms less their mean in each row
         (proportions); or not at all. All but None end with unit mean squared norm per view. "auto"
         tries what the view looks like ("hellinger" if it is mostly zero and never negative, or nearly
@@ -132,7 +143,8 @@ or one per view, default="auto"
         5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
         Principal axes of each scaled view that rows are turned to, and that are evened out a little;
-        None leaves columns as they are. "auto" is 50, but None for text and without scaling.
+        None leaves columns as they are. "auto" is 50, but None for text, for tables with categories and
+        without scaling.
     max_iter : int, default=100
         Most iterations of the final k-means.
     tol : float, default=1e-4
@@ -192,6 +204,8 @@ or one per view, default="auto"
         The arrays that predicting needs, and what they make of rows.
     feature_names_per_view_ : list of (list of str, or None)
         Names of each view's columns, where it has them; those of new rows are brought into this order.
+    encodings_ : list of (Encoding or None)
+        For views with columns that are no numbers, what became of each column.
     ids_ : ndarray of shape (n,), or None
         Names of the rows, if the input has them; see :meth:`labels_series`.
     view_columns_ : dict of str to list of int
@@ -226,6 +240,7 @@ or one per view, default="auto"
         n_clusters: int | str = 8,
         *,
         views: Any = None,
+        categories: Any = "auto",
         n_anchors: Any = "auto",
         alpha: Any = "auto",
         locality: float | str = "auto",
@@ -247,6 +262,7 @@ or one per view, default="auto"
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
+        self.categories = categories
         self.n_anchors = n_anchors
         self.alpha = alpha
         self.locality = locality
@@ -338,7 +354,7 @@ or one per view, default="auto"
             This estimator.
         """
         columns = self._find_columns(X)
-        given = split_views(X, columns)
+        given = self._encode(split_views(X, columns))
         views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
         weights = read_weights(sample_weight, views.n_rows, settings)
@@ -369,7 +385,10 @@ or one per view, default="auto"
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
         self.solver_report_ = describe_solver(views, result)
-        self.choices_ = explain_choices(self._parameters(), views.names, result)
+        self.choices_ = [
+            *describe_encodings(views),
+            *explain_choices(self._parameters(), views.names, result),
+        ]
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         for choice in self.choices_:
@@ -413,7 +432,7 @@ or one per view, default="auto"
             stream.add(self.read_rows(X)[:], params)
         else:
             columns = self._find_columns(X)
-            views = split_views(X, columns)
+            views = self._encode(split_views(X, columns))
             stream = StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
             kept = ("n_features_in_", "feature_names_in_")
@@ -440,6 +459,12 @@ or one per view, default="auto"
         is_split = self.views is not None and not isinstance(X, Views)
         return find_columns(X, self.views) if is_split else None
 
+    def _encode(self, views: Views) -> Views:
+        """Views with numbers only; what is left out of them is warned about."""
+        encoded = views.encoded(self.categories)
+        warn_of_encodings(views, encoded, self.categories)
+        return encoded
+
     def _record_columns(self, X: Any, views: Views, columns: dict[str, list[int]] | None) -> None:
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -449,6 +474,7 @@ or one per view, default="auto"
         self.feature_names_per_view_ = [
             None if names is None else list(names) for names in views.feature_names
         ]
+        self.encodings_ = list(views.encodings)
         if columns is not None:
             self.view_columns_ = columns
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
@@ -729,6 +755,7 @@ or one per view, default="auto"
         views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
         if places is None and is_single(X, views):
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
+        views = encode_like(views, names, self.encodings_)
         columns = getattr(self, "feature_names_per_view_", None)  # absent in older files
         views = align_columns(views, names, columns or [None] * len(names))
         refuse_other_columns(views, names, widths)
@@ -755,6 +782,7 @@ class PublishedLMVSC(LMVSC):
 
     # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
     views = None
+    categories = "auto"
     engine = "auto"
     verbose = 0
     partial_fit = property()
@@ -775,6 +803,11 @@ class PublishedLMVSC(LMVSC):
         self.variant = variant
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> PublishedLMVSC:  # type: ignore[override]
+        """Cluster the rows of ``X``, which all count alike; see :meth:`LMVSC.fit`."""
+        super().fit(X)
+        return self
 
     def _parameters(self) -> dict[str, Any]:
         for name in ("n_clusters", "n_anchors", "alpha"):
@@ -827,6 +860,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
     widths = [len(scaler.shift) for scaler in model.scalers]
     estimator.__dict__.update(
+        encodings_=[None] * len(model.scalers),  # absent in older files
         n_views_=len(model.scalers),
         view_names_=[scaler.name for scaler in model.scalers],
         n_features_per_view_=widths,

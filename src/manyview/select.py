@@ -166,7 +166,7 @@ def compare(
     """
     if not settings:
         raise ValueError("settings is empty: give at least one mapping of parameters to try.")
-    views = as_views(X)
+    views = as_views(X).encoded()
     rows = spread_evenly(views.n_rows, max(int(max_rows), n_clusters))
     some: Views = views[rows]
     trials = [

@@ -130,7 +130,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "colour.csv", "-k", "3"), "Missing option '-o'"),
         (("fit", "-k", "3", "-o", "x"), "Missing argument 'VIEW...'"),
         (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
-        (("fit", "colour.csv", "-k", "3", "-o", "x"), "not numbers: 'id'"),
+        (("fit", "colour.csv", "-k", "3", "-o", "x", "--categories", "refuse"), "non-numeric"),
         (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
         (("fit", "plain.npy", "-k", "1000", "-o", "x"), "-k must not exceed the number of samples"),
         (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "-1"), "must be a number of at least 0"),

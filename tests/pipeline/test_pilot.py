@@ -13,6 +13,7 @@ from manyview.engines.progress import SilentProgress
 from manyview.pipeline import pilot
 from manyview.pipeline.settings import resolve
 from manyview.stages.sampling import choose_rows
+from manyview.stages.scaling import fit_scaler
 
 GRAPHS = {"fusion": "both"}
 """Something asked of graphs: clusters may then not be evident without one."""
@@ -108,6 +109,20 @@ class TestTrials:
         found = ask([noise], k, **params)
         assert not found.trials and found.evident is None and not found.by_gap
         assert found.kinds == ("auto",)
+
+    def test_scalers_of_all_sampled_rows_are_those_of_the_fit(self, noise, monkeypatch):
+        few = ask([noise, noise[:, :4]], 3, **GRAPHS)
+        wanted = [
+            fit_scaler(X, name=n, kind=k, n_axes="auto")
+            for X, n, k in zip([noise, noise[:, :4]], ("view_0", "view_1"), few.kinds, strict=True)
+        ]
+        for found, expected in zip(few.scalers, wanted, strict=True):
+            assert np.array_equal(
+                found.apply(noise[:, : len(found.shift)]).matrix,
+                expected.apply(noise[:, : len(found.shift)]).matrix,
+            )
+        monkeypatch.setattr(pilot, "MOST_ROWS", 100)
+        assert ask([noise, noise[:, :4]], 3, **GRAPHS).scalers is None
 
     def test_doubts_are_left_to_the_fit(self, noise):
         alike = np.repeat(noise[:3], 9, axis=0)  # a warning of it would be an error

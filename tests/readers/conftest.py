@@ -57,6 +57,13 @@ def write_csv_bz2(path, table, ids, labels):
     path.write_bytes(bz2.compress(csv_text(table, ",", ids, labels).encode()))
 
 
+def write_excel(path, table, ids, labels):
+    import pandas as pd
+
+    frame = pd.DataFrame(table, columns=[f"c{j}" for j in range(table.shape[1])])
+    frame.assign(id=ids, label=labels).to_excel(path, index=False)
+
+
 def write_npy(path, table, ids, labels):
     np.save(path, table)
 
@@ -215,6 +222,7 @@ WRITERS = {
     "parts.npz": write_csr_parts,
     "a.csv": write_csv,
     "a.csv.gz": write_csv_gz,
+    "a.xlsx": write_excel,
     "a.csv.bz2": write_csv_bz2,
     "a.tsv": lambda *a: write_csv(*a, separator="\t"),
     "semicolons.csv": lambda *a: write_csv(*a, separator=";"),
@@ -238,7 +246,9 @@ WRITERS = {
 WITH_IDS = {
     name
     for name in WRITERS
-    if name.endswith((".csv", ".tsv", ".csv.gz", ".csv.bz2", ".parquet", ".feather", ".arrows"))
+    if name.endswith(
+        (".csv", ".tsv", ".xlsx", ".csv.gz", ".csv.bz2", ".parquet", ".feather", ".arrows")
+    )
     or name in ("a.npz", "parts.npz", "a.h5", "v5.mat", "v73.mat")
     or name.endswith((".h5ad", ".h5mu"))
 }

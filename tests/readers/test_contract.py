@@ -83,7 +83,9 @@ def _no_features(file):
 
 
 def _is_table(file):
-    return any(part in file.name for part in (".csv", ".tsv", ".parquet", ".feather", ".arrows"))
+    return any(
+        part in file.name for part in (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrows")
+    )
 
 
 @each(WITH_LABELS)

@@ -46,10 +46,16 @@ class TestFound:
         assert_same_axes(axes, *exact(X, n_axes), atol=1e-9)
 
     def test_of_wide_rows_are_those_of_a_whole_decomposition(self):
-        # Variances fall by 1.12 from axis to axis here, so by 3.4 over the ten that are to spare:
-        # six rounds leave 3.4^-12 of what is not wanted, in squares.
+        # Variances fall by 1.12 from axis to axis here, so by 3.4 over the ten that are to spare: the
+        # Chebyshev polynomial of degree 3 leaves about T_3(2 * 3.4 - 1)^-2 = 2e-6 of the others.
         X = centred(d=WIDE)
-        assert_same_axes(find_axes(ScaledRows(X), 5), *exact(X, 5), atol=1e-4)
+        assert_same_axes(find_axes(ScaledRows(X), 4), *exact(X, 4), atol=1e-5)
+
+    def test_of_wide_rows_of_low_rank_are_found_at_once(self):
+        X = centred(d=WIDE) @ np.linalg.qr(np.random.default_rng(1).normal(size=(WIDE, 3)))[0]
+        X = X @ np.random.default_rng(2).normal(size=(3, WIDE))
+        axes = find_axes(ScaledRows(X), 4)
+        assert_same_axes(axes, *exact(X, 3), atol=1e-9)
 
     @pytest.mark.parametrize("d", [NARROW, WIDE])
     def test_of_sparse_rows_are_those_of_dense_ones(self, d):

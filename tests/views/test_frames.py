@@ -61,14 +61,14 @@ class TestRead:
             f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', '')}"
         ),
     )
-    def test_what_is_no_number_is_refused_with_what_to_do(self, column):
+    def test_what_is_no_number_becomes_columns_of_numbers(self, column):
         make = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.table}
         frame = make[type(column).__module__.split(".")[0]]({"kind": column, "size": [1.0, 2.0]})
-        with pytest.raises(
-            ValueError, match=r"View 'v' has non-numeric column\(s\) \['kind'\]"
-        ) as e:
-            Views({"v": frame})
-        assert "Encode" in str(e.value) and "ids='kind'" in str(e.value)
+        views = Views({"v": frame})
+        assert views.shape == (2, 2) and views.is_in_memory
+        encoded = views.encoded({"kind": "keep"})
+        assert np.asarray(encoded["v"])[:, -1].tolist() == [1.0, 2.0]
+        assert len(np.unique(np.asarray(encoded["v"])[:, :-1], axis=0)) == 2
 
     def test_a_lazy_frame_is_not_collected(self):
         with pytest.raises(TypeError, match=r"LazyFrame, which is not computed yet. Call .collect"):

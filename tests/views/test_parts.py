@@ -97,22 +97,23 @@ class TestFiles:
         with pytest.raises(TypeError, match=r"Cannot use str as views.*pathlib.Path\('"):
             Views("x.npy")
 
-    def test_columns_that_are_no_numbers_say_what_to_do_in_python(self, folder):
-        with pytest.raises(ReadError, match=r"not numbers: 'id'.* name it with ids='NAME'"):
-            Views({"a": "x.csv"})
+    def test_a_column_of_names_that_was_not_told_is_left_out(self, folder):
+        encoded = Views({"a": "x.csv"}).encoded()
+        assert encoded.feature_names == (("a", "b", "c"),)
+        assert "identifiers" in encoded.encodings[0].summary()["id"]
 
     @pytest.mark.parametrize(
         ("path", "message"),
         [
             ("y.npy", r"There is no file y\.npy"),
-            ("x.xlsx", r"Do not know the format of x\.xlsx"),
+            ("x.docx", r"Do not know the format of x\.docx"),
             ("x.npy::a", "holds one array without a name; leave out '::a'"),
             ("two.h5::b", "has no array 'b'; it has deep/first 20 x 3, second 20 x 2"),
             (".", "is a folder, but neither"),
         ],
     )
     def test_what_cannot_be_opened(self, folder, path, message):
-        (folder / "x.xlsx").write_text("hello")
+        (folder / "x.docx").write_text("hello")
         with pytest.raises(ReadError, match=message):
             Views({"a": path})
 
@@ -170,7 +171,7 @@ class TestIdsOfSomeTables:
 
     def test_a_column_that_is_not_there_is_named(self, table, tmp_path):
         table.rename_axis("id").to_csv(tmp_path / "column.csv")
-        with pytest.raises(ReadError, match="has no column 'nope'"):
+        with pytest.raises(ValueError, match=r"no view is .* with a column 'nope'"):
             Views({"a": tmp_path / "column.csv"}, ids="nope")
         with pytest.raises(TypeError, match="which has no ids, nor a column 'nope'"):
             Views.from_tables({"a": table.reset_index(drop=True)}, ids="nope")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,7 @@ from manyview.cli.console import Failure, say
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-    from manyview.readers import LabelFile, Vocabulary
+    from manyview.readers import Vocabulary
     from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,10 +35,32 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Make view NAME of these columns (or patterns, as px_*) of one table. Repeat.",
     },
     "--drop": {
-        "metavar": "COLUMN",
+        "metavar": "A,B,...",
         "multiple": True,
-        "help": "Column (or pattern) of tables that is no feature. Repeat.",
+        "help": "Columns (or patterns) of tables that are no features. Repeat.",
     },
+    "--encode": {
+        "metavar": "A,B,...",
+        "multiple": True,
+        "help": "Columns (or patterns) that are categories, also if they are numbers. Repeat.",
+    },
+    "--keep": {
+        "metavar": "A,B,...",
+        "multiple": True,
+        "help": "Columns (or patterns) to use even if they look like ids or free text. Repeat.",
+    },
+    "--categories": {
+        "type": click.Choice(["auto", "strict", "refuse"]),
+        "default": "auto",
+        "show_default": True,
+        "help": "Columns that are no numbers: encode them, leaving out ids, free text and constants "
+        "(auto); refuse what would be left out (strict); or refuse all of them.",
+    },
+    "--decimal": {
+        "type": click.Choice([".", ","]),
+        "help": "Mark before the fraction of numbers in text; found by default.",
+    },
+    "--encoding": {"metavar": "NAME", "help": "Of text, such as cp1251; found by default."},
     "--transpose": {
         "metavar": "NAME",
         "multiple": True,
@@ -53,12 +76,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def input_options(*, labels: bool) -> Callable[[F], F]:
-    """Add VIEW... and the options about files to a command; ``--labels`` where they are of use."""
+_OF_NEW_DATA = ("--labels", "--encode", "--keep", "--categories")  # else as in the fit
+
+
+def input_options(*, is_new: bool) -> Callable[[F], F]:
+    """Add VIEW... and the options about files to a command; not all are of use for a model's rows."""
 
     def add(command: F) -> F:
         for name, kind in reversed(_OPTIONS.items()):
-            if labels or name != "--labels":
+            if is_new or name not in _OF_NEW_DATA:
                 command = click.option(name, **kind)(command)
         return click.argument("texts", metavar="VIEW...", nargs=-1)(command)
 
@@ -75,8 +101,19 @@ class Inputs:
     label_column: str | None = None
     columns: dict[str, list[str]] | None = None
     drop: tuple[str, ...] = ()
+    encode: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categories: str = "auto"
+    decimal: str | None = None
+    encoding: str | None = None
     transpose: tuple[str, ...] = ()
     join: str = "exact"
+
+    @property
+    def treatment(self) -> dict[str, str]:
+        """What LMVSC's ``categories`` is."""
+        asked = {**dict.fromkeys(self.keep, "keep"), **dict.fromkeys(self.encode, "encode")}
+        return {**asked, "*": self.categories}
 
     @classmethod
     def take(cls, options: dict[str, Any]) -> Inputs:
@@ -85,13 +122,36 @@ class Inputs:
         taken = {name: options.pop(name) for name in names}
         if not taken["texts"]:
             raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
+        for name in _LISTS:
+            if name in taken:
+                taken[name] = tuple(part for text in taken[name] for part in split_names(text))
         return cls(**{**taken, "columns": parse_columns(taken["columns"]) or None})
 
+    def paths(self) -> list[Path]:
+        """The files that are read, of those that are there."""
+        from manyview.readers import parse
+
+        given = [*self.texts, *([] if self.labels is None else [self.labels])]
+        found = []
+        for text in given:
+            with suppress(OSError):  # said when they are read
+                found.append(parse(text).path)
+        return found
+
     def read(self, *, memory_limit: int | None = None) -> Assembled:
-        """Read the files; say what was taken as rows."""
+        """Read the files; say what was taken as rows, and what becomes of columns without numbers."""
+        from manyview.views.encoding import refuse_unknown
         from manyview.views.files import read_views
 
-        return _said(read_views(**vars(self), memory_limit=memory_limit, vocabulary=_words()))
+        asked = {n: v for n, v in vars(self).items() if n not in ("encode", "keep", "categories")}
+        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=words()))
+        for name in ("encode", "keep"):
+            refuse_unknown(data.views.parts().values(), getattr(self, name), name)
+        views = data.views.encoded(self.treatment)
+        notes = _notes_on_columns(views, self.treatment)
+        for note in notes:
+            say(note)
+        return replace(data, views=views, notes=(*data.notes, *notes))
 
     def read_like(self, model: LMVSC, fitted: Inputs | None) -> Assembled:
         """Read new rows of a model's views: by name, or in the model's order.
@@ -121,6 +181,8 @@ class Inputs:
             self,
             columns=fitted.columns if is_split else self.columns,
             id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
+            decimal=self.decimal or fitted.decimal,
+            encoding=self.encoding or fitted.encoding,
         )
 
     def _request(self, request: Any, place: int, model: LMVSC) -> Any:
@@ -131,7 +193,9 @@ class Inputs:
             label_column=self.label_column,
             columns=self.columns or {},
             drop=self.drop,
-            vocabulary=_words(),
+            decimal=self.decimal,
+            encoding=self.encoding,
+            vocabulary=words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
         if len(names) == len(self.texts) and own not in names:
@@ -143,7 +207,7 @@ class Inputs:
         return replace(
             request,
             n_features=int(model.n_features_per_view_[number]),
-            features=None if self.columns else model.feature_names_per_view_[number],
+            features=None if self.columns else _fitted_columns(model, number),
         )
 
     def record(self) -> dict[str, Any]:
@@ -156,8 +220,52 @@ class Inputs:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Inputs:
         """What :meth:`record` recorded."""
-        lists = {name: tuple(record[name]) for name in ("texts", "drop", "transpose")}
+        lists = {n: tuple(record.get(n, ())) for n in ("texts", "transpose", *_LISTS)}
         return cls(**{**record, **lists})
+
+
+_LISTS = ("drop", "encode", "keep")
+
+
+def split_names(text: str) -> list[str]:
+    """Names with commas between, without those that are empty.
+
+    Examples
+    --------
+    >>> split_names("a, b,c")
+    ['a', 'b', 'c']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def likely_ids(views: Views, categories: dict[str, str]) -> list[tuple[str, str]]:
+    """View and column of numbers that are likely ids, and that nothing was said about."""
+    from manyview.views import encoding
+    from manyview.views.kinds import Treatment
+
+    treatment = Treatment.of(categories)
+    return [
+        (name, column)
+        for name, part in views.parts().items()
+        for column in encoding.likely_ids(part, treatment)
+    ]
+
+
+def _notes_on_columns(views: Views, categories: dict[str, str]) -> list[str]:
+    encodings = zip(views.names, views.encodings, strict=True)
+    notes = [encoding.note(name) for name, encoding in encodings if encoding is not None]
+    return notes + [
+        f"Column {column!r} of {name!r} holds whole numbers in order, none twice: likely an id. Name it "
+        "with --id-column, leave it out with --drop, or say --keep."
+        for name, column in likely_ids(views, categories)
+    ]
+
+
+def _fitted_columns(model: LMVSC, view: int) -> Sequence[str] | None:
+    """Names of the columns of a file that a view of the model was fitted to."""
+    encoding = model.encodings_[view]
+    columns: Sequence[str] | None = model.feature_names_per_view_[view]
+    return columns if encoding is None else encoding.used
 
 
 def _said(data: Assembled) -> Assembled:
@@ -166,7 +274,7 @@ def _said(data: Assembled) -> Assembled:
     return data
 
 
-def _words() -> Vocabulary:
+def words() -> Vocabulary:
     """What advice in messages of the readers is to call the options."""
     from manyview.readers import Vocabulary
 
@@ -200,8 +308,9 @@ def _as_fitted(views: Views, model: LMVSC, *, is_named: bool) -> Views:
         say(f"Views are taken in the model's order: {pairs}.")
         parts = dict(zip(fitted, parts.values(), strict=True))
     widths = model.n_features_per_view_
-    for name, columns, width in zip(fitted, model.feature_names_per_view_, widths, strict=True):
-        if name not in parts:
+    each = zip(fitted, model.feature_names_per_view_, widths, model.encodings_, strict=True)
+    for name, columns, width, encoding in each:
+        if name not in parts or encoding is not None:
             continue
         found, n_columns = parts[name].columns, parts[name].rows.shape[1]
         if columns is not None and found is not None and set(columns) < set(found):
@@ -238,7 +347,7 @@ def parse_columns(texts: Sequence[str]) -> dict[str, list[str]]:
             raise click.BadParameter(
                 f"{text!r} is not NAME=COLUMN,COLUMN,...", param_hint="'--columns'"
             )
-        found.setdefault(name, []).extend(part.strip() for part in columns.split(","))
+        found.setdefault(name, []).extend(split_names(columns))
     return found
 
 
@@ -247,42 +356,3 @@ def memory_for_views() -> int:
     from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
-
-
-def read_label_pair(
-    true: str, predicted: str, *, id_column: str | None, join: str
-) -> tuple[Any, Any]:
-    """Labels of two files for the same rows, matched by id where both have ids."""
-    from manyview.readers import read_labels
-
-    files = [read_labels(text, id_column=id_column) for text in (true, predicted)]
-    for file in files:
-        say(file.note)
-    if id_column is not None and id_column not in [file.ids_name for file in files]:
-        raise Failure(f"--id-column must name a column of the files; none has {id_column!r}.")
-    first, second = _same_rows(files, (true, predicted), join)
-    return first, second
-
-
-def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
-    from manyview.views.joining import match_ids
-
-    labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
-    if len(ids) == len(files) and join != "order":
-        match = match_ids(ids, names, join, replace(_words(), outer=""))  # no choice of evaluate
-        for text in (match.note, *match.doubts):
-            say(text)
-        pairs = zip(labels, match.places, strict=True)
-        return [own if places is None else own[places] for own, places in pairs]
-    if len(labels[0]) != len(labels[1]):
-        raise Failure(
-            f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "
-            "are no ids on both sides to match them by."
-        )
-    if ids and join != "order" and not all(file.are_places for file in files):
-        raise Failure(
-            f"only {names[0] if files[0].ids is not None else names[1]} has ids. If both files have "
-            "their rows in the same order, say --join order."
-        )
-    say("Rows are matched by their place in the files.")
-    return labels

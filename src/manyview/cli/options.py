@@ -94,7 +94,7 @@ def clusters_option(words: str, **more: Any) -> Callable[[F], F]:
 
 
 _SCALINGS = (
-    "auto", "standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", "none",
+    "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", "none",
 )  # fmt: skip
 _COUNT = Numbers(int, words=["auto"])
 _COUNT_OR_NONE = Numbers(int, words=["auto", "none"])

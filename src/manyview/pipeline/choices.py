@@ -44,6 +44,9 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     if suggestion is not None:
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
     for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
+        if kind == "mixed":
+            why = "some columns are levels, which count alike however rare; numbers become normal scores"
+            yield "scaling", {name: kind}, why
         if kind == "auto":
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
     if result.decision.evident is not None:
@@ -87,7 +90,11 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
     yield "locality", chosen.locality, "only near anchors are used" if is_local else why
     yield "n_neighbors", chosen.n_neighbors, _why_neighbors(is_local=is_local)
     n_axes = _count_axes(result)
-    why = "text says little in few directions" if n_axes is None else "the strongest say most"
+    why = (
+        "text and levels say little in few directions"
+        if n_axes is None
+        else "the strongest say most"
+    )
     yield "n_axes", n_axes, why
     yield "n_repeats", settings.n_repeats, _why_repeats(settings)
     n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)
@@ -177,6 +184,19 @@ def _why_repeats(settings: Settings) -> str:
         return "more sets of anchors would fill a gigabyte: views are very wide"
     why = "embeddings from several anchor seeds side by side vary less"
     return f"{why}; few rows vary more, and cost little" if settings.n_repeats > 3 else why
+
+
+def describe_encodings(views: Views) -> list[Choice]:
+    """What became of columns that are no numbers, for each view that has some."""
+    return [
+        {
+            "parameter": "categories",
+            "value": {name: encoding.summary()},
+            "why": "columns that are no numbers become numbers, or are left out",
+        }
+        for name, encoding in zip(views.names, views.encodings, strict=True)
+        if encoding is not None
+    ]
 
 
 def describe_solver(views: Views, result: Result) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from manyview.stages.sampling import (
     count_sample_rows,
     spread_evenly,
 )
-from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.stages.scaling import Scaler, usable_rows
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
 
@@ -230,7 +230,7 @@ def plan_graphs(
 ) -> GraphPlan:
     """Decide which way to go, scale and choose graphs, all by the sample."""
     for array, name in zip(sample.arrays, names, strict=True):
-        fit_scaler(array, name=name, kind=None, numbers=numbers)  # refuses what makes no sense
+        usable_rows(array, name=name, numbers=numbers)  # or raises, before anything is tried
     with watch.stage("pilot"):
         decision = decide(sample, names, settings, rng=rngs.pilot, n_jobs=run.n_jobs)
     with watch.stage("anchors"):
@@ -238,7 +238,7 @@ def plan_graphs(
             scalers, weights = decision.evident.scalers, decision.evident.view_weights
             graphs: tuple[AnchorGraph, ...] = (decision.evident.graph(),)
         else:
-            scalers = fit_scalers(sample, names, decision.kinds, settings)
+            scalers = decision.scalers or fit_scalers(sample, names, decision.kinds, settings)
             graphs, weights = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
     return GraphPlan(
         scalers=scalers,

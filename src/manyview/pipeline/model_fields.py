@@ -21,6 +21,8 @@ from manyview.stages.n_clusters import Suggestion
 from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import KINDS, Scaler
+from manyview.views.encoding import Encoding
+from manyview.views.kinds import CODES, Code
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,16 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "limit": NUMBER_FROM_0,
         "marks": FLAG,
     },
+    Encoding: {"codes": each(instance(Code))},
+    Code: {
+        "name": TEXT,
+        "kind": Kind(f"one of {CODES}", lambda value: value in CODES),
+        "levels": each(TEXT),
+        "has_rare": FLAG,
+        "has_missing": FLAG,
+        "fill": NUMBER,
+        "why": TEXT,
+    },
     Suggestion: {
         "n_clusters": COUNT_FROM_1,
         "candidates": each(COUNT_FROM_1),
@@ -180,6 +192,7 @@ FITTED: Mapping[str, Kind] = {
     "feature_names_in_": NAMES,
     "feature_names_per_view_": each(optional(each(TEXT))),
     "n_features_in_": COUNT_FROM_1,
+    "encodings_": each(optional(instance(Encoding))),
     "ids_": optional(NAMES),
 }
 """Fitted attributes that are saved beside the model; no others are ever set."""
@@ -228,6 +241,6 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
             raise ValueError(f"{name} is not one number a label")
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
-    for name in ("view_weights_", "feature_names_per_view_"):
+    for name in ("view_weights_", "feature_names_per_view_", "encodings_"):
         if len(fitted.get(name, range(n_views))) != n_views:
             raise ValueError(f"{name} does not have {n_views} entries, one a view")

@@ -44,6 +44,8 @@ from manyview.stages.n_clusters import Suggestion
 from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
+from manyview.views.encoding import Encoding
+from manyview.views.kinds import Code
 
 _FORMAT = "manyview-model"
 _FORMAT_VERSION = 4
@@ -119,6 +121,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         content, arrays = _read_members(path)
         params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
         _drop_removed(params, path)
+        if fitted.get("encodings_"):
+            fitted["encodings_"] = list(map(_build_encoding, fitted["encodings_"]))
         if fitted.get("suggestion_"):
             fitted["suggestion_"] = make_record(Suggestion, fitted["suggestion_"])
         model = _build_model(unpack(content["model"], arrays))
@@ -256,6 +260,14 @@ def _build_scaler(content: dict[str, Any]) -> Scaler:
     return scaler
 
 
+def _build_encoding(content: Any) -> Encoding | None:
+    if content is None:
+        return None
+    codes = ({**code, "levels": tuple(code["levels"])} for code in content["codes"])
+    made = tuple(make_record(Code, code) for code in codes)
+    return make_record(Encoding, {"codes": made})  # type: ignore[no-any-return]
+
+
 def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
@@ -268,6 +280,8 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
 def _pack_fitted(value: Any, arrays: Arrays) -> Any:
     """Fitted attributes: ids that are objects of other libraries are kept as text."""
     try:
+        if isinstance(value, list):
+            value = [asdict(v) if isinstance(v, Encoding) else v for v in value]
         return pack(asdict(value) if isinstance(value, Suggestion) else value, arrays)
     except TypeError:
         return pack(np.array([str(item) for item in value]), arrays)

@@ -26,7 +26,7 @@ from manyview.pipeline.spectrum import find_bases
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import GraphRows
 from manyview.stages.sampling import choose_rows
-from manyview.stages.scaling import fit_scaler, is_mostly_binary
+from manyview.stages.scaling import Scaler, apply_to_sample, is_like_text, is_mostly_binary
 from manyview.views.selection import split_rows
 
 KINDS = ("auto", "standard", "log", "clr")
@@ -45,6 +45,7 @@ class Trial:
 
     gap: float  # fall of the eigenvalues after the k-th; 0 if what it cuts off are specks
     modularity: float  # of the labels, in the graph that this scaling gives
+    scalers: tuple[Scaler, ...] = ()  # that the few rows have
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Decision:
     evident: Evident | None = None  # clusters that need no graph
     by_gap: bool = False  # whether exactly k vectors tell clusters apart
     trials: dict[str, Trial] = field(default_factory=dict)  # by kind
+    # Of these kinds, if the few rows are the whole sample; they say nothing that the kinds do not.
+    scalers: tuple[Scaler, ...] | None = field(default=None, compare=False, repr=False)
 
 
 def decide(
@@ -82,9 +85,12 @@ def decide(
         trials = dict(zip(by_kind, tried, strict=True))
     widest = max(trials, key=lambda kind: trials[kind].gap)
     if trials[widest].gap >= _GAP:
-        return Decision(by_kind[widest], by_gap=True, trials=trials)
-    best = max(trials, key=lambda kind: trials[kind].modularity)
-    return Decision(by_kind[best], trials=trials)
+        best, by_gap = widest, True
+    else:
+        best, by_gap = max(trials, key=lambda kind: trials[kind].modularity), False
+    scalers = trials[best].scalers if few[0].shape[0] == sample.n_rows else None
+    trials = {kind: replace(trial, scalers=()) for kind, trial in trials.items()}  # let them go
+    return Decision(by_kind[best], by_gap=by_gap, trials=trials, scalers=scalers)
 
 
 def _applicable(
@@ -103,10 +109,9 @@ def _applicable(
 
 
 def _kinds_for(array: Any) -> tuple[str, ...]:
-    scaler = fit_scaler(array, name="", kind=None)
-    if scaler.is_like_text:
-        return ("auto",)
     rows, _ = split_rows(array)
+    if is_like_text(rows):
+        return ("auto",)
     values = rows.data if sparse.issparse(rows) else rows
     is_open = values.size > 0 and values.min() >= 0 and values.max() > 0
     kinds = KINDS if is_open else ("auto", "standard")
@@ -126,7 +131,9 @@ def _try(
     rng = np.random.default_rng(seed)
     settings = replace(settings, many_anchors=_ANCHORS, few_anchors=_FEW_ANCHORS)
     rows = Memory().open(arrays, Run(1, SilentProgress()))
-    scalers = fit_scalers(rows, names, kinds, settings)
+    fitted = fit_scalers(rows, names, kinds, settings)
+    applied = [apply_to_sample(*each) for each in zip(fitted, rows.arrays, strict=True)]
+    rows, scalers = rows.with_arrays([array for array, _ in applied]), tuple(s for _, s in applied)
     graphs, _ = choose_graphs(rows, rows, scalers, settings, [rng])
     tile = GraphRows(scalers, graphs)(rows.arrays, 0)
     moments = graph_moments(tile)
@@ -136,4 +143,4 @@ def _try(
     gap = sample.gap(settings.known_clusters)
     if gap >= _GAP and cluster_by_gap(sample, settings).modularity < _SPECKS * found.modularity:
         gap = 0.0  # a few rows that hang together by themselves, not clusters
-    return Trial(gap, found.modularity)
+    return Trial(gap, found.modularity, fitted)

@@ -210,6 +210,11 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
             f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
     kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
+    is_encoded = [encoding is not None for encoding in views.encodings]
+    # Columns of levels were made so that they stand beside numbers as they are.
+    kinds = tuple(
+        "mixed" if m and is_auto(k) else k for k, m in zip(kinds, is_encoded, strict=True)
+    )
     # Given anchors are the same every time.
     has_many_rows = not is_given and n >= MANY_ROWS
     counts = n_anchors or (_count_few_anchors(300, n, k or 2, is_like_text=False),)
@@ -232,7 +237,9 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         tol=_nonnegative("tol", params["tol"]),
         marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
-        may_be_evident=variant is None and all(is_auto(params[name]) for name in _OF_GRAPHS),
+        may_be_evident=variant is None
+        and all(is_auto(params[name]) for name in _OF_GRAPHS)
+        and not any(is_encoded),
         degree_norm=variant != "released",
         row_norm=variant is None,
         is_alpha_relative=variant is None,
@@ -261,7 +268,7 @@ def read_weights(
             f"sample_weight must be one number a row, {n_rows} in all; its shape is {weights.shape}."
         )
     if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
-        raise ValueError("sample_weight must be finite, none below 0, and some above it.")
+        raise ValueError("sample_weight must be finite, none negative, and not zero for all rows.")
     n_counted = int(np.count_nonzero(weights))
     if settings.n_clusters is not None and n_counted < settings.n_clusters:
         raise ValueError(

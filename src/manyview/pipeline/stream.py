@@ -306,5 +306,6 @@ def _many_rows_like(views: Views) -> Any:
         n_views=views.n_views,
         n_features=views.n_features,
         names=views.names,
+        encodings=views.encodings,
         shape=(n_rows, views.shape[1]),
     )

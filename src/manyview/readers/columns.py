@@ -14,6 +14,7 @@ import numpy.typing as npt
 from manyview.errors import ParameterError, ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.sources import Part, stored_ids
+from manyview.sources.table import Table
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
@@ -103,7 +104,7 @@ def table_contents(
     if is_indexed:
         ids, request = index, replace(request, id_column=None)
     parts = tuple(
-        _make_part(view, {name: columns[name] for name in names}, ids, request)
+        _make_part(view, {name: columns[name] for name in names}, ids)
         for view, names in split_columns(list(columns), request).items()
     )
     if parts[0].rows.shape[0] == 0:
@@ -160,20 +161,8 @@ def take_labels(columns: Mapping[str, Any], request: Request) -> npt.NDArray[Any
     return as_labels(columns[request.label_column])
 
 
-def _make_part(
-    view: str, columns: Mapping[str, Column], ids: npt.NDArray[Any] | None, request: Request
-) -> Part:
-    text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
-    if text:
-        words = request.vocabulary
-        is_wrong = request.id_column is not None and ids is None
-        absent = f"{request.path} has no column {request.id_column!r}. " if is_wrong else ""
-        raise ReadError(
-            f"{absent}{request.path} has column(s) that are not numbers: {first_few(text)}"
-            f"{_example(columns[text[0]])}. If one identifies the rows, name it with "
-            f"{words.id_column}; if one holds true labels, with {words.label_column}; leave others out "
-            f"with {words.drop}, or choose the features with {words.columns}."
-        )
+def _make_part(view: str, columns: Mapping[str, Column], ids: npt.NDArray[Any] | None) -> Part:
+    """A view of some columns: an array if all are numbers, else a table of them as they are."""
     parts = [c if c.ndim == 2 else c[:, None] for c in columns.values()]
     # A column of one number for each row keeps its name; one of lists numbers its parts.
     names = [
@@ -183,9 +172,8 @@ def _make_part(
             [name] if part.shape[1] == 1 else [f"{name}_{i}" for i in range(part.shape[1])]
         )
     ]
+    if any(part.dtype.kind not in "biuf" for part in parts):
+        each = (part[:, i] for part in parts for i in range(part.shape[1]))
+        return Part(view, Table(dict(zip(names, each, strict=True))), tuple(names), ids)
     kind = np.result_type(*(part.dtype for part in parts))
     return Part(view, np.concatenate(parts, axis=1, dtype=kind), tuple(names), ids)
-
-
-def _example(column: Column) -> str:
-    return f" (for example {str(column[0])!r})" if len(column) else ""

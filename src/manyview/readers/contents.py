@@ -53,6 +53,10 @@ class Request:
         Number of columns, where a file need not tell it (svmlight).
     features : sequence of str or None
         Columns of a table that are its features, in this order; all others are left out.
+    decimal : {".", ","} or None
+        The mark before the fraction of numbers that are text; None finds it.
+    encoding : str or None
+        Of text; None finds it.
     also_counts : bool
         Whether an index of pandas that merely counts rows from 0 names them, too.
     vocabulary : Vocabulary
@@ -69,6 +73,8 @@ class Request:
     drop: Sequence[str] = ()
     n_features: int | None = None
     features: Sequence[str] | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     also_counts: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 

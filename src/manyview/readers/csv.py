@@ -1,12 +1,12 @@
-"""Tables as text, separated by commas, tabs or semicolons, with or without a line of names."""
+"""Tables as text, whatever separates its fields, with or without a line of names."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ParameterError, ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
+from manyview.readers.guarding import unguard
+from manyview.readers.numerals import convert_columns
+from manyview.readers.separators import ENCODINGS, SEPARATORS, find_encodings, find_separator
 from manyview.readers.text import is_number, open_bytes, packing_errors
 from manyview.wording import first_few
 
@@ -25,7 +28,7 @@ MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
 
 _BATCH_ROWS, _BATCH_FIELDS = 20_000, 2_000_000  # whichever is reached first
 _BLANK = " \r\n"  # not tabs: a line of them is a row of empty fields
-_SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons"}
+_LOOKED_AT = 10  # lines
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,13 @@ class _Layout:
     names: list[str]
     has_names: bool
     has_numbers_as_names: bool = False
+    encoding: str = ENCODINGS[0]
 
     @property
     def words(self) -> str:
-        words = f"separated by {_SEPARATORS[self.separator]}"
+        words = f"separated by {SEPARATORS[self.separator]}"
+        if self.encoding != ENCODINGS[0]:
+            words += f"; not in UTF-8, read as {self.encoding}"
         if self.has_numbers_as_names:
             words += "; the first line numbers the columns"
         return words if self.has_names else f"{words}; no line of names, so columns are numbered"
@@ -47,46 +53,81 @@ def read(request: Request) -> Contents:
     """Views of a table; empty fields and NA are missing values."""
     # Ids stay as they are written: "007" is not 7, and long ones do not fit a float.
     as_text = {request.id_column, request.label_column}
-    names, columns, layout = _read_table(request.path, lambda name: name in as_text)
+    # With decimal commas, what looks like a number may be another one: 1.234 is 1234.
+    is_all_text = request.decimal == ","
+    names, columns, layout = _read_table(
+        request.path, lambda name: is_all_text or name in as_text, request.encoding
+    )
     table = dict(zip(names, columns, strict=True))
+    if is_all_text:
+        table |= {name: _without_missing(table[name]) for name in names if name not in as_text}
+    written = [n for n in names if table[n].dtype.kind == "U" and n not in as_text]
+    usual = "," if layout.separator == ";" else "."
+    table, remark = convert_columns(table, written, request.decimal, usual=usual)
+    for name in as_text & {*table}:
+        table[str(name)] = unguard(table[str(name)])
     if request.id_column is not None and request.id_column in table:
         table[request.id_column] = _integers_if_same(table[request.id_column])
     kind = "TSV" if layout.separator == "\t" else "CSV"
-    return table_contents(table, request, kind=kind, how=layout.words)
+    how = f"{layout.words}; {remark}" if remark else layout.words
+    return table_contents(table, request, kind=kind, how=how)
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name, as text."""
     names, columns, _ = _read_table(path, lambda name: True)
-    return dict(zip(names, columns, strict=True))
+    return dict(zip(names, map(unguard, columns), strict=True))
 
 
 def _read_table(
-    path: Path, is_text: Callable[[str], bool]
+    path: Path, is_text: Callable[[str], bool], encoding: str | None = None
 ) -> tuple[list[str], list[npt.NDArray[Any]], _Layout]:
-    with packing_errors(path), open_bytes(path) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    with packing_errors(path):
+        with open_bytes(path) as raw:
+            encodings = (encoding,) if encoding else find_encodings(raw.read(2))
+        for each in encodings:
+            try:
+                return _read_encoded(path, is_text, each)
+            except UnicodeError as error:
+                wrong = error
+            except LookupError as error:
+                raise ParameterError(
+                    "encoding", f"must be one that Python knows; {error}."
+                ) from error
+    raise ReadError(
+        f"{path} is not text in {encodings[0]} ({wrong}). Say what it is in, or save it as UTF-8."
+    )
+
+
+def _read_encoded(
+    path: Path, is_text: Callable[[str], bool], encoding: str
+) -> tuple[list[str], list[npt.NDArray[Any]], _Layout]:
+    with open_bytes(path) as raw:
+        text = io.TextIOWrapper(raw, encoding=encoding, newline="")
         try:
-            layout = _find_layout(text, path)
-            columns = _read_columns(text, layout, path, is_text)
-        except UnicodeDecodeError as error:
-            raise ReadError(
-                f"{path} is not text in UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8."
-            ) from error
+            layout = replace(_find_layout(text, path), encoding=encoding)
+            lines = map(_single_spaced, text) if layout.separator == " " else text
+            columns = _read_columns(lines, layout, path, is_text)
         except csv.Error as error:
             raise ReadError(f"{path} cannot be read as a table: {error}.") from error
     return layout.names, columns, layout
 
 
+def _single_spaced(line: str) -> str:
+    """A line with one space between fields, and none before them."""
+    return " ".join(line.split())
+
+
 def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
-    line = _next_line(text)
-    if not line:
+    lines = [line for line in (_next_line(text) for _ in range(_LOOKED_AT)) if line]
+    if not lines:
         raise ReadError(f"{path} is empty.")
-    if "\0" in line:
+    if "\0" in lines[0]:
         raise ReadError(f"{path} is not a text file.")
-    if not any(separator in line for separator in _SEPARATORS):
-        _refuse_spaces(line, text, path)
-    separator = _find_separator(line, path)
+    separator = find_separator(lines, path)
+    text.seek(0)
+    line = _next_line(text)
+    line = _single_spaced(line) if separator == " " else line
     fields = [field.strip() for field in next(csv.reader([line], delimiter=separator))]
     counts = _count_columns(fields, text, separator)
     if counts or not all(is_number(field) or field in MISSING for field in fields):
@@ -123,32 +164,14 @@ def _count_columns(fields: list[str], text: io.TextIOWrapper, separator: str) ->
     return not all(field.strip().isdecimal() for field in following)
 
 
-def _refuse_spaces(line: str, text: io.TextIOWrapper, path: Path) -> None:
-    """Refuse a table whose first or second line is several numbers with spaces between."""
-    for found in (line.split(), _next_line(text).split()):
-        if len(found) > 1 and all(map(is_number, found)):
-            raise ReadError(
-                f"{path} has its numbers separated by spaces. Separate them by commas, tabs or "
-                "semicolons (numpy.savetxt does with delimiter=',')."
-            )
-    text.seek(0)
-    _next_line(text)
-
-
 def _refuse_repeated(names: list[str], path: Path) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ReadError(f"{path} has several columns called {first_few(repeated)}.")
 
 
-def _find_separator(line: str, path: Path) -> str:
-    usual = "\t" if {".tsv", ".tab"} & set(path.suffixes) else ","
-    counts = {separator: line.count(separator) for separator in _SEPARATORS}
-    return usual if counts[usual] else max(counts, key=lambda s: (counts[s], s == usual))
-
-
 def _read_columns(
-    text: io.TextIOWrapper, layout: _Layout, path: Path, is_text: Callable[[str], bool]
+    text: Iterable[str], layout: _Layout, path: Path, is_text: Callable[[str], bool]
 ) -> list[npt.NDArray[Any]]:
     width = len(layout.names)
     keep = np.array([is_text(name) for name in layout.names])
@@ -167,8 +190,9 @@ def _read_columns(
     return [_join(part) for part in parts]
 
 
-def _batches(text: io.TextIOWrapper, separator: str, n_rows: int) -> Iterator[list[Any]]:
+def _batches(text: Iterable[str], separator: str, n_rows: int) -> Iterator[list[Any]]:
     """Lines, many at a time; from the first quotation mark on, lists of fields instead."""
+    text = iter(text)
     while lines := list(islice(text, n_rows)):
         if any('"' in line for line in lines):
             # A quoted field may hold separators, and go on over several lines.
@@ -237,7 +261,21 @@ def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
     try:
         return np.array([np.nan if field in missing else float(field) for field in text])
     except ValueError:
-        return np.array(text, dtype=np.str_)
+        return _flags_if_all(["" if field in missing else field for field in text])
+
+
+def _without_missing(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
+    return _flags_if_all(["" if text in MISSING else text for text in texts.tolist()])
+
+
+def _flags_if_all(text: list[str]) -> npt.NDArray[Any]:
+    """Text, where missing is empty, as truth values if all of it is True or False; else as it is."""
+    words = {field.lower() for field in set(text)}
+    if words <= {"true", "false"}:
+        return np.array([field.lower() == "true" for field in text])
+    if words <= {"true", "false", ""}:
+        text = [field.capitalize() for field in text]
+    return np.array(text, dtype=np.str_)
 
 
 def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -246,8 +284,14 @@ def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    texts = [p if p.dtype.kind == "U" else np.array([f"{value:g}" for value in p]) for p in parts]
-    return np.concatenate(texts)
+    return np.concatenate([p if p.dtype.kind == "U" else _written(p) for p in parts])
+
+
+def _written(values: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    """Numbers and truth values as text; NaN, which was an empty field, is empty."""
+    if values.dtype.kind == "b":
+        return values.astype(np.str_)
+    return np.array(["" if value != value else f"{value:g}" for value in values.tolist()])
 
 
 def _integers_if_same(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:

@@ -17,6 +17,7 @@ from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
 from manyview.readers.text import damage
 from manyview.sources.parquet import parquet_files
+from manyview.sources.room import refuse_large
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ FORMATS = (
     Format("npz", "npz", (".npz",), b"PK"),
     Format("CSV", "csv", (".csv", ".tsv", ".tab", ".txt", ".data"), is_table=True),
     Format("Parquet", "parquet", (".parquet", ".pq"), b"PAR1", is_table=True),
+    Format("Excel", "excel", (".xlsx", ".xlsm", ".ods"), b"PK", is_table=True),
     Format("Arrow", "arrow", (".feather", ".arrow", ".ipc", ".arrows"), b"ARROW1", is_table=True),
     Format("AnnData", "anndata", (".h5ad", ".h5mu"), _HDF5),
     Format("HDF5", "hdf5", (".h5", ".hdf5", ".hdf"), _HDF5),
@@ -109,6 +111,8 @@ def read_file(request: Request) -> Contents:
                 contents = pick_arrays(entries, request, kind=found.name)
         else:
             contents = module.read(request)
+    for part in contents.parts:  # each column takes a few numbers, whether it holds any or not
+        refuse_large(8 * part.rows.shape[1], request.path, f"{part.rows.shape[1]} columns")
     return contents if request.name is None else contents.renamed(request.name)
 
 

@@ -5,32 +5,33 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from manyview.errors import ParameterError, ReadError
+from manyview.sources.room import LimitedStream
 
 
-def need(library: str, path: Path, kind: str) -> Any:
+def need(library: str, path: Path, kind: str, *, extra: str = "io") -> Any:
     """A library that reading a file of some kind needs, imported; or what to install."""
     try:
         return importlib.import_module(library)
     except ImportError as error:
         raise ImportError(
-            f"{path.name} is {kind}; reading it needs {library}: pip install 'manyview[io]'"
+            f"{path.name} is {kind}; reading it needs {library}: pip install 'manyview[{extra}]'"
         ) from error
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading; one that ends in .gz or .bz2 is unpacked on the way."""
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if path.suffix == ".bz2":
-        return cast(IO[bytes], bz2.open(path, "rb"))
-    return path.open("rb")
+    """Open a file for reading; one that ends in .gz or .bz2 is unpacked on the way, up to a limit."""
+    if path.suffix not in (".gz", ".bz2"):
+        return path.open("rb")
+    stream: Any = gzip.GzipFile(path) if path.suffix == ".gz" else bz2.BZ2File(path)
+    return io.BufferedReader(LimitedStream(stream, path), 1 << 20)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def refit(
         "random_state": seed,
         "engine": "memory",
         "verbose": 0,
+        "categories": "auto",  # rows are encoded
     }
     n_anchors = known["n_anchors"]
     if isinstance(n_anchors, int | np.integer):

@@ -22,19 +22,22 @@ class Part:
     ----------
     name : str
         As the user, or the file, calls it.
-    rows : ndarray, csr_array, Source, Dask array or PartialView of shape (n, d)
-        Its numbers. Where some samples have no row, a
+    rows : ndarray, csr_array, Source, Dask array, Table or PartialView of shape (n, d)
+        Its numbers, or columns that are to become numbers. Where some samples have no row, a
         :class:`~manyview.views.selection.PartialView` or a selection of a source says which.
     columns : tuple of str, or None
         Names of its columns.
     ids : ndarray of shape (n,), or None
         Names of its samples.
+    encoding : Encoding or None
+        What made numbers of a table's columns.
     """
 
     name: str
     rows: Any
     columns: tuple[str, ...] | None = None
     ids: npt.NDArray[Any] | None = None
+    encoding: Any = None
 
 
 def as_ids(values: Any) -> npt.NDArray[np.str_]:

@@ -10,7 +10,7 @@ from scipy import linalg
 from manyview.stages.rows import Array, ScaledRows
 
 _EXACT_WIDTH = 400  # columns up to which all axes are found at once
-_SPARE, _SWEEPS = 10, 6  # vectors beyond those wanted, and rounds, of the subspace iteration
+_SPARE, _BLOCKS = 10, 4  # vectors beyond those wanted in a block, and blocks of the Krylov space
 _USELESS = 1e-10  # axes with less than this share of the first one's variance are rounding
 
 
@@ -37,7 +37,7 @@ class Axes:
 def find_axes(rows: ScaledRows, n_axes: int) -> Axes | None:
     """The axes of most variance of centred rows (n, d), at most ``n_axes``; None if all are alike."""
     n, d = rows.matrix.shape
-    if d <= _EXACT_WIDTH:
+    if d <= max(_EXACT_WIDTH, _BLOCKS * (n_axes + _SPARE)):
         values, vectors = linalg.eigh(_covariance(rows) / n)
         values, directions = values[::-1], vectors[:, ::-1]
     else:
@@ -56,11 +56,20 @@ def _covariance(rows: ScaledRows) -> Array:
 
 
 def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
-    """Leading variances and directions of wide rows, by subspace iteration from a fixed start."""
-    Q = np.random.default_rng(0).standard_normal((rows.matrix.shape[1], count))
-    for _ in range(_SWEEPS):
-        Q = linalg.qr(Q, mode="economic")[0]
-        Q = rows.transposed_products(rows.products(Q))
-    Q = linalg.qr(Q, mode="economic")[0]
-    _, singular_values, rotated = linalg.svd(rows.products(Q), full_matrices=False)
-    return singular_values**2 / len(rows), Q @ rotated.T
+    """Leading variances and directions of wide rows, by a block Krylov space from a fixed start."""
+    block = np.random.default_rng(0).standard_normal((rows.matrix.shape[1], count))
+    blocks: list[Array] = []
+    products: list[Array] = []
+    left = total = float(rows.square_norms().sum())
+    while len(blocks) < _BLOCKS and (left > _USELESS * total or not blocks):
+        for _ in range(2):  # once leaves rounding of what was taken off
+            for earlier in blocks:
+                block = block - earlier @ (earlier.T @ block)
+            block = linalg.qr(block, mode="economic")[0]
+        blocks.append(block)
+        products.append(rows.products(block))
+        left -= float(np.einsum("ij,ij->", products[-1], products[-1]))
+        block = rows.transposed_products(products[-1])
+    Q, X = np.concatenate(blocks, axis=1), np.concatenate(products, axis=1)
+    values, rotation = linalg.eigh(X.T @ X)
+    return values[::-1] / len(rows), Q @ rotation[:, ::-1]

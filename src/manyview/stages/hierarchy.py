@@ -1,8 +1,8 @@
 """Centres of clusters -> a tree that can be cut at any number of them: coarser ones, and finer ones.
 
-Each cluster is divided into a few finer centres, the leaves of the tree. Leaves of one cluster are merged
-first, by Ward's criterion; only then whole clusters are. So a cut at as many groups as there are clusters
-is the clusters themselves, and any two cuts are nested.
+Each cluster is divided into a few finer centres, the leaves of the tree. Leaves of one cluster are
+merged first, by Ward's criterion; only then whole clusters are. So a cut at as many groups as there are
+clusters is the clusters themselves, and any two cuts are nested.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Hierarchy:
 
 
 def grow(rows: Array, labels: Labels, centers: Array) -> Hierarchy:
-    """The tree of clusters with ``centers`` (k, c), and of finer ones in some of their rows (n, c)."""
+    """The tree of clusters with ``centers`` (k, c), and of finer ones in their rows (n, c)."""
     k = len(centers)
     parts = [
         _divide(rows[labels == cluster], centers[cluster], len(rows), k) for cluster in range(k)

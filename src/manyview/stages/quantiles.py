@@ -38,8 +38,11 @@ class Quantiles:
         return out
 
 
-def sample_quantiles(sample: Block) -> Quantiles:
+def sample_quantiles(sample: Block, *, keep_flags: bool = False) -> Quantiles:
     """The table of a sample of rows (n, d), with at most a thousand values a column.
+
+    With ``keep_flags``, a one among zeros is the square root of a half, however rare: two levels of a
+    category, each of them such a column, are then one apart, which is Hellinger's distance.
 
     Examples
     --------
@@ -64,4 +67,6 @@ def sample_quantiles(sample: Block) -> Quantiles:
         rank = (np.searchsorted(ordered, values[j], "left")
                 + np.searchsorted(ordered, values[j], "right")) / 2  # fmt: skip
         scores[j] = special.ndtri((rank + 0.25) / (n + 0.5))
+        if keep_flags and ((values[j] == 0) | (values[j] == 1)).all():
+            scores[j] = np.sqrt(0.5) * values[j]
     return Quantiles(values, scores)

@@ -8,7 +8,7 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,8 +27,9 @@ from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
-KINDS = ("standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None)
+KINDS = ("standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", None)
 
+_BY_RANK = ("normal-scores", "mixed")
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
@@ -57,7 +58,7 @@ class Scaler:
         tables = () if self.quantiles is None else (self.quantiles.values, self.quantiles.scores)
         if d == 0 or len(self.scale) != d or any(len(table) != d for table in tables):
             raise ValueError(f"the scaling of view {self.name!r} does not fit its {d} columns")
-        if (self.kind == "normal-scores") != bool(tables) or len({t.shape for t in tables}) > 1:
+        if (self.kind in _BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
             raise ValueError(f"the quantiles of view {self.name!r} do not fit its scaling")
         if self.axes is not None:
             shape, variances = self.axes.directions.shape, self.axes.variances
@@ -76,7 +77,7 @@ class Scaler:
     @property
     def is_like_text(self) -> bool:
         """Whether nearly all is zero: every row has columns that few others have."""
-        return self.zero_share > _NEARLY_ALL
+        return self.zero_share > _NEARLY_ALL and self.kind != "mixed"
 
     @property
     def is_linear(self) -> bool:
@@ -154,7 +155,7 @@ def fit_scaler(
 
     The sample (n, d) is raw; rows that are missing do not count. ``kind`` is one of :data:`KINDS`, or
     "auto": see :func:`choose_kind`. With ``n_axes``, rows become their coordinates along so many
-    principal axes; "auto" is 50, but none of views that are like text or not scaled. ``name`` and
+    principal axes; "auto" is 50, but none of views that are like text, mixed or not scaled. ``name`` and
     ``numbers`` (n,), those of the sampled rows, are for error messages.
 
     Examples
@@ -163,21 +164,13 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
-    sample, present = split_rows(sample)
-    if present is not None:
-        numbers = np.flatnonzero(present) if numbers is None else numbers[present]
-    if sample.shape[0] == 0:
-        raise InputError(
-            f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
-            "are missing, or all NaN. Leave the view out."
-        )
-    refuse_unusable(sample, name, numbers)
+    sample = usable_rows(sample, name=name, numbers=numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
     mapping = _Mapping(
         kind,
-        sample_quantiles(sample) if kind == "normal-scores" else None,
+        sample_quantiles(sample, keep_flags=kind == "mixed") if kind in _BY_RANK else None,
         smallest_share(sample) if kind == "clr" else 1.0,
     )
     mean, variance = _mapped_moments(sample, mapping)
@@ -195,13 +188,38 @@ def fit_scaler(
         name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
     )
     if n_axes == "auto":
-        n_axes = None if scaler.is_like_text or kind is None else _AUTO_AXES
+        n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
         return scaler
     n_axes = int(n_axes)
     few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
     axes = find_axes(scaler.apply(few), n_axes)
     return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
+
+
+def usable_rows(sample: Block, *, name: str, numbers: npt.NDArray[np.int64] | None = None) -> Block:
+    """The rows of a sample that are there; raises InputError if they cannot be computed with."""
+    rows, present = split_rows(sample)
+    if present is not None:
+        numbers = np.flatnonzero(present) if numbers is None else numbers[present]
+    if rows.shape[0] == 0:
+        raise InputError(
+            f"View {name!r} describes none of the samples that scaling is worked out on: their rows "
+            "are missing, or all NaN. Leave the view out."
+        )
+    refuse_unusable(rows, name, numbers)
+    return rows
+
+
+def is_like_text(sample: Block) -> bool:
+    """Whether nearly all of a sample is zero: every row has columns that few others have.
+
+    Examples
+    --------
+    >>> is_like_text(np.eye(20)), is_like_text(np.eye(10))
+    (True, False)
+    """
+    return _zero_share(sample) > _NEARLY_ALL
 
 
 def is_mostly_binary(sample: Block) -> bool:
@@ -297,13 +315,20 @@ def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
 
 def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
     n, d = sample.shape
+    kept = (
+        [_map_dense(np.ascontiguousarray(sample), mapping)] if n <= _ROWS else None
+    )  # one block is mapped only once
+
+    def mapped() -> Iterable[npt.NDArray[Any]]:
+        return kept or (_map_dense(block, mapping) for block in _row_blocks(sample))
+
     total = np.zeros(d)
-    for block in _row_blocks(sample):
-        total += _map_dense(block, mapping).sum(axis=0, dtype=np.float64)
+    for block in mapped():
+        total += block.sum(axis=0, dtype=np.float64)
     mean = total / n
     squares = np.zeros(d)
-    for block in _row_blocks(sample):
-        centered = np.subtract(_map_dense(block, mapping), mean, dtype=np.float64)
+    for block in mapped():
+        centered = np.subtract(block, mean, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centered, centered)
     return mean, _beyond_rounding(squares / n, mean, sample, mapping)
 
@@ -322,20 +347,28 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
     if mapping.kind in ("standard", "energy", None):
         return block  # type: ignore[no-any-return]
     values = np.asarray(block, dtype=np.float64)
-    if mapping.kind == "normal-scores":
+    if mapping.kind in _BY_RANK:
         assert mapping.quantiles is not None
         return mapping.quantiles.scores_of(values)
     if mapping.kind in ("log", "clr"):
         values = _signed_log(values, mapping.unit)
         return values if mapping.kind == "log" else values - values.mean(axis=1, keepdims=True)
     if mapping.kind == "hellinger":
-        values = np.sign(values) * np.sqrt(np.abs(values))
+        values = _signed_root(values)
     return unit_rows(values)
 
 
 def _signed_log(values: Array, unit: float) -> Array:
     """log(1 + x / unit), and the same with a minus for values below zero."""
+    if values.size == 0 or values.min() >= 0:
+        return np.asarray(np.log1p(values / unit))
     return np.asarray(np.sign(values) * np.log1p(np.abs(values) / unit))
+
+
+def _signed_root(values: Array) -> Array:
+    if values.size == 0 or values.min() >= 0:
+        return np.asarray(np.sqrt(values))
+    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
 
 def unit_rows(rows: Array) -> Array:
@@ -357,12 +390,12 @@ def _map_sparse(
     if kind in ("log", "clr"):
         data = _signed_log(data, mapping.unit)
     if kind == "hellinger":
-        data = np.sign(data) * np.sqrt(np.abs(data))
+        data = _signed_root(data)
     if kind in ("hellinger", "unit"):
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
         data = data / np.where(lengths > 0, lengths, 1.0)[rows]
-    if kind == "normal-scores":
+    if kind in _BY_RANK:
         assert quantiles is not None
         level = quantiles.scores_of(np.zeros((1, block.shape[1])))[0]
         data = quantiles.scores_of(data, block.indices) - level[block.indices]

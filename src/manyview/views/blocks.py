@@ -11,6 +11,7 @@ from scipy import sparse
 
 from manyview.sources import as_source
 from manyview.sources.csr import checked_csr
+from manyview.sources.table import Table
 from manyview.views import frames
 from manyview.views.selection import PartialView
 
@@ -47,16 +48,18 @@ def with_short_indices(array: Block) -> Block:
 
 
 def read_block(item: Any, name: str) -> Block:
-    """One view, called ``name`` in messages, as numbers.
+    """One view, called ``name`` in messages, as numbers, or as a table if some columns hold none.
 
     What is not in memory becomes a source, and no row of it is read.
     """
-    block = frames.read_numbers(item, name) if frames.is_frame(item) else _as_block(item, name)
+    block = frames.read_frame(item, name) if frames.is_frame(item) else _as_block(item, name)
     _check_shape(block, name)
     return block
 
 
 def _as_block(item: Any, name: str) -> Block:
+    if isinstance(item, Table):
+        return item
     if isinstance(item, PartialView):
         return item if (item.places < 0).any() else item[:]
     source = as_source(item)
@@ -161,7 +164,8 @@ def _check_shape(block: Block, name: str) -> None:
             f"Expected 2D array, got {len(block.shape)}D array instead for view {name!r} (shape "
             f"{block.shape}). Reshape your data: one row per sample. {ONE_VIEW_HELP}"
         )
-    _check_numeric(block, name)
+    if not isinstance(block.rows if isinstance(block, PartialView) else block, Table):
+        _check_numeric(block, name)
     n_rows, n_columns = block.shape
     if n_rows == 0:
         raise ValueError(

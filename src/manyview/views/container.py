@@ -20,9 +20,11 @@ from manyview.sources import Part, is_source
 from manyview.views import frames, selection
 from manyview.views.blocks import Block, is_sparse, with_short_indices
 from manyview.views.columns import Columns, find_columns, split_columns
+from manyview.views.encoding import Encoding, encode_parts, is_table, refuse_table
 from manyview.views.joining import join_parts
 from manyview.views.parts import (
     check_unique,
+    read_masks,
     read_parts,
     read_table,
     refuse_column_of_ids,
@@ -69,15 +71,17 @@ class Views:
 
     Attributes
     ----------
-    arrays : tuple of (ndarray, csr_array, PartialView, Source or dask.array.Array)
-        The views. Dense ones keep their numeric type; sparse ones are CSR; those that are not in
-        memory are sources or Dask arrays. Selecting rows reads those of sources into memory. One that
-        is known to lack samples is a :class:`~manyview.views.selection.PartialView`: rows, and whose
-        they are.
+    arrays : tuple of (ndarray, csr_array, PartialView, Source, dask.array.Array or Table)
+        The views. One with columns that are no numbers is a table; LMVSC encodes it. Dense ones keep
+        their numeric type; sparse ones are CSR; those that are not in memory are sources or Dask
+        arrays. Selecting rows reads those of sources into memory. One that is known to lack samples is
+        a :class:`~manyview.views.selection.PartialView`: rows, and whose they are.
     names : tuple of str
         Their names.
     feature_names : tuple of (tuple of str, or None)
         Column names of each view that has them.
+    encodings : tuple of (Encoding or None)
+        What made numbers of the columns of a table; see :meth:`encoded`.
     target : ndarray or None
         True labels.
     ids : ndarray or None
@@ -117,12 +121,13 @@ class Views:
         parts = read_parts(items, self.names, column)
         self.arrays: tuple[Block, ...] = tuple(part.rows for part in parts)
         self.feature_names = tuple(part.columns for part in parts)
+        self.encodings: tuple[Encoding | None, ...] = tuple(part.encoding for part in parts)
         self._check_same_rows()
         self.ids: npt.NDArray[Any] | None = settle_ids(
             parts, ids if column is None else None, self.n_rows
         )
         if present is not None:
-            masks = _masks(present, self)
+            masks = read_masks(present, self.names, self.n_rows)
             self.arrays = tuple(map(selection.restrict, self.arrays, masks.T))
         self.target: npt.NDArray[Any] | None = None if target is None else np.asarray(target)
         if self.target is not None and self.target.shape != (len(self),):
@@ -224,13 +229,40 @@ class Views:
 
     def parts(self) -> dict[str, Part]:
         """One record a view, by name."""
-        each = zip(self.names, self.arrays, self.feature_names, strict=True)
-        return {name: Part(name, rows, columns, self.ids) for name, rows, columns in each}
+        each = zip(self.names, self.arrays, self.feature_names, self.encodings, strict=True)
+        return {
+            name: Part(name, rows, columns, self.ids, encoding)
+            for name, rows, columns, encoding in each
+        }
 
     def select(self, names: Sequence[str]) -> Views:
         """The views with these names, in this order."""
         parts = self.parts()
         return Views({name: parts[name] for name in names}, target=self.target)
+
+    def encoded(self, categories: Any = "auto") -> Views:
+        """The same with numbers only: columns of tables that hold none become columns of 0 and 1.
+
+        Parameters
+        ----------
+        categories : {"auto", "strict", "refuse"} or mapping, default="auto"
+            As in :class:`~manyview.LMVSC`, which does this by itself.
+
+        Returns
+        -------
+        Views
+            Its ``encodings`` say what became of each column.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from manyview import Views
+        >>> table = pd.DataFrame({"kind": ["a", "b", "a", "b"], "size": [1, 2, 3, 4]})
+        >>> Views(table).encoded().feature_names
+        (('kind=a', 'kind=b', 'size'),)
+        """
+        parts = encode_parts(self.parts().values(), categories)
+        return Views({part.name: part for part in parts}, target=self.target, ids=self.ids)
 
     def load(self) -> Views:
         """The same views in memory: reads those in files, and computes Dask arrays."""
@@ -308,6 +340,7 @@ class Views:
                 )
         rows = object.__new__(Views)
         rows.names, rows.feature_names = self.names, self.feature_names
+        rows.encodings = self.encodings
         rows.arrays = tuple(selection.read_rows(array, key) for array in self.arrays)
         rows.target = None if self.target is None else self.target[key]
         rows.ids = None if self.ids is None else self.ids[key]
@@ -338,6 +371,8 @@ def as_views(data: Any, *, in_memory: bool = False, may_lack: bool = False) -> V
     views = data if isinstance(data, Views) else Views(data)
     if in_memory and not may_lack:
         _refuse_partial(views)
+        for name, array in views.items():
+            refuse_table(array, name)
     if not in_memory or views.is_in_memory:
         return views
     for name, array in views.items():
@@ -382,28 +417,4 @@ def _computed(array: Block) -> Block:
 
 def _is_in_memory(array: Block) -> bool:
     rows = array.rows if isinstance(array, selection.PartialView) else array
-    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows))
-
-
-def _masks(present: Any, views: Views) -> npt.NDArray[np.bool_]:
-    """Which samples have which views, from an array or from one mask a name."""
-    n_rows, n_views = views.n_rows, views.n_views
-    if isinstance(present, Mapping):
-        if unknown := sorted(set(map(str, present)) - set(views.names)):
-            raise ValueError(f"present names {unknown}, but the views are {list(views.names)}.")
-        masks = {str(name): np.asarray(mask) for name, mask in present.items()}
-        for name, mask in masks.items():
-            if mask.shape != (n_rows,):
-                raise ValueError(
-                    f"present[{name!r}] must hold True or False for {n_rows} samples; its shape is "
-                    f"{mask.shape}."
-                )
-        every = np.ones(n_rows, bool)
-        present = np.stack([masks.get(name, every) for name in views.names], axis=1)
-    table = np.asarray(present)
-    if table.shape != (n_rows, n_views) or table.dtype != bool:
-        raise ValueError(
-            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
-            f"({n_rows}, {n_views}); got {table.dtype} of shape {table.shape}."
-        )
-    return table
+    return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows)) or is_table(rows)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources import join_levels
+from manyview.sources.table import Table
+from manyview.wording import first_few
 
 _MISSING = (type(None), float)  # what stands for a missing value among objects, besides pandas.NA
 
@@ -114,17 +116,17 @@ def split_levels(frame: Any) -> dict[str, Any] | None:
     return parts
 
 
-def read_numbers(frame: Any, name: str) -> Any:
+def read_frame(frame: Any, name: str) -> Any:
     """A frame's values as an ndarray, or as CSR if pandas stores only what is not zero.
 
-    Missing values become NaN. Columns that hold no numbers are refused, in the view's ``name``.
+    Missing values become NaN. With columns that hold no numbers, it is a :class:`Table`; ``name`` is
+    that of the view, in messages.
     """
     if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
         return sparse.csr_array(frame.sparse.to_coo())
     opened = _opened(frame)
-    wrong = [place for place in range(opened.shape[1]) if not _holds_numbers(opened[:, place])]
-    if wrong:
-        _refuse_columns(frame, opened, wrong, name)
+    if not all(_holds_numbers(opened[:, place]) for place in range(opened.shape[1])):
+        return _read_table(frame, opened, name)
     values = np.asarray(opened.to_numpy())
     if values.dtype.kind not in "biuf":  # missing truth values, decimals, objects
         columns = [_as_floats(opened[:, place].to_numpy()) for place in range(opened.shape[1])]
@@ -166,15 +168,48 @@ def _as_floats(column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return np.array([np.nan if v is None or _is_na(v) else v for v in column], dtype=np.float64)
 
 
-def _refuse_columns(frame: Any, opened: Any, places: list[int], name: str) -> None:
+def _read_table(frame: Any, opened: Any, name: str) -> Table:
     names = column_names(frame)
-    kinds = sorted({str(opened[:, place].dtype) for place in places})
-    listed = [names[place] for place in places[:5]]
-    raise ValueError(
-        f"View {name!r} has non-numeric column(s) {listed}{' ...' if places[5:] else ''} "
-        f"({', '.join(kinds)}). Encode them (sklearn.preprocessing.OneHotEncoder for categories), or "
-        f"leave them out; if {listed[0]!r} names the rows, pass Views(..., ids={listed[0]!r})."
-    )
+    if twice := [column for column in dict.fromkeys(names) if names.count(column) > 1]:
+        raise ValueError(
+            f"View {name!r} has several columns called {first_few(twice)}. Give each a name of its own."
+        )
+    columns, orders = {}, {}
+    for place, column in enumerate(names):
+        series = opened[:, place]
+        columns[column] = _read_column(series, column, name)
+        if levels := _ordered_levels(series):
+            orders[column] = levels
+    return Table(columns, orders)
+
+
+def _read_column(series: Any, column: str, name: str) -> npt.NDArray[Any]:
+    narwhals, kind = _narwhals(), series.dtype
+    if kind in (narwhals.List, narwhals.Array, narwhals.Struct, narwhals.Binary):
+        raise ValueError(
+            f"Column {column!r} of view {name!r} holds {kind} values, which are neither numbers nor "
+            "categories. Leave it out, or make columns of it."
+        )
+    if kind.is_numeric():
+        return _as_floats(np.asarray(series.to_numpy()))
+    if kind == narwhals.Boolean:
+        return np.asarray(series.to_numpy())
+    if kind.is_temporal() and kind != narwhals.Time:
+        values = np.asarray(series.to_numpy())
+        return values if values.dtype.kind in "Mm" else values.astype(object)
+    return np.array([None if _is_missing(value) else value for value in series.to_list()], object)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or _is_na(value) or bool(value != value)
+
+
+def _ordered_levels(series: Any) -> tuple[str, ...] | None:
+    """The levels of a categorical column of pandas that has an order."""
+    kind: Any = getattr(series.to_native(), "dtype", None)
+    if not getattr(kind, "ordered", False) or not hasattr(kind, "categories"):
+        return None
+    return tuple(str(level) for level in kind.categories)
 
 
 def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:

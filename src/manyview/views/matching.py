@@ -13,7 +13,14 @@ import numpy.typing as npt
 from manyview.errors import InputError, warn_user
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
-from manyview.views.selection import empty_view, refuse_samples_without_views, select_columns
+from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table
+from manyview.views.kinds import Treatment
+from manyview.views.selection import (
+    empty_view,
+    is_nowhere,
+    refuse_samples_without_views,
+    select_columns,
+)
 from manyview.wording import lacks_columns
 
 Names = Sequence[str] | None
@@ -147,6 +154,21 @@ def _merely_counts(names: Sequence[str]) -> bool:
     return list(names) == [str(place) for place in range(len(names))]
 
 
+def encode_like(views: Views, fitted: Sequence[str], encodings: Sequence[Encoding | None]) -> Views:
+    """Views, in the order that was fitted, with tables encoded as then.
+
+    What has the encoded columns already, and what no sample has, stays as it is.
+    """
+    parts = views.parts()
+    changed = {}
+    for (name, part), view, encoding in zip(parts.items(), fitted, encodings, strict=True):
+        if encoding is None:
+            refuse_table(part.rows, view)
+        elif part.columns != encoding.feature_names and not is_nowhere(part.rows):
+            changed[name] = encode_part(part, encoding, view)
+    return Views({**parts, **changed}, target=views.target, ids=views.ids) if changed else views
+
+
 def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None:
     """Warn if samples have only views of weight zero: nothing is known of them."""
     present = views.present
@@ -160,6 +182,30 @@ def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None
             "mean nothing. Leave these samples out, or give the views weight.",
             UserWarning,
         )
+
+
+def warn_of_encodings(given: Views, encoded: Views, categories: Any) -> None:
+    """Warn of columns that encoding left out unasked, and of numbers that are likely ids."""
+    before = given.parts()
+    for name, part in encoded.parts().items():
+        if before[name].encoding is not None:  # whoever encoded it was told
+            continue
+        if part.encoding is not None:
+            codes = [code for code in part.encoding.codes if not code.is_used]
+            words = [f"{code.name!r} ({code.why})" for code in codes if code.why != "as asked"]
+            if words:
+                warn_user(
+                    f"View {name!r}: left out {'; '.join(words)}. Say so yourself with "
+                    f"categories={{{codes[0].name!r}: 'drop'}}, or 'keep' to use it.",
+                    UserWarning,
+                )
+        for column in likely_ids(part, Treatment.of(categories)):
+            warn_user(
+                f"Column {column!r} of view {name!r} holds whole numbers in order, none twice: likely "
+                f"an id, no feature. Name it, Views(..., ids={column!r}), leave it out, or say "
+                f"categories={{{column!r}: 'keep'}}.",
+                UserWarning,
+            )
 
 
 def refuse_other_columns(

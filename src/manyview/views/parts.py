@@ -234,3 +234,27 @@ def settle_ids(parts: Sequence[Part], given: Any, n_rows: int) -> npt.NDArray[An
                 "rows by their names; ids=[...], a name for each row, takes them by their place."
             )
     return as_given(as_ids(own), [own, *(ids for _, ids in others)]) if others else own
+
+
+def read_masks(present: Any, names: Sequence[str], n_rows: int) -> npt.NDArray[np.bool_]:
+    """Which samples have which views, from an array or from one mask a name."""
+    n_views = len(names)
+    if isinstance(present, Mapping):
+        if unknown := sorted(set(map(str, present)) - set(names)):
+            raise ValueError(f"present names {unknown}, but the views are {list(names)}.")
+        masks = {str(name): np.asarray(mask) for name, mask in present.items()}
+        for name, mask in masks.items():
+            if mask.shape != (n_rows,):
+                raise ValueError(
+                    f"present[{name!r}] must hold True or False for {n_rows} samples; its shape is "
+                    f"{mask.shape}."
+                )
+        every = np.ones(n_rows, bool)
+        present = np.stack([masks.get(name, every) for name in names], axis=1)
+    table = np.asarray(present)
+    if table.shape != (n_rows, n_views) or table.dtype != bool:
+        raise ValueError(
+            f"present must hold True or False for {n_rows} samples and {n_views} views, shape "
+            f"({n_rows}, {n_views}); got {table.dtype} of shape {table.shape}."
+        )
+    return table

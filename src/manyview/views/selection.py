@@ -192,6 +192,11 @@ def is_partial(array: Any) -> bool:
     return isinstance(array, PartialView)
 
 
+def is_nowhere(array: Any) -> bool:
+    """Whether this is a view that no sample has."""
+    return isinstance(array, PartialView) and bool((array.places < 0).all())
+
+
 def select_rows(data: Any, places: Places | None) -> Any:
     """The view whose samples have their rows at these places, or none (-1).
 

@@ -1,0 +1,74 @@
+"""Numbers as people write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyview import Views
+from manyview.readers import read_view
+from manyview.readers.numerals import read_numerals
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "decimal"),
+    [
+        (["1,5", "2"], [1.5, 2], ","),
+        (["1.234,5", "-3"], [1234.5, -3], ","),
+        (["1,234.5", "7"], [1234.5, 7], "."),
+        (["1 234,5", "1\u00a0000"], [1234.5, 1000], ","),
+        (["1'000.5"], [1000.5], "."),
+        (["1,234", "1,5"], [1.234, 1.5], ","),
+        (["1,5e3", ""], [1500, np.nan], ","),
+    ],
+)
+def test_marks_are_found(texts, values, decimal):
+    found = read_numerals(np.array(texts))
+    assert np.array_equal(found.values, values, equal_nan=True)
+    assert (found.decimal, found.is_doubtful) == (decimal, False)
+
+
+def test_thousands_that_could_be_fractions_are_doubtful():
+    texts = np.array(["1,234", "2,500"])
+    assert read_numerals(texts).is_doubtful
+    assert read_numerals(texts).values.tolist() == [1234, 2500]
+    assert read_numerals(texts, usual=",").values.tolist() == [1.234, 2.5]
+    assert read_numerals(texts, ",").values.tolist() == [1.234, 2.5]
+
+
+@pytest.mark.parametrize(
+    "texts", [["a", "1,5"], ["1-2"], ["12,34,5"], ["1.5", "2,5"], ["+", "-"], [""]]
+)
+def test_what_is_no_number_stays_text(texts):
+    assert read_numerals(np.array(texts)) is None
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
+def test_numbers_written_with_commas_are_the_same_numbers(numbers):
+    texts = np.array([f"{number:_.3f}".replace(".", ",").replace("_", ".") for number in numbers])
+    found = read_numerals(texts, ",")
+    assert np.allclose(found.values, numbers, rtol=0, atol=5.1e-4)
+
+
+class TestFiles:
+    def write(self, folder, text):
+        path = folder / "t.csv"
+        path.write_text(text)
+        return path
+
+    def test_decimal_commas_are_found_and_told(self, tmp_path):
+        contents = read_view(str(self.write(tmp_path, "a;b\n1,5;x\n2,25;y\n")))
+        assert contents.parts[0].rows.columns["a"].tolist() == [1.5, 2.25]
+        assert "decimal commas in 'a'" in contents.note
+
+    def test_a_mark_that_is_given_is_used_in_all_columns(self, tmp_path):
+        path = self.write(tmp_path, "id;a;b\nx;1.234;1,5\ny;2.000;NA\n")
+        contents = read_view(str(path), decimal=",", id_column="id")
+        assert contents.parts[0].rows[:, 0].tolist() == [1234, 2000]
+        assert np.isnan(contents.parts[0].rows[1, 1]) and contents.ids.tolist() == ["x", "y"]
+
+    def test_python_reads_them_as_the_command_line_does(self, tmp_path):
+        views = Views({"c": str(self.write(tmp_path, "a|b\n1,5|True\n2,5|False\n"))})
+        assert views["c"].tolist() == [[1.5, 1.0], [2.5, 0.0]]
