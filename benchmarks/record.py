@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from manyview.bench import provenance
 from manyview.machine import count_jobs
-from manyview.reproduce import provenance
 
 __all__ = ["RESULTS", "ROOT", "Report", "Target", "code_and_machine"]
 

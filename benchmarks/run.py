@@ -18,6 +18,7 @@ NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "publis
 ALONE = (
     "baselines_handwritten",
     "baselines_scale",
+    "successors",
     "quality",
     "default_fit",
     "label_free",

@@ -32,6 +32,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "ignore_pattern": r"/make_",
     "backreferences_dir": None,
     "write_computation_times": False,
     "show_memory": False,

@@ -16,6 +16,7 @@ PICTURE = ROOT / "docs" / "_static" / "rooms.svg"
 ROOMS = {
     "cli": (0.62, "commands"),
     "reproduce": (0.82, "the paper's experiments"),
+    "bench": (0.74, "methods and data compared"),
     "report": (0.38, "one page, displays"),
     "sc": (0.62, "single cells"),
     "select": (0.14, "settings compared"),

@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 WITH_CODE = [path for path in MODULES if path.name not in ("__init__.py", "__main__.py")]
 
 ROOMS = {
-    "baselines", "cli", "datasets", "engines", "explain", "pipeline", "readers", "report",
+    "baselines", "bench", "cli", "datasets", "engines", "explain", "pipeline", "readers", "report",
     "reproduce", "sc", "simplex", "sources", "stages", "views",
 }  # fmt: skip
 
@@ -28,11 +28,11 @@ SUITES = {
 """Rooms of plug-ins, and the suite that runs over all of them."""
 
 ELSEWHERE = {
-    "cli/bench.py": "cli/test_group.py",
+    "cli/speed.py": "cli/test_terminal.py",
     "cli/results.py": "cli/test_fit.py",
     "engines/dask_graphs.py": "engines/test_dask.py",
     "pipeline/spectrum.py": "pipeline/test_fit.py",
-    "reproduce/provenance.py": "benchmarks/test_benchmarks.py",
+    "bench/provenance.py": "benchmarks/test_benchmarks.py",
     "simplex/problem.py": "simplex/test_solver.py",
     "stages/kernels.py": "stages/test_kmeans.py",
     "stages/quantiles.py": "stages/test_scaling.py",

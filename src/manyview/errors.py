@@ -91,12 +91,24 @@ class RankWarning(UserWarning):
     """The fused graph has fewer useful singular vectors than were asked for."""
 
 
+class SlowSourceWarning(UserWarning):
+    """A store is laid out so that reading it takes far longer than it need."""
+
+
 class ReadError(OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 
 
 class WriteError(RemediableError, OSError):
     """Results could not be written, as a rule because the disk is full."""
+
+
+class InUseError(OSError):
+    """Another process has locked a file: its number, and for how many seconds, if it tells."""
+
+    def __init__(self, path: object, process: int | None, seconds: float | None) -> None:
+        super().__init__(f"{path} is locked by process {process}")
+        self.process, self.seconds = process, seconds
 
 
 class MemoryLimitError(RemediableError, ValueError):

@@ -8,12 +8,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
-from manyview.errors import ParameterError
+from manyview.errors import InUseError, ParameterError
 
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -77,6 +77,65 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+class Lock:
+    """A file that is there, and locked, until this is closed or the process ends, however it ends.
+
+    The lock is the system's, not the file: one that a killed process has left keeps nobody out.
+
+    Raises
+    ------
+    InUseError
+        If another process, or another lock of this one, holds it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lock"
+    >>> lock = Lock(path)
+    >>> path.exists(), lock.close(), path.exists()
+    (True, None, False)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = open_locked(path)
+        self._file.truncate(0)
+        self._file.write(f"{os.getpid()} {time.time()}".encode())
+        self._file.flush()
+
+    def close(self) -> None:
+        """Remove the file, and let others in."""
+        # While it is locked: what another process makes from now on is another file.
+        with suppress(OSError):
+            self._path.unlink()
+        self._file.close()
+
+
+def open_locked(path: Path) -> BinaryIO:
+    """A file that is locked by this process; InUseError if it is by another."""
+    while True:
+        file = path.open("a+b")
+        try:
+            import fcntl
+        except ImportError:  # not on every system
+            return file
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Who held it before may have removed it meanwhile.
+            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read(100).split()
+            file.close()
+            if len(holder) < 2:
+                raise InUseError(path, None, None) from None
+            raise InUseError(path, int(holder[0]), time.time() - float(holder[1])) from None
+        except FileNotFoundError:
+            pass
+        file.close()
 
 
 def sync(path: Path) -> None:

@@ -30,6 +30,8 @@ _FILES = {
     "--columns": ["x", "x=", "=x", "x=nothere"],
     "--drop": ["nothere", "no*"],
     "--transpose": ["nothere"],
+    "--decimal": ["x", ".,", ""],
+    "--encoding": ["nonsense"],
     "--join": ["x", "inner,outer", ""],
 }
 _COLUMNS = {"--encode": ["nothere", "no*"], "--keep": ["nothere"], "--categories": ["x", ""]}
@@ -72,6 +74,12 @@ NONSENSE = {
     _PREDICT: {**_FILES, "-o": ["x.txt", *_OUTPUT]},
     _INSPECT: {**_FILES, **_COLUMNS, "-k": _K, "--labels": ["nothere.csv"]},
     _EVALUATE: {"--id-column": ["nothere"], "--join": ["x", "outer", ""]},
+    ("compare", "out", "out", "-q"): {
+        "--id-column": ["nothere"],
+        "--join": ["x", "outer", ""],
+        "-o": ["x.txt", *_OUTPUT],
+        "--moved": ["x.txt", _FILE],
+    },
     ("report", "out", "-q"): {"-o": _OUTPUT},
     ("datasets", "get", "digits", "-q"): {"-o": _OUTPUT},
     (*_CONVERT, "-o", "new"): {
@@ -80,7 +88,17 @@ NONSENSE = {
         "-o": _OUTPUT,
     },
     ("demo", "-q"): {"-o": _OUTPUT, "--seed": ["-1", "x"]},
-    ("bench", "-q"): {"--rows": ["0", "-1", "x", "5e4", ""], "--seed": ["-1", "x"]},
+    ("bench", "-q", "--results", "bench.jsonl"): {
+        "--rows": ["0", "-1", "x", "5e4", ""],
+        "--seed": ["-1", "x"],
+        "--seeds": ["0", "-1", "x", ""],
+        "--data": ["nothere"],
+        "--max-rows": ["0", "x"],
+        "--max-seconds": ["0", "-1", "x"],
+        "--total-seconds": ["0", "x"],
+        "--memory-limit": ["x", ""],
+        "--format": ["html", ""],
+    },
     ("reproduce", "-q"): {"--seeds": ["0", "-1", "x", ""], "-o": _OUTPUT},
 }
 """For every command, with what else it needs: values that each option cannot have."""

@@ -166,10 +166,10 @@ def test_commands_and_options_are_completed(tmp_path, words, place, expected):
 
 
 @pytest.mark.slow
-def test_bench_gives_ratios(run, monkeypatch):
+def test_bench_of_speed_gives_ratios(run, monkeypatch):
     few = manyview.datasets.digits_views()[:300]
     monkeypatch.setattr(manyview.datasets, "digits_views", lambda: few)
-    result = run("bench", "--rows", "1000", "--json", "-q")
+    result = run("bench", "--speed", "--rows", "1000", "--json", "-q")
     assert result.exit_code == 0, result.stderr
     lines = json.loads(result.stdout)
     assert [line["n_rows"] for line in lines] == [300, 1000]

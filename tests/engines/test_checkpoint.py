@@ -17,8 +17,9 @@ import pytest
 from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
+from manyview.engines.checkpoint import remove_checkpoint
 from manyview.engines.progress import SilentProgress
-from manyview.errors import CheckpointError, WriteError
+from manyview.errors import CheckpointError, MemoryLimitError, WriteError
 from manyview.sources.npy import open_npy
 
 N_TILES = 12
@@ -140,7 +141,7 @@ class TestFolder:
             derived = session.rows.derive(doubled)
             derived.map_rows(lambda tile, start: tile, stage="rows")
         left = {file.name for file in (path.parent / "checkpoint").iterdir()}
-        assert left == {"fit.json", "lock", "0000-rows.npy"}
+        assert left == {"fit.json", "0000.done", "0000-rows.npy"}
 
     def test_another_process_is_kept_out(self, path):
         with Session(path), pytest.raises(CheckpointError, match="Another fit is using"):
@@ -186,7 +187,7 @@ class TestFolder:
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
         left = {file.name for file in (path.parent / "checkpoint").iterdir()}
-        assert left == {"fit.json", "lock", "0000.done"}
+        assert left == {"fit.json", "0000.done"}
 
     def test_what_a_killed_process_was_writing_is_removed(self, path):
         with Session(path) as session:
@@ -200,7 +201,7 @@ class TestFolder:
         with Session(path) as session:
             session.rows.map_reduce(sums, stage="sums")
         description = path.parent / "checkpoint" / "fit.json"
-        description.write_text(description.read_text().replace('"format": 2', '"format": 1'))
+        description.write_text(description.read_text().replace('"format": 3', '"format": 1'))
         with pytest.raises(CheckpointError, match="other version of the checkpoint's format"):
             Session(path)
 
@@ -293,6 +294,49 @@ class TestFit:
         np.save(path, X)
         with pytest.raises(CheckpointError, match=r"data \(view 0\)"):
             fit()
+
+    def test_the_same_data_written_again_go_on(self, fit, path):
+        first = fit()
+        np.save(path, np.load(path))
+        os.utime(path, (1, 1))
+        assert np.array_equal(fit().labels_, first.labels_)
+
+    def test_a_refused_fit_leaves_nothing(self, path):
+        engine = Disk("300 kB", checkpoint=path.parent / "checkpoint")
+        with pytest.raises(MemoryLimitError):
+            make_model(engine=engine, n_jobs=1).fit(path)
+        assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+    def test_a_checkpoint_without_progress_is_no_obstacle(self, fit, path):
+        fit()
+        for file in (path.parent / "checkpoint").iterdir():
+            if file.name != "fit.json":
+                file.unlink()
+        assert len(fit(n_clusters=4).cluster_centers_) == 4
+
+    def test_only_what_a_fit_wrote_is_removed_with_it(self, fit, path):
+        fit()
+        (path.parent / "checkpoint" / "thesis.txt").write_text("mine")
+        remove_checkpoint(path.parent / "checkpoint")
+        assert [f.name for f in (path.parent / "checkpoint").iterdir()] == ["thesis.txt"]
+
+    def test_any_other_byte_is_found_or_harmless(self, fit, path):
+        """Every part has a checksum: a fit goes on with the same labels, or says what is damaged."""
+        expected, rng = fit().labels_.copy(), np.random.default_rng(0)
+        folder, refused = path.parent / "checkpoint", 0
+        kept = {file: file.read_bytes() for file in folder.iterdir()}
+        for file, content in kept.items():
+            for place in rng.integers(0, len(content), 3):
+                for other, whole in kept.items():
+                    other.write_bytes(whole)
+                damaged = bytearray(content)
+                damaged[place] ^= 1 << int(rng.integers(8))
+                file.write_bytes(bytes(damaged))
+                try:
+                    assert np.array_equal(fit().labels_, expected)
+                except CheckpointError:
+                    refused += 1
+        assert refused >= 2 * len(kept)
 
     def test_other_arrays_in_memory_are_refused(self, path):
         X = np.load(path)

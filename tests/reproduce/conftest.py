@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from manyview.reproduce.cells import Cell, Store
+from manyview.bench.cells import Cell, Store
 from manyview.reproduce.page import build_page
 from manyview.reproduce.plan import Options
 from manyview.reproduce.problems import Problem

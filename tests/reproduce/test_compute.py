@@ -2,8 +2,8 @@
 
 import pytest
 
+from manyview.bench.cells import Cell
 from manyview.reproduce import methods
-from manyview.reproduce.cells import Cell
 from manyview.reproduce.compute import Loaded, batches, compute
 from manyview.reproduce.problems import Data
 

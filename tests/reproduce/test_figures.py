@@ -1,15 +1,14 @@
 """What the experiments beside the tables run."""
 
-from manyview import baselines
+from manyview.bench.cells import Store
 from manyview.reproduce import figures, methods
-from manyview.reproduce.cells import Store
 from manyview.reproduce.plan import Options
 
 
 def test_row_order_has_every_method_in_both_orders():
     found = figures.ordered(Options("full"))
     run = {cell.method for one in found for cell in one.in_file_order}
-    assert run == {*methods.PUBLISHED, methods.DEFAULT, *baselines.names(), "TBGL"}
+    assert run == {*methods.PUBLISHED, methods.DEFAULT, *methods.COMPARED, "TBGL"}
     for one in found:
         assert {cell.data.shuffled for cell in one.in_file_order} == {None}
         assert [cell.data.shuffled for cell in one.shuffled] == [0, 1, 2, 3, 4]

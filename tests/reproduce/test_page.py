@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from manyview.reproduce.cells import Store
+from manyview.bench.cells import Store
 from manyview.reproduce.claims import CLAIMS
 from manyview.reproduce.page import build_page, render_markdown, render_page, write_pages
 from manyview.reproduce.plan import Options

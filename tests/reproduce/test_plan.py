@@ -2,8 +2,8 @@
 
 import pytest
 
+from manyview.bench.cells import Store
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Store
 from manyview.reproduce.plan import Budget, Entry, Options, entries
 from manyview.reproduce.problems import PROBLEMS
 

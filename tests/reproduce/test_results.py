@@ -2,8 +2,8 @@
 
 import pytest
 
+from manyview.bench.cells import Store
 from manyview.reproduce import methods
-from manyview.reproduce.cells import Store
 from manyview.reproduce.plan import Entry, Options
 from manyview.reproduce.problems import PROBLEMS
 from manyview.reproduce.results import NEAREST, TUNED, UNLABELLED, Results

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from manyview.reproduce.cells import Cell, Store
+from manyview.bench.cells import Cell, Store
 from manyview.reproduce.plan import Options, run_all
 from manyview.reproduce.problems import Data
 from manyview.reproduce.run import FIGURES, TABLES, Job, _run_job, count_unfinished, jobs, targets

@@ -1,85 +1,149 @@
-"""``manyview bench``: how fast this machine is, against k-means in the same run."""
+"""``manyview bench``: methods compared on data sets, fairly and resumably."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
-from manyview.cli.console import current, print_result, print_table, shared_options
+from manyview.cli.console import Failure, current, echo, print_result, say, shared_options
+from manyview.cli.options import Size
 
 
-@click.command(name="bench", short_help="Time fits against k-means on this machine.")
+@click.command(name="bench", short_help="Compare methods on data sets, your own too.")
+@click.argument("methods", nargs=-1, metavar="[METHOD...]")
+@click.option(
+    "--data",
+    multiple=True,
+    metavar="SET,...",
+    help="Data sets: known names, files, or folders with a file for each view and labels.*; 'all' is "
+    "every known set on this machine. Commas between, or repeat.",
+)
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Fits of each."
+)
+@click.option("--tuned", is_flag=True, help="Also fit each method's grid, and let labels choose.")
+@click.option("--in-order", is_flag=True, help="Leave rows in the order of the file; not shuffled.")
+@click.option(
+    "--max-rows", type=click.IntRange(min=1), metavar="N", help="Draw N rows of larger sets."
+)
+@click.option(
+    "--max-seconds", type=float, default=600.0, show_default=True, help="Most seconds of one fit."
+)
+@click.option("--memory-limit", type=Size(), metavar="SIZE", help="Most memory of one fit, as 2GB.")
+@click.option(
+    "--total-seconds", type=float, help="Start no fit after so long; the same command goes on."
+)
+@click.option("--score", default="nmi", show_default=True, help="Which score the tables show.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["text", "markdown", "latex"]),
+    default="text",
+    show_default=True,
+    help="How the tables are written.",
+)
+@click.option("--spread", is_flag=True, help="Show the standard deviation over seeds.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw mean ranks into FILE."
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("bench.jsonl"),
+    show_default=True,
+    help="Result lines; what is in there is not run again.",
+)
+@click.option("--list", "show_names", is_flag=True, help="Say which methods and data there are.")
+@click.option("--speed", is_flag=True, help="Only time default fits against k-means.")
 @click.option(
     "--rows",
     type=click.IntRange(min=1000),
     metavar="N",
     default=50_000,
     show_default=True,
-    help="Made rows that are fitted besides the embedded digits.",
+    help="Made rows that --speed fits besides the embedded digits.",
 )
 @shared_options("seed", "quiet", "verbose", "as_json")
-def command(rows: int) -> None:
-    """Time default fits, as multiples of scikit-learn's KMeans on the same rows.
+def command(
+    methods: tuple[str, ...], speed: bool, rows: int, show_names: bool, **options: Any
+) -> None:
+    """Compare methods on data sets: scores, ranks and what they cost.
 
-    Both run twice in turn, and the faster run counts. Seconds depend on the machine; compare ratios.
+    A METHOD is one of manyview's, with settings if you like, or any clusterer: LMVSC,
+    'FPMVS=SMVSC(lam=0)', sklearn.cluster:Birch, mymodule:MyClass. Without methods: LMVSC and KMeans.
+    Every fit runs in a process of its own and is stopped when its time is up. Rows are shuffled, and
+    settings that labels choose are shown apart.
     """
-    from manyview import LMVSC, datasets
-    from manyview.cli.display import stage_bars
+    if speed:
+        from manyview.cli.speed import time_fits
 
-    seed = current().seed
-    jobs: dict[str, Callable[[], Any]] = {
-        "digits": datasets.digits_views,
-        f"made, {rows} rows": lambda: datasets.make_views(rows, 10, (20, 30), random_state=seed),
-    }
-    lines = []
-    with stage_bars() as bars:
-        with bars.step("compiling (first run only)"):
-            LMVSC(3, n_repeats=1).fit(datasets.make_views(9000, 3, (5, 6), random_state=0))
-        for name, make in jobs.items():
-            with bars.step(name):
-                lines.append({"data": name, **_measure(make(), seed)})
+        time_fits(rows)
+    elif show_names:
+        _show_names()
+    else:
+        _compare(methods or ("LMVSC", "KMeans"), options)
+
+
+def _show_names() -> None:
+    from manyview import datasets
+    from manyview.bench import methods
+    from manyview.datasets.lookup import is_here
+
+    here = [name for name in datasets.names() if is_here(datasets.info(name))]
+    found = {"methods": methods.names(), "data": here}
 
     def show() -> None:
-        click.echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
-        header = ["data", "rows", "LMVSC s", "KMeans s", "ratio", "LMVSC NMI", "KMeans NMI"]
-        print_table(header, [list(line.values()) for line in lines], right=range(1, 7))
+        for what, each in found.items():
+            echo(f"{what}: {', '.join(each)}")
 
-    print_result(lines, show)
-
-
-def _measure(views: Any, seed: int) -> dict[str, Any]:
-    """The seconds of both methods, their ratio, and their agreement with the classes."""
-    from manyview import LMVSC, metrics
-
-    k = len(set(views.target.tolist()))
-    methods: dict[str, Callable[[], Any]] = {
-        "lmvsc": lambda: LMVSC(k, random_state=seed).fit(views).labels_,
-        "kmeans": lambda: kmeans_labels(views, k, seed),
-    }
-    seconds = dict.fromkeys(methods, float("inf"))
-    nmi = {}
-    for _ in range(2):
-        for name, fit in methods.items():
-            started = time.perf_counter()
-            labels = fit()
-            seconds[name] = min(seconds[name], time.perf_counter() - started)
-            nmi[name] = metrics.nmi(views.target, labels)
-    return {
-        "n_rows": views.n_rows,
-        **{f"{name}_seconds": round(taken, 3) for name, taken in seconds.items()},
-        "ratio": round(seconds["lmvsc"] / seconds["kmeans"], 2),
-        **{f"{name}_nmi": round(score, 4) for name, score in nmi.items()},
-    }
+    print_result(found, show)
 
 
-def kmeans_labels(views: Any, n_clusters: int, seed: int) -> Any:
-    """Labels of k-means on all standardised columns side by side, the best of 10 starts."""
-    import numpy as np
-    from sklearn.cluster import KMeans
-    from sklearn.preprocessing import StandardScaler
+def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
+    from manyview.bench import compare
 
-    X = StandardScaler().fit_transform(np.hstack(views.arrays))
-    return KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(X)
+    here = str(Path.cwd())
+    sys.path.insert(0, here)  # mymodule:MyClass is looked for where the command is called
+    names = [name for text in options["data"] for name in text.split(",") if name] or ["digits"]
+    try:
+        found = compare(
+            list(methods),
+            names,
+            seeds=range(current().seed, current().seed + options["seeds"]),
+            tuned=options["tuned"],
+            results=options["results"],
+            shuffle=not options["in_order"],
+            max_rows=options["max_rows"],
+            max_seconds=options["max_seconds"],
+            memory_limit=options["memory_limit"],
+            total_seconds=options["total_seconds"],
+            tell=say,
+        )
+    except (TypeError, ValueError) as error:
+        raise Failure(str(error)) from error
+    finally:
+        sys.path.remove(here)
+    if not found.lines:
+        raise Failure("nothing was run: no time was left.", exit_code=1)
+    protocols = ["label-free", *(["label-tuned"] if options["tuned"] else [])]
+    shown = {"kind": options["kind"], "spread": options["spread"]}
+
+    def show() -> None:
+        for protocol in protocols:
+            echo(found.table(options["score"], protocol=protocol, **shown) + "\n")
+        _say_what_is_missing(found, options["score"])
+
+    print_result(found.lines, show)
+    if options["picture"] is not None:
+        found.draw_ranks(options["picture"], options["score"])
+        say(f"drew {options['picture']}")
+
+
+def _say_what_is_missing(found: Any, score: str) -> None:
+    for data in found.data:
+        for method in found.methods:
+            if why := found.figure(method, data, score).why:
+                say(f"{data}: no result of {method} ({why})")

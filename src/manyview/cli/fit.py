@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import shlex
-import shutil
 import sys
 import time
 import tomllib
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manyview.cli import how_to_install, options, results
-from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
+from manyview.cli.console import Failure, current, echo, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options, likely_ids, memory_for_views, whole_text
-from manyview.machine import whole_file
+from manyview.cli.staging import replacing, writing
 from manyview.wording import bytes_in_words
 
 # What takes long to import is imported when the command runs, so that --help is quick.
@@ -38,8 +37,8 @@ FILES = {
 
 _KEYS = (
     "views", "n_clusters", "output", "labels", "id_column", "label_column", "columns", "drop",
-    "encode", "keep", "categories", "transpose", "join", "seed", "report", "engine",
-    "memory_limit", "parameters",
+    "encode", "keep", "categories", "decimal", "encoding", "transpose", "join", "seed", "report",
+    "engine", "memory_limit", "parameters",
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 
@@ -156,6 +155,7 @@ def command(**given: Any) -> None:
     zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
     job = _Job(given)
+    results.refuse_inputs([job.folder / name for name in FILES], job.inputs.paths())
     results.claim_folder(job.folder, FILES, force=given["force"])
     try:
         job.run()
@@ -175,14 +175,15 @@ class _Job:
                 raise click.UsageError(f"Missing option '{flag}'.", ctx)
         self.inputs, self.parameters = Inputs.take(given), options.take_parameters(given)
         self.n_clusters, self.folder = given["n_clusters"], Path(given["output"])
-        self.engine, self.has_report = given["engine"], given["report"]
+        self.engine, self.has_report, self.force = given["engine"], given["report"], given["force"]
         self.memory_limit = given["memory_limit"] or memory_for_views()
         self.checkpoint = self.folder / "checkpoint"  # where the disk engine notes how far it is
-        self.is_writing = self.uses_checkpoint = False
+        self.is_written = self.uses_checkpoint = False
 
     def run(self) -> None:
         """Read, fit, write and print."""
         from manyview.cli.display import stage_bars
+        from manyview.engines.checkpoint import remove_checkpoint
 
         started = time.perf_counter()
         with stage_bars() as bars:
@@ -201,7 +202,7 @@ class _Job:
                 with bars.step("report"):
                     self._write_report(model, data, facts)
         if self.uses_checkpoint:  # otherwise a folder of that name is the user's
-            shutil.rmtree(self.checkpoint, ignore_errors=True)
+            remove_checkpoint(self.checkpoint)
         print_result(facts, lambda: self._print(facts, results.describe_views(data.views)))
 
     def _read(self) -> Assembled:
@@ -215,7 +216,8 @@ class _Job:
         from manyview import LMVSC
         from manyview.cli.display import Watched
         from manyview.engines import Disk
-        from manyview.errors import CheckpointError, InputError, ParameterError
+        from manyview.engines.checkpoint import remove_checkpoint
+        from manyview.errors import CheckpointError
 
         engine: Any = self.engine
         if not data.views.is_in_memory or engine == "disk":
@@ -232,17 +234,16 @@ class _Job:
             engine=Watched(engine, bars),
             **self.parameters,
         )
-        is_new = not self.checkpoint.exists()
         try:
             model.fit(data.views)
-        except CheckpointError:
+        except CheckpointError as error:
             self.uses_checkpoint = False
-            raise
-        except (InputError, ParameterError):
-            # What is refused has to be changed, and then no fit can go on from here.
-            if is_new:
-                shutil.rmtree(self.checkpoint, ignore_errors=True)
-            raise
+            if not self.force or error.parameter == "in use":
+                raise
+            say(f"{error.problem} It is replaced.")
+            self.uses_checkpoint = True
+            remove_checkpoint(self.checkpoint)
+            model.fit(data.views)
         model.engine = "auto"  # what watched it is of no interest to whoever loads the model
         return model
 
@@ -252,19 +253,18 @@ class _Job:
         return {**dict.fromkeys((c for _, c in likely_ids(views, asked)), "keep"), **asked}
 
     def _write(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
-        """Write all but the report. What an earlier run left is removed first."""
-        for name in FILES:
-            (self.folder / name).unlink(missing_ok=True)
-        self.is_writing = True
-        for name in ("labels.csv", "labels.npy"):
-            results.write_labels(
-                self.folder / name, model.labels_, data.ids, self.inputs.id_column,
-                confidence=model.confidence_,
-            )  # fmt: skip
-        results.write_array(self.folder / "embedding.npy", model.embedding_)
-        with whole_file(self.folder / "model.mv") as path:
-            model.save(path)
-        results.write_record(self.folder / "summary.json", {"fit": facts})  # enough for a report
+        """Write all but the report, in the place of what an earlier run left."""
+        with replacing(self.folder, list(FILES)) as new:
+            for name in ("labels.csv", "labels.npy"):
+                results.write_labels(
+                    new / name, model.labels_, data.ids, self.inputs.id_column,
+                    confidence=model.confidence_,
+                )  # fmt: skip
+            results.write_array(new / "embedding.npy", model.embedding_)
+            with writing(new / "model.mv"):
+                model.save(new / "model.mv")
+            results.write_record(new / "summary.json", {"fit": facts})  # enough for a report
+        self.is_written = True
 
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
@@ -274,10 +274,12 @@ class _Job:
             command, seed = facts["command"], facts["seed"]
             shown = build_summary(model, data.views, command=command, random_state=seed)
             shown["fit"] = facts
-            results.write_record(self.folder / "summary.json", shown)
             from manyview.report import write_report
 
-            write_report(shown, self.folder / "report.html", force=True)
+            with replacing(self.folder, ["summary.json", "report.html"]) as new:
+                results.write_record(new / "summary.json", shown)
+                with writing(new / "report.html"):
+                    write_report(shown, new / "report.html", force=True)
         except ModuleNotFoundError as error:
             advice = how_to_install(error)
             if advice is None:
@@ -287,22 +289,22 @@ class _Job:
     def _print(self, facts: dict[str, Any], views: str) -> None:
         """Print the clusters, the scores and the files."""
         sizes = facts["cluster_sizes"]
-        click.echo(
+        echo(
             f"{facts['n_rows']} rows in {len(facts['views'])} view(s) ({views}): {len(sizes)} "
             f"clusters in {facts['seconds']:.1f} s"
         )
-        click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
+        echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
             )
-            click.echo(f"against the true labels: {', '.join(words)}")
+            echo(f"against the true labels: {', '.join(words)}")
         if not current().quiet:
             results.print_files(self.folder, FILES)
 
     def what_is_kept(self) -> str:
         """What is left of a run that is stopped now, in words."""
-        if self.is_writing:
+        if self.is_written:
             there = [name for name in FILES if (self.folder / name).exists()]
             missing = [name for name in FILES if name not in there]
             words = f"Kept in {self.folder}: {', '.join(there) or 'nothing'}; missing: "

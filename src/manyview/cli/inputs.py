@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,7 @@ from manyview.cli.console import Failure, say
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-    from manyview.readers import LabelFile, Vocabulary
+    from manyview.readers import Vocabulary
     from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,6 +56,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Columns that are no numbers: encode them, leaving out ids, free text and constants "
         "(auto); refuse what would be left out (strict); or refuse all of them.",
     },
+    "--decimal": {
+        "type": click.Choice([".", ","]),
+        "help": "Mark before the fraction of numbers in text; found by default.",
+    },
+    "--encoding": {"metavar": "NAME", "help": "Of text, such as cp1251; found by default."},
     "--transpose": {
         "metavar": "NAME",
         "multiple": True,
@@ -98,6 +104,8 @@ class Inputs:
     encode: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categories: str = "auto"
+    decimal: str | None = None
+    encoding: str | None = None
     transpose: tuple[str, ...] = ()
     join: str = "exact"
 
@@ -119,13 +127,24 @@ class Inputs:
                 taken[name] = tuple(part for text in taken[name] for part in split_names(text))
         return cls(**{**taken, "columns": parse_columns(taken["columns"]) or None})
 
+    def paths(self) -> list[Path]:
+        """The files that are read, of those that are there."""
+        from manyview.readers import parse
+
+        given = [*self.texts, *([] if self.labels is None else [self.labels])]
+        found = []
+        for text in given:
+            with suppress(OSError):  # said when they are read
+                found.append(parse(text).path)
+        return found
+
     def read(self, *, memory_limit: int | None = None) -> Assembled:
         """Read the files; say what was taken as rows, and what becomes of columns without numbers."""
         from manyview.views.encoding import refuse_unknown
         from manyview.views.files import read_views
 
         asked = {n: v for n, v in vars(self).items() if n not in ("encode", "keep", "categories")}
-        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=_words()))
+        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=words()))
         for name in ("encode", "keep"):
             refuse_unknown(data.views.parts().values(), getattr(self, name), name)
         views = data.views.encoded(self.treatment)
@@ -162,6 +181,8 @@ class Inputs:
             self,
             columns=fitted.columns if is_split else self.columns,
             id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
+            decimal=self.decimal or fitted.decimal,
+            encoding=self.encoding or fitted.encoding,
         )
 
     def _request(self, request: Any, place: int, model: LMVSC) -> Any:
@@ -172,7 +193,9 @@ class Inputs:
             label_column=self.label_column,
             columns=self.columns or {},
             drop=self.drop,
-            vocabulary=_words(),
+            decimal=self.decimal,
+            encoding=self.encoding,
+            vocabulary=words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
         if len(names) == len(self.texts) and own not in names:
@@ -251,7 +274,7 @@ def _said(data: Assembled) -> Assembled:
     return data
 
 
-def _words() -> Vocabulary:
+def words() -> Vocabulary:
     """What advice in messages of the readers is to call the options."""
     from manyview.readers import Vocabulary
 
@@ -333,42 +356,3 @@ def memory_for_views() -> int:
     from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
-
-
-def read_label_pair(
-    true: str, predicted: str, *, id_column: str | None, join: str
-) -> tuple[Any, Any]:
-    """Labels of two files for the same rows, matched by id where both have ids."""
-    from manyview.readers import read_labels
-
-    files = [read_labels(text, id_column=id_column) for text in (true, predicted)]
-    for file in files:
-        say(file.note)
-    if id_column is not None and id_column not in [file.ids_name for file in files]:
-        raise Failure(f"--id-column must name a column of the files; none has {id_column!r}.")
-    first, second = _same_rows(files, (true, predicted), join)
-    return first, second
-
-
-def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
-    from manyview.views.joining import match_ids
-
-    labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
-    if len(ids) == len(files) and join != "order":
-        match = match_ids(ids, names, join, replace(_words(), outer=""))  # no choice of evaluate
-        for text in (match.note, *match.doubts):
-            say(text)
-        pairs = zip(labels, match.places, strict=True)
-        return [own if places is None else own[places] for own, places in pairs]
-    if len(labels[0]) != len(labels[1]):
-        raise Failure(
-            f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "
-            "are no ids on both sides to match them by."
-        )
-    if ids and join != "order" and not all(file.are_places for file in files):
-        raise Failure(
-            f"only {names[0] if files[0].ids is not None else names[1]} has ids. If both files have "
-            "their rows in the same order, say --join order."
-        )
-    say("Rows are matched by their place in the files.")
-    return labels

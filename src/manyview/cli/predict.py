@@ -12,7 +12,8 @@ import click
 from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, write_label_lines, write_labels
+from manyview.cli.results import claim_file, refuse_inputs, write_label_lines, write_labels
+from manyview.cli.staging import settle
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -33,11 +34,12 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     """
     from manyview.cli.display import Watched, stage_bars
 
-    if output is not None:
-        if output.suffix not in (".csv", ".npy"):
-            raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
-        claim_file(output, force=force)
+    if output is not None and output.suffix not in (".csv", ".npy"):
+        raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
     inputs = Inputs.take(options)
+    if output is not None:
+        refuse_inputs([output], [*_files_of(model), *inputs.paths()])
+        claim_file(output, force=force)
     estimator, fitted = _load(model)
     with stage_bars() as bars:
         with bars.step("reading"):
@@ -54,16 +56,23 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     _print(output, labels, data.ids, id_column, confidence=confidence)
 
 
+def _files_of(path: Path) -> list[Path]:
+    """The model's file, and the facts beside it."""
+    file = path / "model.mv" if path.is_dir() else path
+    return [file, file.with_name("summary.json")]
+
+
 def _load(path: Path) -> tuple[LMVSC, Inputs | None]:
     """The model, and how the files of its fit were read, where that is noted beside it."""
     from manyview import load
 
-    file = path / "model.mv" if path.is_dir() else path
+    file, facts_file = _files_of(path)
+    settle(file.parent)
     if not file.is_file():
         raise Failure(f"there is no model {file}.")
     model = load(file)
     try:
-        facts = json.loads((file.parent / "summary.json").read_text(encoding="utf-8"))
+        facts = json.loads(facts_file.read_text(encoding="utf-8"))
         return model, Inputs.from_record(facts["fit"]["inputs"])
     except (OSError, ValueError, KeyError, TypeError):
         return model, None

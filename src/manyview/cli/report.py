@@ -8,10 +8,13 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, print_result, remarks, say, shared_options
+from manyview.cli.console import Failure, echo, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, ready, write_record
+from manyview.cli.results import claim_file, ready, refuse_inputs, write_record
+from manyview.cli.staging import settle, writing
+
+_READ = ("model.mv", "embedding.npy", "labels.npy", "labels.csv")
 
 
 @click.command(name="report")
@@ -30,17 +33,20 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
 
     record = folder / "summary.json"
     path = output or folder / "report.html"
+    settle(folder)
     facts = _read_facts(record)
+    refuse_inputs([path], [record, *(folder / name for name in _READ)])
     claim_file(path, force=force)
     try:
         if "map" not in facts:
             facts = {**_build_facts(folder, facts["fit"]), **facts}
             write_record(record, facts)
-        write_report(facts, ready(path), static=static, force=True)
+        with writing(path):
+            write_report(facts, ready(path), static=static, force=True)
     except KeyError as error:
         raise Failure(f"{record} is damaged: it lacks {error}.") from error
     size = path.stat().st_size
-    print_result({"report": str(path), "bytes": size}, lambda: click.echo(str(path)), indent=None)
+    print_result({"report": str(path), "bytes": size}, lambda: echo(str(path)), indent=None)
 
 
 def _read_facts(record: Path) -> dict[str, Any]:

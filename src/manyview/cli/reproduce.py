@@ -60,7 +60,7 @@ def command(
 
 
 def _run(wanted: list[str], form: str, seeds: int | None, folder: Path, *, force: bool) -> None:
-    from manyview.reproduce.cells import Store
+    from manyview.bench.cells import Store
     from manyview.reproduce.page import PAGE, TEXT, build_page, write_pages
     from manyview.reproduce.plan import Options
     from manyview.reproduce.run import run, targets

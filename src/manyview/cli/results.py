@@ -8,16 +8,18 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, say
-from manyview.machine import whole_file
-from manyview.wording import count
+from manyview.cli.console import Failure, echo, say
+from manyview.cli.staging import settle, writing
+from manyview.errors import InUseError
+from manyview.machine import Lock, whole_file
+from manyview.wording import count, seconds_in_words, visible
 
 SCORES = {
     "accuracy": "accuracy",
@@ -35,9 +37,12 @@ def claim_folder(
 ) -> None:
     """Make ``folder`` if need be, and refuse to replace these files in it, unless asked to.
 
-    A command may replace what an earlier run wrote, if ``record`` is the file by which to know that.
+    A command may replace what an earlier run wrote, if ``record`` is the file by which to know that. The
+    folder is this command's until it ends: another one is refused.
     """
     _make_folder(folder)
+    _lock(folder)
+    settle(folder)
     found = [name for name in files if (folder / name).exists()]
     if found and not force and not (record is not None and _wrote(folder / record)):
         whose = ", not written by this command" if record is not None else ""
@@ -47,10 +52,39 @@ def claim_folder(
         )
 
 
-def claim_file(path: Path, *, force: bool) -> None:
+def _lock(folder: Path) -> None:
+    """Keep other commands out of a folder until this one ends."""
+    try:
+        lock = Lock(folder / ".lock")
+    except InUseError as error:
+        since = "" if error.seconds is None else f", since {seconds_in_words(error.seconds)}"
+        raise Failure(
+            f"another manyview writes to {folder} (process {error.process}{since}). Wait for it, or "
+            "choose another folder with -o.",
+            exit_code=1,
+        ) from error
+    except OSError as error:
+        raise Failure(f"cannot write to the folder {folder}: {error.strerror}.") from error
+    click.get_current_context().call_on_close(lock.close)
+
+
+def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write over what is read, whatever was asked for."""
+    for given in inputs:
+        own = given.resolve()
+        for path in outputs:
+            if path.resolve() == own or (own.is_dir() and own in path.resolve().parents):
+                raise Failure(
+                    f"{path} is read by this command, or in a folder that is. Choose another with -o."
+                )
+
+
+def claim_file(path: Path, *, force: bool, flag: str = "-o") -> None:
     """Refuse to replace a file, unless asked to; make its folder if need be."""
     if path.exists() and not force:
-        raise Failure(f"{path} exists. Choose another file with -o, or replace it with --force.")
+        raise Failure(
+            f"{path} exists. Choose another file with {flag}, or replace it with --force."
+        )
     _make_folder(path.parent)
 
 
@@ -95,7 +129,7 @@ def _signature() -> str:
 def write_record(path: Path, facts: dict[str, Any]) -> dict[str, Any]:
     """Write facts as JSON, signed so that the next run knows the folder; return them signed."""
     signed = {"made_by": _signature(), **facts}
-    with whole_file(ready(path)) as unfinished:
+    with writing(path), whole_file(ready(path)) as unfinished:
         unfinished.write_text(json.dumps(signed, indent=2) + "\n", encoding="utf-8")
     return signed
 
@@ -105,14 +139,14 @@ def print_files(folder: Path, files: Mapping[str, str]) -> None:
     found = {str(folder / name): words for name, words in files.items() if (folder / name).exists()}
     width = max(map(len, found))
     for path, words in found.items():
-        click.echo(f"  {path:<{width}}  {words}")
+        echo(f"  {path:<{width}}  {words}")
 
 
 def write_array(path: Path, array: Any) -> None:
     """Write an npy file, whole or not at all."""
     import numpy as np
 
-    with whole_file(ready(path)) as unfinished, unfinished.open("wb") as file:
+    with writing(path), whole_file(ready(path)) as part, part.open("wb") as file:
         np.save(file, array)
 
 
@@ -123,7 +157,11 @@ def write_labels(
     if path.suffix == ".npy":
         write_array(path, labels)
         return
-    with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with (
+        writing(path),
+        whole_file(ready(path)) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
         write_label_lines(file, labels, ids, id_column, confidence=confidence)
 
 
@@ -132,13 +170,18 @@ def write_label_lines(
 ) -> None:
     """Write lines with the id (or the number) and the cluster of every row, and how probable it is.
 
+    Ids that a spreadsheet would run as formulas are guarded; on a terminal, nothing but text is shown.
     Models of earlier versions do not know the last.
     """
+    from manyview.readers.guarding import guard
     from manyview.sources import as_ids
 
     writer = csv.writer(file, lineterminator="\n")
-    names = range(len(labels)) if ids is None else as_ids(ids)  # as they will be compared
-    columns = {"row" if ids is None else id_column or "id": names, "cluster": labels}
+    names: Any = range(len(labels))
+    if ids is not None:
+        names = map(guard, as_ids(ids).tolist())  # as they will be compared
+        names = map(visible, names) if file.isatty() else names
+    columns = {"row" if ids is None else guard(id_column or "id"): names, "cluster": labels}
     if confidence is not None:
         columns["confidence"] = (f"{value:.4f}" for value in confidence)
     writer.writerow(columns)

@@ -4,11 +4,13 @@ A fit asks its rows for sums and for mapped rows in an order that depends on not
 settings. So calls are numbered, and the folder holds their results, or how far they came: for a sum, the
 parts of its tree and the number of tiles in them; for mapped rows, the file that they are written to
 and the number of tiles in it; for derived rows, the tiles themselves. Everything is written under
-another name first and then renamed, so whatever is there is whole.
+another name first and then renamed, so whatever is there is whole. Everything has a checksum: no fit
+goes on from what is damaged.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import threading
@@ -17,20 +19,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import TreeSum
-from manyview.engines.files import FileOutput, TileFile, writing
+from manyview.engines.base import TILE_ROWS, TreeSum, n_tiles
+from manyview.engines.files import FileOutput, TileFile, sum_of_rows, writing
 from manyview.engines.memory import Call, Log
-from manyview.errors import CheckpointError
-from manyview.machine import whole_file
+from manyview.errors import CheckpointError, InUseError
+from manyview.machine import Lock, whole_file
 from manyview.sources import is_source
 from manyview.sources.packing import digest, from_bytes, to_bytes
+from manyview.wording import seconds_in_words
 
-_FORMAT = 2
+_FORMAT = 3
+_SUM_BYTES = 16
+_OWN = ("fit.json", "lock", "[0-9]*.done", "[0-9]*.part", "[0-9]*-*.npy*", "tiles-*", ".*.part")
 _SAVE_SECONDS = 1.0  # so much work is lost at most,
 _SAVE_SHARE = 0.05  # unless saving took more than this share of the time
 
@@ -77,6 +82,7 @@ class Checkpoint(Log):
         with writing(folder / "fit.json", "a checkpoint", for_checkpoint=True):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
+        self._was_bare = not has_progress(folder)
         try:
             self._check(description)
         except BaseException:
@@ -103,14 +109,16 @@ class Checkpoint(Log):
                     f"{str(self.folder)!r} is not a checkpoint, but holds {others[0].name!r}. Give an "
                     "empty or new folder."
                 )
-            _write(path, [json.dumps(description, indent=1).encode()])
+            _write_description(path, description)
             return
         try:
             found = json.loads(path.read_text())
             differences, settings = _differences(found, json.loads(json.dumps(description)))
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise _damaged(path, error) from error
-        if differences:
+        if differences and self._was_bare:  # nothing is lost with it
+            _write_description(path, description)
+        elif differences:
             raise CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} was made with other "
                 f"{'; '.join(differences)}.",
@@ -161,8 +169,12 @@ class Checkpoint(Log):
         self._saved = time.monotonic()
         self._interval = max(_SAVE_SECONDS, (self._saved - started) / _SAVE_SHARE)
 
-    def close(self, *, is_complete: bool) -> None:
-        """Save what is finished; remove what only an unfinished fit needs."""
+    def close(self, *, is_complete: bool, is_refused: bool = False) -> None:
+        """Save what is finished; remove what only an unfinished fit needs.
+
+        What was refused has to be changed, and then no fit can go on from here: if all progress is of
+        this fit, nothing is kept.
+        """
         try:
             for stored in self._tile_files:
                 stored.end(is_complete=is_complete)
@@ -172,18 +184,36 @@ class Checkpoint(Log):
             if is_complete:
                 raise  # else the error that ended the fit is the one to show
         finally:
-            self._remove_if_bare()
+            with suppress(OSError):
+                if (is_refused and self._was_bare) or not has_progress(self.folder):
+                    _remove_own(self.folder)
             self._lock.close()
+            with suppress(OSError):
+                if self._is_new:
+                    self.folder.rmdir()  # fails if it holds anything
 
-    def _remove_if_bare(self) -> None:
-        """Remove a description of a fit that was refused before anything was worked out."""
+
+def has_progress(folder: Path) -> bool:
+    """Whether a checkpoint holds more than the description of its fit."""
+    return any(file.name not in ("fit.json", "lock") for file in folder.iterdir())
+
+
+def remove_checkpoint(folder: Path) -> None:
+    """Remove a checkpoint, unless another fit uses it; nothing that no fit has written."""
+    if (folder / "fit.json").is_file():
+        lock = _lock(folder)
         with suppress(OSError):
-            own = ("fit.json", "lock")  # in this order: another fit may wait for the lock
-            if {file.name for file in self.folder.iterdir()} <= {*own}:
-                for name in own:
-                    (self.folder / name).unlink(missing_ok=True)
-            if self._is_new:
-                self.folder.rmdir()  # fails if it holds anything
+            _remove_own(folder)
+        lock.close()
+        with suppress(OSError):
+            folder.rmdir()  # fails if it holds anything else
+
+
+def _remove_own(folder: Path) -> None:
+    for pattern in _OWN:
+        for file in folder.glob(pattern):
+            if file.name != "lock":  # which goes last: another fit may wait for it
+                file.unlink()
 
 
 class StoredCall(Call):
@@ -194,9 +224,11 @@ class StoredCall(Call):
         self._done = log.folder / f"{number:04}.done"
         self._part = log.folder / f"{number:04}.part"
         self._rows = log.folder / f"{number:04}-{stage}.npy"
-        if self._rows.exists():  # it gets this name when it is whole
-            rows = _map_rows(self._rows)
+        if self._rows.exists() and self._done.exists():  # it gets this name when it is whole
+            rows = _map_rows(self._rows, sums=self._read(self._done))
             self.is_done, self.result = True, rows if rows.nbytes > log.small else np.array(rows)
+        elif self._rows.exists():  # cut short between one file and the other
+            self._rows.unlink()
         elif self._done.exists():
             self.result, self.is_done = self._read(self._done), True
         elif self._part.exists():
@@ -210,11 +242,12 @@ class StoredCall(Call):
         return FileOutput(self._rows, shape, dtype, for_checkpoint=True, resume=resume, load=load)
 
     def _resume(self, progress: Any) -> None:
-        n_done, parts, shape, kind = progress
+        n_done, parts, shape, kind, sums = progress
         if shape is not None:
             shape, dtype = tuple(shape), np.dtype(kind)
-            _map_rows(self._rows.with_name(f"{self._rows.name}.part"), shape, dtype)
+            _map_rows(self._rows.with_name(f"{self._rows.name}.part"), shape, dtype, sums=sums)
             self.output = self.new_output(shape, dtype, resume=True)
+            self.output.sums.update(enumerate(sums.tolist()))
         else:
             self.total = TreeSum(in_place=True)
             for level, number, part in parts:
@@ -223,7 +256,7 @@ class StoredCall(Call):
 
     def _read(self, path: Path) -> Any:
         try:
-            stage, value = from_bytes(np.fromfile(path, np.uint8))
+            stage, value = _load(path)
             if stage != self._stage:
                 raise ValueError(f"it belongs to stage {stage!r}, not {self._stage!r}")
             return value
@@ -237,20 +270,23 @@ class StoredCall(Call):
 
     def save(self) -> None:
         """Write the progress."""
-        parts, shape, kind = [], None, ""
+        parts, shape, kind, sums = [], None, "", np.zeros(0, np.uint32)
         if isinstance(self.output, FileOutput):
             self.output.sync()
             shape, kind = list(self.output.shape), self.output.dtype.str
+            sums = self.output.sums_of(self.n_done)
         elif self.total is not None:
             parts = [[level, number, part] for (level, number), part in self.total.parts().items()]
-        _write(self._part, to_bytes([self._stage, [self.n_done, parts, shape, kind]]))
+        _write(self._part, to_bytes([self._stage, [self.n_done, parts, shape, kind, sums]]))
 
     def finish(self, result: Any) -> None:
         """All tiles are done."""
-        if self.output is None:
-            self._log.keep(self._done, [self._stage, result])
+        if isinstance(self.output, FileOutput):
+            sums = self.output.sums_of(n_tiles(self.output.shape[0]))
+            _write(self._done, to_bytes([self._stage, sums]))
         else:
-            self._part.unlink(missing_ok=True)
+            self._log.keep(self._done, [self._stage, result])
+        self._part.unlink(missing_ok=True)
 
 
 class StoredTiles(TileFile):
@@ -261,8 +297,8 @@ class StoredTiles(TileFile):
         places: npt.NDArray[np.int64] | None = None
         if self._index.exists() and path.exists():
             try:
-                places = from_bytes(np.fromfile(self._index, np.uint8))
-            except (ValueError, KeyError) as error:
+                places = _load(self._index)
+            except Exception as error:  # damage may show in any way
                 raise _damaged(self._index, error) from error
         super().__init__(lambda: path, n_tiles, places=places)
         self._n_saved = self.n_stored
@@ -287,27 +323,54 @@ class StoredTiles(TileFile):
                 self._path.unlink(missing_ok=True)
 
 
+def _write_description(path: Path, description: dict[str, Any]) -> None:
+    with writing(path, "a checkpoint", for_checkpoint=True), whole_file(path, durable=True) as new:
+        new.write_text(json.dumps(description, indent=1), encoding="utf-8")
+
+
 def _write(path: Path, content: list[bytes | memoryview]) -> None:
-    """Write a file that is there as a whole, or not at all, whatever happens meanwhile."""
+    """Write a record that is there as a whole, or not at all, whatever happens meanwhile."""
+    total = hashlib.blake2b(digest_size=_SUM_BYTES)
     with (
         writing(path, "a checkpoint", for_checkpoint=True),
         whole_file(path, durable=True) as unfinished,
         unfinished.open("wb") as file,
     ):
         for piece in content:
+            total.update(piece)
             file.write(piece)
+        file.write(total.digest())
+
+
+def _load(path: Path) -> Any:
+    """The value of a record, if it is what was written."""
+    content = np.fromfile(path, np.uint8)
+    record, written = content[:-_SUM_BYTES], content[-_SUM_BYTES:].tobytes()
+    if hashlib.blake2b(record.data, digest_size=_SUM_BYTES).digest() != written:
+        raise ValueError("it is not what was written")
+    return from_bytes(record)
 
 
 def _map_rows(
-    path: Path, shape: tuple[int, ...] | None = None, dtype: np.dtype[Any] | None = None
+    path: Path,
+    shape: tuple[int, ...] | None = None,
+    dtype: np.dtype[Any] | None = None,
+    *,
+    sums: npt.NDArray[np.uint32],
 ) -> npt.NDArray[Any]:
-    """Rows of a file, which must hold all the rows that it should, or says it does."""
+    """Rows of a file, which must hold all the rows that it should, or says it does.
+
+    ``sums`` are the checksums of the first tiles.
+    """
     try:
         rows = np.load(path, mmap_mode="r")
         if (rows.shape, rows.dtype) != (shape or rows.shape, dtype or rows.dtype):
             raise ValueError(f"it holds {rows.dtype} of shape {rows.shape}, not {dtype} of {shape}")
         if path.stat().st_size != rows.offset + rows.nbytes:
             raise ValueError(f"it has more than {rows.nbytes} bytes of rows")
+        for number, written in enumerate(sums.tolist()):
+            if sum_of_rows(rows[number * TILE_ROWS : (number + 1) * TILE_ROWS]) != written:
+                raise ValueError(f"tile {number} is not what was written")
         return rows  # type: ignore[no-any-return]
     except (OSError, ValueError, EOFError, AttributeError) as error:
         raise _damaged(path, error) from error
@@ -334,19 +397,14 @@ def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[list[st
     return words, other
 
 
-def _lock(folder: Path) -> BinaryIO:
-    """Keep other processes out until the file is closed, or this process ends."""
-    file = (folder / "lock").open("ab")
+def _lock(folder: Path) -> Lock:
+    """Keep other processes out until this is closed, or this process ends."""
     try:
-        import fcntl
-    except ImportError:  # not on every system
-        return file
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
+        return Lock(folder / "lock")
+    except InUseError as error:
+        since = "" if error.seconds is None else f" since {seconds_in_words(error.seconds)}"
         raise CheckpointError(
-            f"Another fit is using the checkpoint in {str(folder)!r}. Wait for it, or give another "
-            "folder."
+            f"Another fit is using the checkpoint in {str(folder)!r} (process {error.process}{since}).",
+            remedy="Wait for it, or give another folder.",
+            parameter="in use",
         ) from error
-    return file

@@ -20,7 +20,7 @@ from manyview.engines.base import TILE_ROWS, Run, Tile, TileFunction, n_tiles, s
 from manyview.engines.checkpoint import Checkpoint, describe
 from manyview.engines.files import ArrayOutput, FileOutput, Output, TileFile, writing
 from manyview.engines.memory import DerivedRows, Loaded, Log, MemoryRows, TiledRows, refuse_foreign
-from manyview.errors import MemoryLimitError
+from manyview.errors import InputError, MemoryLimitError, ParameterError
 from manyview.machine import free_memory
 from manyview.sources import as_source, is_source
 from manyview.wording import bytes_in_words
@@ -199,7 +199,9 @@ class Session:
         if self._temporary is not None:
             self._temporary.cleanup()
         if self._checkpoint is not None:
-            self._checkpoint.close(is_complete=kind is None)
+            refusals = (InputError, MemoryLimitError, ParameterError)
+            is_refused = kind is not None and issubclass(kind, refusals)
+            self._checkpoint.close(is_complete=kind is None, is_refused=is_refused)
 
 
 def _claim(path: Path) -> Path:

@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 import weakref
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.engines.base import TILE_ROWS
 from manyview.errors import ReadError, WriteError
 from manyview.machine import sync
 from manyview.sources.packing import from_bytes, to_bytes
@@ -86,6 +88,8 @@ class FileOutput:
         self._part, self._for_checkpoint = path.with_name(f"{path.name}.part"), for_checkpoint
         self._load, self._owns_folder = load, owns_folder
         self._row_bytes = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
+        self.sums: dict[int, int] = {}
+        """The checksum of each tile that was written, by its number."""
         self._lock = threading.Lock()
         header = io.BytesIO()
         kind = {"fortran_order": False, "descr": np.lib.format.dtype_to_descr(dtype)}
@@ -117,6 +121,11 @@ class FileOutput:
         with self._writing(f"rows {start} to {start + len(rows) - 1}"), self._lock:
             self._file.seek(place)
             _write_all(self._file, content)
+            self.sums[start // TILE_ROWS] = zlib.crc32(content)
+
+    def sums_of(self, n_tiles: int) -> npt.NDArray[np.uint32]:
+        """Checksums of the first tiles."""
+        return np.array([self.sums[number] for number in range(n_tiles)], np.uint32)
 
     def sync(self) -> None:
         """Wait until the rows written so far are on the disk."""
@@ -150,6 +159,11 @@ class FileOutput:
 Output = ArrayOutput | FileOutput
 
 
+def sum_of_rows(rows: npt.NDArray[Any]) -> int:
+    """The checksum of a tile of rows."""
+    return zlib.crc32(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data)
+
+
 def _write_all(file: Any, content: memoryview) -> None:
     done = 0
     while done < len(content):
@@ -162,8 +176,8 @@ def _write_all(file: Any, content: memoryview) -> None:
 class TileFile:
     """Tiles in one file: written once each, in any order, and read by number.
 
-    The path is asked for when the first tile is written. ``places`` has the offsets and sizes of the
-    tiles that the file holds already, -1 for those it does not.
+    The path is asked for when the first tile is written. ``places`` has the offsets, sizes and checksums
+    of the tiles that the file holds already, -1 for those it does not.
     """
 
     def __init__(
@@ -176,13 +190,13 @@ class TileFile:
         self._find_path, self._lock = find_path, threading.Lock()
         self._file: Any = None
         self._path: Path | None = None
-        self._places = np.full((n_tiles, 2), -1, np.int64)
+        self._places = np.full((n_tiles, 3), -1, np.int64)
         if places is not None:
             self._places[:] = places
             self._path = find_path()
             self._file = self._path.open("r+b", buffering=0)
         held = self._places[self._places[:, 0] >= 0]
-        self._end = int(held.sum(axis=1).max(initial=0))
+        self._end = int(held[:, :2].sum(axis=1).max(initial=0))
 
     def __contains__(self, number: int) -> bool:
         return bool(self._places[number, 0] >= 0)
@@ -206,20 +220,24 @@ class TileFile:
                 self._path = self._find_path()
                 self._file = self._path.open("w+b", buffering=0)
             self._file.seek(self._end)
+            total = 0
             for piece in pieces:
                 _write_all(self._file, memoryview(piece))
-            self._places[number] = self._end, size
+                total = zlib.crc32(piece, total)
+            self._places[number] = self._end, size, total
             self._end += size
 
     def read(self, number: int) -> Any:
         """One tile."""
-        offset, size = self._places[number].tolist()
+        offset, size, total = self._places[number].tolist()
         content = np.empty(size, np.uint8)
         try:
             with self._lock:
                 self._file.seek(offset)
                 if self._file.readinto(content.data) != size:
                     raise EOFError("the file is cut short")
+            if zlib.crc32(content.data) != total:
+                raise ValueError("it is not what was written")
             return from_bytes(content)
         except (OSError, EOFError, ValueError, KeyError) as error:
             raise ReadError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from manyview.wording import count, first_few
 
 ID_NAMES = ("id", "row", "_index")
 """Columns of a file of labels that are taken as ids without being asked for."""
+
+_CONFIDENCE = "confidence"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ def read_labels(
     text : str
         ``PATH`` or ``PATH::KEY``, the key being a column or an array.
     id_column : str, optional
-        Name of the ids; ``id`` and ``row`` are taken as such without being named.
+        Name of the ids; ``id`` and ``row`` are taken as such without being named, and so is the only
+        column beside the labels if it tells rows apart.
     folder : Path, optional
         Where a relative path starts.
 
@@ -67,7 +70,7 @@ def read_labels(
     vectors = file_vectors(found.path)
     if not vectors:
         raise ReadError(f"{found.path} holds nothing with one value a row.")
-    ids_name = _ids_name(list(vectors), id_column, found.key)
+    ids_name = _ids_name(vectors, id_column, found.key)
     given = None if ids_name is None else vectors[ids_name]
     others = [n for n in vectors if n == found.key or vectors[n] is not given]
     name = _labels_name(others, found.key, found.path)
@@ -84,10 +87,30 @@ def read_labels(
     return LabelFile(labels, ids, note + ".", ids_name)
 
 
-def _ids_name(names: Sequence[str], wanted: str | None, key: str | None) -> str | None:
+def _ids_name(vectors: Mapping[str, Any], wanted: str | None, key: str | None) -> str | None:
+    """The column of ids: the one that was asked for, a known one, or the only one that can be."""
+    names = list(vectors)
     if wanted is not None and wanted in names:
         return wanted
-    return next((name for name in ID_NAMES if name in names and name != key), None)
+    known = next((name for name in ID_NAMES if name in names and name != key), None)
+    if known is not None or len(names) < 2:
+        return known
+    if names[1] == "cluster" != names[0] and set(names[2:]) <= {_CONFIDENCE}:  # what we write
+        return names[0] if names[0] != key else None
+    labels = [key] if key is not None else _named_like_labels(names)
+    others = [name for name in names if name not in (*labels, _CONFIDENCE)]
+    is_clear = len(labels) == 1 and len(others) == 1 and _tell_rows(vectors[others[0]])
+    return others[0] if is_clear else None
+
+
+def _tell_rows(values: Any) -> bool:
+    """Whether every row has a value, and no two the same."""
+    return not are_missing(values).any() and len(np.unique(as_ids(values))) == len(values)
+
+
+def _named_like_labels(names: Sequence[str]) -> list[str]:
+    by_name = {name.lower(): name for name in names}
+    return [by_name[name] for name in (*LABEL_NAMES, "cluster", "clusters") if name in by_name]
 
 
 def _labels_name(names: Sequence[str], key: str | None, path: Path) -> str:
@@ -99,8 +122,7 @@ def _labels_name(names: Sequence[str], key: str | None, path: Path) -> str:
         return key
     if len(names) == 1:
         return names[0]
-    by_name = {name.lower(): name for name in names}
-    usual = [by_name[name] for name in (*LABEL_NAMES, "cluster", "clusters") if name in by_name]
+    usual = _named_like_labels(names)
     if len(usual) == 1:
         return usual[0]
     raise ReadError(f"{path} could have labels in {first_few(names)}; choose with {path}::NAME.")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from manyview.bench.cells import Line
 from manyview.reproduce import paper
-from manyview.reproduce.cells import Line
 from manyview.reproduce.drawings import Curve, Dots, Plot
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "within the spread"

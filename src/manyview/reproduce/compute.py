@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview import LMVSC, baselines, metrics
+from manyview import LMVSC, baselines
+from manyview.bench.cells import Cell, Line
+from manyview.bench.compute import measure, scored
 from manyview.machine import PeakMemory
 from manyview.reproduce import methods
-from manyview.reproduce.cells import Cell, Line
 from manyview.reproduce.grid import fit_grid
 from manyview.reproduce.problems import Data, load
 from manyview.reproduce.tensor import cluster_by_tensor
@@ -35,6 +35,22 @@ class Loaded:
             self._views = None  # not both at once
             self._views, self._data = load(data), data
         return self._views
+
+
+class Computer:
+    """Computes cells of the paper's experiments in a process of its own."""
+
+    def __init__(self) -> None:
+        warm_up()
+        self._loaded = Loaded()
+
+    def prepare(self, cells: Sequence[Cell]) -> None:
+        """Load the views of a batch."""
+        self._loaded.views(cells[0].data)
+
+    def compute(self, cells: Sequence[Cell]) -> Iterator[Line]:
+        """The result of each cell of a batch."""
+        return compute(cells, self._loaded)
 
 
 def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
@@ -87,7 +103,7 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
             yield {
                 "status": "done",
                 "number": numbers[fit.alpha],
-                **_scored(views, fit.labels, sum(fit.stage_seconds.values())),
+                **scored(views, fit.labels, sum(fit.stage_seconds.values())),
                 "stage_seconds": fit.stage_seconds,
                 "spent_seconds": fit.spent_seconds,
                 "cpu_seconds": fit.cpu_seconds,
@@ -96,24 +112,9 @@ def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
 
 
 def _fit(cell: Cell, views: Views) -> Line:
-    """Fit one model; a refusal for want of memory is a result too."""
+    """Fit one model."""
     given: Any = views.arrays[0] if views.n_views == 1 else views
-    with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        started, cpu_started = time.perf_counter(), time.process_time()
-        try:
-            labels, stages = _labels(cell, given)
-        except MemoryError as error:
-            return {"status": "refused", "reason": str(error)}
-        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
-    return {
-        "status": "done",
-        **_scored(views, labels, seconds),
-        "cpu_seconds": cpu,
-        **stages,
-        "peak_bytes": memory.bytes,
-        "warnings": sorted({str(one.message)[:300] for one in caught}),
-    }
+    return measure(views, lambda: _labels(cell, given))
 
 
 def _labels(cell: Cell, given: Any) -> tuple[npt.NDArray[Any], Line]:
@@ -126,12 +127,3 @@ def _labels(cell: Cell, given: Any) -> tuple[npt.NDArray[Any], Line]:
         return model.labels_, {"stage_seconds": model.stage_seconds_}
     kind = getattr(baselines, cell.method)
     return kind(k, random_state=seed, **cell.settings).fit_predict(given), {}
-
-
-def _scored(views: Views, labels: npt.NDArray[Any], seconds: float) -> Line:
-    return {
-        "scores": metrics.scores(views.target, labels),
-        "largest_cluster": float(np.bincount(labels).max() / len(labels)),
-        "seconds": seconds,
-        "n_rows": views.n_rows,
-    }

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from manyview import baselines
+from manyview.bench.cells import Cell, Store
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Cell, Store
 from manyview.reproduce.plan import Entry, Options, Purse, Steps, run_all
 from manyview.reproduce.problems import PROBLEMS, Data, Problem
 
@@ -57,7 +56,7 @@ def ordered(options: Options) -> list[Ordered]:
     tried: list[tuple[str, str, methods.Settings]] = [
         *(
             (methods.title(name), name, methods.FIRST.get(name, {}))
-            for name in (*methods.PUBLISHED, methods.DEFAULT, *baselines.names())
+            for name in (*methods.PUBLISHED, methods.DEFAULT, *methods.COMPARED)
         ),
         ("TBGL", "TBGL", {}),
         (CONTROL, "TBGL", {"tensor_step": False}),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from manyview.bench.cells import Line
 from manyview.reproduce import figures, methods, paper
-from manyview.reproduce.cells import Line
 from manyview.reproduce.claims import Case, Measured
 from manyview.reproduce.drawings import Curve, Dots, Plot
 from manyview.reproduce.plan import Entry

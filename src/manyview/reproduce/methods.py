@@ -19,6 +19,9 @@ KMEANS = "KMeans"
 BASELINES = ("E3SC", "SSCOMP", "AMGL", "MLRSSC", "MSCIAS")
 """The baselines of the paper's tables, in its order."""
 
+COMPARED = ("KMeans", "LSC", "SSCOMP", "E3SC", "AMGL", "MLRSSC", "MSCIAS", "SubspaceMVSC")
+"""The baselines whose scores in two orders of rows are compared; of later ones, ``bench`` tells."""
+
 SINGLE_VIEW = ("E3SC", "SSCOMP")
 """Methods for one view: run on each."""
 

@@ -14,10 +14,10 @@ from statistics import fmean
 
 from markupsafe import Markup
 
+from manyview.bench.cells import Line, Store
 from manyview.machine import whole_file
 from manyview.report.render import digest, make_environment, palette_rules
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.claims import CLAIMS, HOLDS, PARTLY, Case, Claim, Measured
 from manyview.reproduce.drawings import draw
 from manyview.reproduce.measures import MEASURES

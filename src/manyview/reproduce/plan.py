@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
+from manyview.bench.cells import Cell, Line, Store
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Cell, Line, Store
 from manyview.reproduce.methods import Settings
 from manyview.reproduce.problems import Data, Problem
 

@@ -8,8 +8,8 @@ from statistics import fmean, stdev
 
 import numpy as np
 
+from manyview.bench.cells import Line, Store
 from manyview.reproduce import methods, paper
-from manyview.reproduce.cells import Line, Store
 from manyview.reproduce.plan import Entry, Options, entries
 from manyview.reproduce.problems import PROBLEMS, Problem
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from manyview.bench.cells import Store
+from manyview.bench.worker import Worker
 from manyview.reproduce import figures, paper
-from manyview.reproduce.cells import Store
-from manyview.reproduce.compute import batches
+from manyview.reproduce.compute import Computer, batches
 from manyview.reproduce.plan import RUN_SECONDS, Options, Steps, entries
 from manyview.reproduce.problems import PROBLEMS
-from manyview.reproduce.worker import Worker
 
 Tell = Callable[[str, int], None]
 """Told a job's title, and how many cells it has computed."""
@@ -59,7 +59,7 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
     """Compute every missing cell that is asked for; False if the run's time was up before the last."""
     limit = RUN_SECONDS[options.form]
     deadline = math.inf if limit is None else time.monotonic() + limit
-    with Worker() as worker:
+    with Worker(Computer) as worker:
         for name in targets(wanted):
             for job in jobs(name, options, store):
                 if not _run_job(job, store, worker, tell, deadline):

@@ -23,7 +23,7 @@ from manyview.errors import ReadError
 Rows = Any
 """Rows that were read: an ndarray or a csr_array of shape (n, d)."""
 
-_SAMPLED_BYTES = 4096
+_SAMPLED_BYTES, _SAMPLED_BLOCKS = 1 << 16, 64
 _SAMPLED_ROWS = 8
 
 
@@ -100,14 +100,19 @@ class WatchedFile:
             raise OSError("the file was changed, or replaced, after it was opened")
 
     def fingerprint(self) -> dict[str, Any]:
-        """Size, time of the last change, and a hash of a few bytes."""
-        size, changed = self.stamp
-        with self.path.open("rb") as file:
+        """Size, and a hash of blocks at equal distances, or of all bytes if they are few.
+
+        The time of the last change is no part of it: the same data written again is the same.
+        """
+        size = self.stamp[0]
+        last = max(size - _SAMPLED_BYTES, 0)
+        n_blocks = min(_SAMPLED_BLOCKS, -(-size // _SAMPLED_BYTES))
+        with self.path.open("rb", buffering=0) as file:
             digest = hashlib.blake2b(digest_size=16)
-            for place in (0, size // 3, 2 * size // 3, max(size - _SAMPLED_BYTES, 0)):
-                file.seek(place)
+            for block in range(n_blocks):
+                file.seek(last * block // max(n_blocks - 1, 1))
                 digest.update(file.read(_SAMPLED_BYTES))
-        return {"bytes": size, "changed": changed, "sampled": digest.hexdigest()}
+        return {"bytes": size, "sampled": digest.hexdigest()}
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int]:

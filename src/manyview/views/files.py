@@ -53,6 +53,8 @@ def read_views(
     label_column: str | None = None,
     columns: Mapping[str, Sequence[str]] | None = None,
     drop: Sequence[str] = (),
+    decimal: str | None = None,
+    encoding: str | None = None,
     transpose: Sequence[str] = (),
     join: str = "exact",
     memory_limit: int | None = None,
@@ -73,6 +75,10 @@ def read_views(
         Views to make of the columns of the only file, a table.
     drop : sequence of str
         Columns of tables that are no features; one of the files must have each.
+    decimal : {".", ","}, optional
+        The mark before the fraction of numbers in text; found by default.
+    encoding : str, optional
+        Of text; found by default.
     transpose : sequence of str
         Names of views whose columns are the samples.
     join : {"exact", "inner", "outer", "order"}
@@ -102,6 +108,7 @@ def read_views(
     (['a', 'b'], [[10.0], [20.0]])
     """
     check_option("join", join, JOINS)
+    check_option("decimal", decimal, (".", ",", None))
     words = vocabulary or Vocabulary()
     if columns and len(texts) != 1:
         raise ParameterError("columns", f"can split one table only; there are {len(texts)} files.")
@@ -116,6 +123,8 @@ def read_views(
             label_column=label_column,
             columns=columns or {},
             drop=tuple(drop),
+            decimal=decimal,
+            encoding=encoding,
             vocabulary=words,
         )
         for text in texts

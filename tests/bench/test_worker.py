@@ -2,16 +2,17 @@
 
 import pytest
 
-from manyview.reproduce.cells import Cell, Store
+from manyview.bench.cells import Cell, Store
+from manyview.bench.worker import Worker
+from manyview.reproduce.compute import Computer
 from manyview.reproduce.problems import Data
-from manyview.reproduce.worker import Worker
 
 CELL = Cell(Data("msrcv1"), "KMeans")
 
 
 @pytest.mark.slow
 def test_the_worker_gives_results_stops_in_time_and_says_what_failed(small_msrc):
-    with Worker() as worker:
+    with Worker(Computer) as worker:
         ((cell, first),) = worker.compute([CELL], seconds=None)
         assert cell == CELL and first["status"] == "done"
         endless = Cell(CELL.data, "KMeans", {"n_init": 10**9})
@@ -31,7 +32,7 @@ def test_data_that_does_not_load_in_time_is_tried_again():
         def poll(self, patience):
             return False
 
-    worker, store = Worker(), Store(None)
+    worker, store = Worker(Computer), Store(None)
     worker._start = Silent
     ((_, line),) = worker.compute([CELL], seconds=5)
     assert line == {"status": "failed", "reason": "data did not load within 300 s"}

@@ -5,25 +5,41 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from manyview.reproduce.cells import Cell, Line
+import cloudpickle
+
+from manyview.bench.cells import Cell, Line
 
 _START_SECONDS = 300.0  # loading data, and compiling where nothing is cached
 _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "8"}
 """Threads that wait sleep: spinning, on a machine with other work, takes ten times as long."""
 
 
+class Computer(Protocol):
+    """What a child process computes cells with."""
+
+    def prepare(self, cells: Sequence[Cell]) -> None:
+        """Load what a batch of cells needs; its time is not counted."""
+
+    def compute(self, cells: Sequence[Cell]) -> Iterator[Line]:
+        """The result of each; in another order, ``number`` says whose it is."""
+
+
 class Worker(AbstractContextManager["Worker"]):
     """Computes batches of cells in a child process, which is started when it is first needed.
 
+    ``make`` makes its :class:`Computer` in the child; it and all it holds may come from a notebook. With
+    ``memory_limit``, fits that need more bytes are refused, where the system can do that.
     ``busy_seconds`` is what the last batch took, without starting the process and loading data.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], Computer], *, memory_limit: int | None = None) -> None:
+        self._work = cloudpickle.dumps(make), memory_limit
         self.busy_seconds = 0.0
         self._process: Any = None
         self._pipe: Connection | None = None
@@ -75,7 +91,7 @@ class Worker(AbstractContextManager["Worker"]):
         self.stop()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, *self._work), daemon=True)
         with _environment(_PATIENT_THREADS):
             self._process.start()
         theirs.close()
@@ -106,12 +122,11 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
             del os.environ[name]
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
     """Compute what is asked for until the other end is closed."""
-    from manyview.reproduce.compute import Loaded, compute, warm_up
-
-    warm_up()
-    loaded = Loaded()
+    computer: Computer = cloudpickle.loads(make)()
+    if memory_limit is not None:
+        _limit_memory(memory_limit)
     while True:
         try:
             cells: list[Cell] = pipe.recv()
@@ -119,9 +134,9 @@ def _serve(pipe: Connection) -> None:
             return
         answered = set()
         try:
-            loaded.views(cells[0].data)
+            computer.prepare(cells)
             pipe.send((None, None))
-            for number, line in enumerate(compute(cells, loaded)):
+            for number, line in enumerate(computer.compute(cells)):
                 number = line.pop("number", number)
                 answered.add(number)
                 pipe.send((number, line))
@@ -131,3 +146,14 @@ def _serve(pipe: Connection) -> None:
             reason = f"{type(error).__name__}: {error}"
             for number in set(range(len(cells))) - answered:
                 pipe.send((number, {"status": "failed", "reason": reason[:1000]}))
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Let this process take so many bytes more than it has, where the system can say no."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        held = pages * os.sysconf("SC_PAGE_SIZE")
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (held + n_bytes, most))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from manyview.reproduce.cells import Cell, Store
+from manyview.bench.cells import Cell, Store
 from manyview.reproduce.problems import Data
 
 CELL = Cell(Data("handwritten"), "KMeans", {"a": 1, "b": 0.5}, 0)

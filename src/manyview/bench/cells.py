@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from manyview.reproduce.problems import Data
-from manyview.reproduce.provenance import code_and_machine
+from manyview.bench.provenance import code_and_machine
 
 Line = dict[str, Any]
 
@@ -21,10 +20,11 @@ Line = dict[str, Any]
 class Cell:
     """What is fitted; it has one line in the results, found by its ``id``.
 
-    ``method`` may be a figure's computation too; ``view`` is the one view it sees, None being all.
+    ``data`` is a dataclass that says which rows of what; ``method`` may be a figure's computation too;
+    ``view`` is the one view it sees, None being all.
     """
 
-    data: Data
+    data: Any
     method: str
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0

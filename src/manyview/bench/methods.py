@@ -1,0 +1,208 @@
+"""What is compared: clusterers by name, by ``module:Class``, or as objects from a notebook."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from sklearn.base import clone
+
+from manyview import baselines
+from manyview.views.container import Views
+
+Settings = dict[str, Any]
+
+_GIVEN = ("n_clusters", "random_state")  # set by the bench, so no setting of a method
+
+OPTIONAL = ("UMAPKMeans",)
+"""Methods that need a package of their own."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A clusterer on the bench.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    estimator : estimator
+        As scikit-learn knows them: parameters, and ``fit_predict``, or ``fit`` and ``labels_``. The
+        bench sets ``n_clusters`` (or ``n_components`` of a mixture) to the number of classes, and
+        ``random_state``. It is given :class:`~manyview.Views` if it is manyview's or has an attribute
+        ``takes_views`` that is true; any other gets all views standardised, side by side.
+    grid : callable, optional
+        Further settings that labels choose from in the label-tuned protocol, from the number of
+        clusters.
+    """
+
+    name: str
+    estimator: Any
+    grid: Callable[[int], list[Settings]] = field(default=lambda n_clusters: [])
+
+    @property
+    def settings(self) -> Settings:
+        """Parameters that are not what they are by default, as JSON can hold them."""
+        if not hasattr(self.estimator, "get_params"):
+            return {}
+        signature = inspect.signature(type(self.estimator).__init__).parameters
+        return {
+            name: value if isinstance(value, int | float | str | None) else repr(value)
+            for name, value in self.estimator.get_params(deep=False).items()
+            if name not in _GIVEN and not _is_default(signature.get(name), value)
+        }
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is manyview's."""
+        return type(self.estimator).__module__.split(".")[0] == "manyview"
+
+    @property
+    def takes_views(self) -> bool:
+        """Whether it is given views, or one matrix."""
+        return bool(getattr(self.estimator, "takes_views", self.is_ours))
+
+    def make(self, n_clusters: int, seed: int, settings: Settings) -> Any:
+        """A new estimator, ready to be fitted."""
+        model = clone(self.estimator, safe=False)
+        if not hasattr(model, "get_params"):
+            return model
+        known = model.get_params(deep=False)
+        size = next((name for name in ("n_clusters", "n_components") if name in known), None)
+        given: Settings = {} if size is None else {size: n_clusters}
+        given |= {"random_state": seed} if "random_state" in known else {}
+        return model.set_params(**given, **settings)
+
+    def labels(self, views: Views, n_clusters: int, seed: int, settings: Settings) -> Any:
+        """Labels of the rows of views."""
+        model = self.make(n_clusters, seed, settings)
+        given: Any = views if self.takes_views else join_standardised(views)
+        return (
+            model.fit_predict(given) if hasattr(model, "fit_predict") else model.fit(given).labels_
+        )
+
+
+def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
+    return parameter is not None and repr(value) == repr(parameter.default)
+
+
+def join_standardised(views: Views) -> Any:
+    """All views side by side: columns standardised, each view with the same energy."""
+    from manyview.baselines.steps.scaling import scale_and_join
+
+    return scale_and_join(views.arrays, "standard")
+
+
+def _grid(**options: Sequence[Any]) -> list[Settings]:
+    return [dict(zip(options, values, strict=True)) for values in product(*options.values())]
+
+
+_SCALINGS = (None, "standard", "unit")
+GRIDS: dict[str, Callable[[int], list[Settings]]] = {
+    "LSC": lambda k: _grid(scaling=_SCALINGS),
+    "SpectralKNN": lambda k: _grid(scaling=_SCALINGS),
+    "UMAPKMeans": lambda k: _grid(scaling=_SCALINGS),
+    "AMGL": lambda k: _grid(graph=["anchors"], scaling=_SCALINGS),
+    "SMVSC": lambda k: _grid(n_anchors=[k, 2 * k, 3 * k]),
+    "OMSC": lambda k: _grid(lam=[1e-4, 1e-2, 0.1, 1.0], n_anchors=[k, 2 * k]),
+    "EOMSC": lambda k: _grid(n_anchors=[k, 2 * k, 3 * k], n_dimensions=[k, 2 * k, 3 * k]),
+    "AIMC": lambda k: _grid(n_dimensions=[k, 2 * k, 5 * k]),
+    "IMVCCBG": lambda k: _grid(lam=[0.0, 0.01, 1.0]),
+    "LMVSC-released": lambda k: _grid(n_anchors=[k, 50, 100], alpha=[0.01, 1.0, 100.0]),
+    "LMVSC-paper": lambda k: _grid(n_anchors=[k, 50, 100], alpha=[0.001, 0.01, 0.1, 1.0, 10.0]),
+}
+"""What authors choose from with labels, or about that: small enough to run."""
+
+
+def names() -> list[str]:
+    """Names of the methods that can be asked for."""
+    return ["LMVSC", "LMVSC-paper", "LMVSC-released", *baselines.names(), "FPMVS", *OPTIONAL]
+
+
+def as_methods(methods: Any) -> list[Method]:
+    """The methods that names, estimators, classes or a mapping of titles to them stand for.
+
+    Examples
+    --------
+    >>> [method.name for method in as_methods(["LMVSC", "FPMVS", "sklearn.cluster:Birch"])]
+    ['LMVSC', 'FPMVS', 'Birch']
+    >>> as_methods("mine=SMVSC(lam=0.5)")[0].settings
+    {'lam': 0.5}
+    """
+    if isinstance(methods, Mapping):
+        found = [_as_method(one, name) for name, one in methods.items()]
+    else:
+        several = methods if isinstance(methods, list | tuple) else [methods]
+        found = [_as_method(one) for one in several]
+    if not found:
+        raise ValueError("No methods to compare.")
+    twice = {one.name for one in found if sum(one.name == other.name for other in found) > 1}
+    if twice:
+        raise ValueError(
+            f"Two methods are called {sorted(twice)[0]!r}: write NAME=... for one of them."
+        )
+    return found
+
+
+def _as_method(method: Any, name: str | None = None) -> Method:
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str):
+        title, is_named, text = method.partition("=")
+        if not is_named or "(" in title:
+            title, text = "", method
+        return _parse(text, name or title)
+    estimator = method() if inspect.isclass(method) else method
+    if not (hasattr(estimator, "fit_predict") or hasattr(estimator, "fit")):
+        raise TypeError(f"A method has fit_predict, or fit and labels_; got {method!r}.")
+    return Method(name or type(estimator).__name__, estimator)
+
+
+def _parse(text: str, title: str) -> Method:
+    head, is_call, arguments = text.partition("(")
+    settings = _parse_arguments(is_call + arguments, text) if is_call else {}
+    method = _named(head)
+    for option in settings:
+        if option not in method.estimator.get_params(deep=False):
+            raise ValueError(f"{head} has no parameter {option!r}.")
+    if settings:
+        method = Method(text, clone(method.estimator).set_params(**settings), method.grid)
+    return Method(title, method.estimator, method.grid) if title else method
+
+
+def _parse_arguments(call: str, text: str) -> Settings:
+    try:
+        tree = ast.parse(f"f{call}", mode="eval").body
+        if isinstance(tree, ast.Call) and not tree.args:
+            return {str(each.arg): ast.literal_eval(each.value) for each in tree.keywords}
+    except (SyntaxError, ValueError):
+        pass
+    raise ValueError(f"Cannot read {text!r}: settings are written NAME(lam=0.5, ...).")
+
+
+def _named(name: str) -> Method:
+    from manyview import LMVSC
+    from manyview.estimator import PublishedLMVSC
+
+    grid = GRIDS.get(name, lambda k: [])
+    if name == "LMVSC":
+        return Method(name, LMVSC())
+    if name in ("LMVSC-paper", "LMVSC-released"):
+        return Method(name, PublishedLMVSC(variant=name.partition("-")[2]), grid)
+    if name == "FPMVS":
+        return Method(name, baselines.SMVSC(lam=0.0))
+    if name in (*baselines.names(), *OPTIONAL):
+        view = {"view": 0} if name in ("SSCOMP", "E3SC") else {}
+        return Method(name, getattr(baselines, name)(**view), grid)
+    module, is_path, kind = name.partition(":")
+    if not is_path:
+        raise ValueError(f"No method {name!r}. There are {', '.join(names())}, and MODULE:CLASS.")
+    try:
+        return Method(kind, getattr(importlib.import_module(module), kind)())
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"Cannot use {name!r}: {error}.") from error

@@ -1,0 +1,29 @@
+import warnings
+
+import numpy as np
+
+from manyview import datasets
+from manyview.bench.compute import measure
+
+
+def test_a_line_has_scores_costs_and_warnings():
+    views = datasets.make_views(30, 3, (4,), random_state=0)
+
+    def fit():
+        warnings.warn("not settled", UserWarning, stacklevel=1)
+        return views.target, {"n_found": 3}
+
+    line = measure(views, fit)
+    assert (line["status"], line["n_found"], line["n_rows"]) == ("done", 3, 30)
+    assert line["scores"]["accuracy"] == 1.0
+    assert line["warnings"] == ["not settled"]
+    assert line["seconds"] >= 0 and line["cpu_seconds"] >= 0
+    assert line["largest_cluster"] == np.bincount(views.target).max() / 30
+
+
+def test_want_of_memory_is_a_result():
+    def fit():
+        raise MemoryError("needs 9 TB")
+
+    views = datasets.make_views(30, 3, (4,), random_state=0)
+    assert measure(views, fit) == {"status": "refused", "reason": "needs 9 TB"}

@@ -1,0 +1,87 @@
+"""A bench runs what is missing, in a process of its own."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from manyview import Views, bench, datasets
+
+
+class FromNotebook(ClusterMixin, BaseEstimator):
+    """Labels by the sign of the first column; slow, greedy or failing on request."""
+
+    def __init__(self, n_clusters=2, seconds=0.0, n_bytes=0, fails=False):
+        self.n_clusters = n_clusters
+        self.seconds = seconds
+        self.n_bytes = n_bytes
+        self.fails = fails
+
+    def fit(self, X, y=None):
+        import time
+
+        time.sleep(self.seconds)
+        np.ones(self.n_bytes, np.uint8)
+        if self.fails:
+            raise RuntimeError("it broke")
+        self.labels_ = (X[:, 0] > 0).astype(int)
+        return self
+
+
+@pytest.fixture(scope="module")
+def views():
+    made = datasets.make_views(60, 2, (4, 5), separation=9.0, random_state=0)
+    order = np.argsort(made.target, kind="stable")
+    return Views([X[order] for X in made.arrays], target=made.target[order])
+
+
+@pytest.mark.slow
+def test_own_method_own_data_limits_and_going_on(views, results_file):
+    FromNotebook.__module__ = "__main__"  # as in a notebook: sent as it is, not by its name
+    methods = {
+        "mine": FromNotebook(),
+        "slow": FromNotebook(seconds=60.0),
+        "greedy": FromNotebook(n_bytes=3 * 10**9),
+        "broken": FromNotebook(fails=True),
+        "KMeans": "KMeans",
+    }
+    told = []
+    found = bench.compare(
+        methods, {"made": views}, seeds=2, results=results_file, max_seconds=3.0,
+        memory_limit=10**9, tell=told.append,
+    )  # fmt: skip
+    why = {name: found.figure(name, "made").why for name in methods}
+    assert why["mine"] == why["KMeans"] == ""
+    assert why["slow"] == "stopped after 3 s"
+    assert why["broken"] == "RuntimeError: it broke"
+    assert "llocate" in why["greedy"]
+    assert found.figure("KMeans", "made").mean > 0.9
+    assert len(told) == 9  # who was stopped is not tried with another seed
+    lines = [json.loads(text) for text in results_file.read_text().splitlines()]
+    orders = {line["data"]["shuffled"] for line in lines}
+    assert orders == {0, 1}
+    assert {"peak_bytes", "commit", "cpu", "versions", "warnings"} <= lines[0].keys()
+
+    told.clear()
+    some = {name: methods[name] for name in ("mine", "slow", "KMeans")}
+    again = bench.compare(
+        some, {"made": views}, seeds=2, results=results_file, max_seconds=3.0, tell=told.append
+    )
+    assert told == []
+    assert again.table() == bench.Results.from_file(results_file).select(list(some)).table()
+
+
+@pytest.mark.slow
+def test_labels_choose_settings_where_they_are_asked_to(views):
+    method = bench.Method("mine", FromNotebook(), lambda k: [{"seconds": 0.01 * k}])
+    found = bench.compare(method, {"made": views}, seeds=1, tuned=True, shuffle=False)
+    assert [line["protocol"] for line in found.lines] == ["label-free", "label-tuned"]
+    assert found.lines[1]["settings"] == {"seconds": 0.02}
+    assert "shuffled" not in found.lines[0]["data"]
+
+
+def test_no_fit_starts_after_the_end_of_a_run(views, monkeypatch):
+    monkeypatch.setattr("time.monotonic", iter([0.0, *[100.0] * 20]).__next__)
+    found = bench.compare("KMeans", {"made": views}, seeds=1, total_seconds=5)
+    assert found.lines == []

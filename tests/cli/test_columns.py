@@ -1,0 +1,71 @@
+"""From a spreadsheet with categories to a report, and to the clusters of new rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from manyview import load, metrics
+
+CUSTOMERS = Path(__file__).parents[2] / "examples" / "customers.xlsx"
+LIGHT = ("--n-repeats", 1, "-k", 3)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return pd.read_excel(CUSTOMERS)
+
+
+def read_clusters(path):
+    with path.open() as file:
+        return [int(row["cluster"]) for row in csv.DictReader(file)]
+
+
+@pytest.mark.slow
+def test_a_spreadsheet_becomes_a_report_by_one_command(tmp_path, run, frame):
+    out = tmp_path / "out"
+    result = run("fit", CUSTOMERS, "--id-column", "customer", "--drop", "group", *LIGHT, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert "'plan' category (3 levels)" in result.stderr
+    assert "'remark' left out (free text" in result.stderr
+    assert "'country' left out (constant: always 'Switzerland')" in result.stderr
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "plan=family" in page and "left out (free text" in page
+    clusters = read_clusters(out / "labels.csv")
+    assert metrics.nmi(frame["group"], clusters) > 0.8
+
+    frame.drop(columns=["country", "remark"]).to_csv(tmp_path / "new.csv", sep=";", decimal=",")
+    result = run("predict", out, tmp_path / "new.csv", "-o", tmp_path / "new-labels.csv")
+    assert result.exit_code == 0, result.stderr
+    assert read_clusters(tmp_path / "new-labels.csv") == clusters
+
+
+def test_columns_are_treated_as_asked_for(tmp_path, run):
+    out = tmp_path / "out"
+    result = run(
+        "fit", CUSTOMERS, "--drop", "group,remark,country", "--encode", "visits", "--keep",
+        "customer", *LIGHT, "-o", out, "--no-report",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    told = load(out / "model.mv").encodings_[0].summary()
+    assert told["visits"].startswith("category") and told["customer"].startswith("category")
+    assert "remark" not in told
+    facts = json.loads((out / "summary.json").read_text())["fit"]
+    assert any(choice["parameter"] == "categories" for choice in facts["choices"])
+
+
+def test_strict_names_what_would_be_left_out(tmp_path, run):
+    result = run("fit", CUSTOMERS, "--categories", "strict", *LIGHT, "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--categories is strict" in result.stderr and "'remark' (free text" in result.stderr
+
+
+def test_numbers_with_commas_are_read_as_told(tmp_path, run):
+    (tmp_path / "t.csv").write_text("a;b\n" + "".join(f"1,{i:03d};2.{i:03d}\n" for i in range(30)))
+    result = run("inspect", tmp_path / "t.csv", "--no-cost", "--json", "--decimal", ",")
+    (view,) = json.loads(result.stdout)["views"]
+    assert (view["least"], view["greatest"]) == (1.0, 2029.0)

@@ -1,0 +1,137 @@
+"""Results of an earlier run: replaced whole by those of the next, or left as they are."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from manyview.cli import staging
+from manyview.cli.fit import FILES
+from manyview.machine import Lock
+
+from .conftest import FIT, VIEWS
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def fail_to_write(monkeypatch, name):
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(name, full)
+
+
+class TestFailedRuns:
+    @pytest.mark.parametrize(
+        "writer",
+        ["manyview.cli.results.write_label_lines", "numpy.save", "manyview.LMVSC.save",
+         "os.replace"],
+    )  # fmt: skip
+    def test_leave_the_old_results_and_name_the_file(self, fitted, run, monkeypatch, writer):
+        before = contents(fitted)
+        with monkeypatch.context() as patch:
+            fail_to_write(patch, writer)
+            result = run(*FIT, "-o", "out", "--force", "--seed", 1)
+        assert result.exit_code == 1
+        assert "out" in result.stderr and "No space left on device" in result.stderr
+        assert "as it was" in result.stderr
+        assert contents(fitted) == before
+
+    def test_a_user_file_in_the_folder_stays(self, fitted, run):
+        (fitted / "thesis.txt").write_text("mine")
+        assert run(*FIT, "-o", "out", "--force", "--no-report").exit_code == 0
+        assert (fitted / "thesis.txt").read_text() == "mine"
+
+
+class TestKilledRuns:
+    def test_after_the_end_of_writing_the_next_command_moves_the_rest(self, fitted, run):
+        """As of a run that was killed between the renaming of the folder and the last move."""
+        new = fitted / ".finished"
+        new.mkdir()
+        os.rename(fitted / "model.mv", new / "model.mv")
+        (new / "files.json").write_text(
+            '{"written": ["model.mv", "summary.json"], "replaced": ["model.mv", "labels.csv"]}'
+        )
+        result = run("predict", "out", *VIEWS, "--id-column", "id")
+        assert result.exit_code == 0, result.stderr
+        assert (fitted / "model.mv").exists() and not (fitted / "labels.csv").exists()
+        assert not new.exists()
+
+    def test_before_it_nothing_has_changed(self, fitted, run):
+        (fitted / ".unfinished").mkdir()
+        (fitted / ".unfinished" / "model.mv").write_bytes(b"half")
+        assert run(*FIT, "-o", "out", "--force", "--no-report", "-q").exit_code == 0
+        assert not (fitted / ".unfinished").exists()
+
+    def test_names_outside_the_folder_are_not_followed(self, tmp_path):
+        folder = tmp_path / "out"
+        (folder / ".finished").mkdir(parents=True)
+        (tmp_path / "mine.txt").write_text("mine")
+        (folder / ".finished" / "files.json").write_text(
+            '{"written": [], "replaced": ["../mine.txt"]}'
+        )
+        staging.settle(folder)
+        assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+class TestLocks:
+    def test_another_run_is_refused_with_who_and_since_when(self, files, run):
+        (files / "out").mkdir()
+        lock = Lock(files / "out" / ".lock")
+        result = run(*FIT, "-o", "out", "--no-report")
+        assert result.exit_code == 1
+        assert f"(process {os.getpid()}, since " in result.stderr
+        lock.close()
+        assert not list((files / "out").iterdir())
+
+    def test_what_a_killed_run_left_keeps_nobody_out(self, files, run):
+        (files / "out").mkdir()
+        (files / "out" / ".lock").write_text("1 1.0")
+        assert run(*FIT, "-o", "out", "--no-report").exit_code == 0
+        assert {file.name for file in (files / "out").iterdir()} == {*FILES} - {"report.html"}
+
+
+class TestInputs:
+    @pytest.mark.parametrize("output", ["colour.csv", "./colour.csv", "plain.npy"])
+    def test_are_never_written_over(self, fitted, run, output):
+        before = (fitted.parent / output).read_bytes()
+        views = ("plain.npy",) if output == "plain.npy" else VIEWS
+        result = run("predict", "out", *views, "-o", output, "--force")
+        assert result.exit_code == 2
+        assert "is read by this command" in result.stderr
+        assert (fitted.parent / output).read_bytes() == before
+
+    def test_a_model_is_not_written_over_by_its_report(self, fitted, run):
+        result = run("report", "out", "-o", "out/model.mv", "--force")
+        assert result.exit_code == 2 and "is read by this command" in result.stderr
+
+    def test_results_that_are_read_are_not_replaced(self, fitted, run):
+        before = np.load(fitted / "embedding.npy")
+        result = run("fit", "out/embedding.npy", "-k", 2, "-o", "out", "--force")
+        assert result.exit_code == 2 and "is read by this command" in result.stderr
+        assert np.array_equal(np.load(fitted / "embedding.npy"), before)
+
+
+class TestCheckpoints:
+    LIMITS = ("--engine", "disk", "--no-report", "-q")
+
+    def test_one_of_another_fit_is_replaced_by_force_only(self, files, run, monkeypatch):
+        with monkeypatch.context() as patch:
+            fail_to_write(patch, "manyview.cli.results.write_label_lines")
+            assert run("fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS).exit_code == 1
+        other = ("fit", "plain.npy", "-k", 2, "-o", "out", *self.LIMITS)
+        assert run(*other).exit_code == 2
+        assert run(*other, "--force").exit_code == 0
+        assert np.load(files / "out" / "labels.npy").max() == 1
+        assert not (files / "out" / "checkpoint").exists()
+
+    def test_a_refused_fit_leaves_no_folder(self, files, run):
+        result = run(
+            "fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS, "--memory-limit", "1kB"
+        )
+        assert result.exit_code == 2
+        assert not (files / "out").exists()
