@@ -54,6 +54,7 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         (folder / "examples").symlink_to(Path(__file__).parent.parent / "examples")  # as in a clone
         self._namespace = {"__name__": "page"}
         programs = folder.parent / f"{folder.name}-bin"

@@ -27,6 +27,7 @@ KEY_WORDS = {
     "fit": "clusters in",
     "predict": "clusters",
     "evaluate": "accuracy",
+    "compare": "in the same cluster",
     "inspect": "fit -k",
     "report": ".html",
     "datasets": "digits",
@@ -103,7 +104,6 @@ def test_commands_run(page, run_command):
 
 def test_a_session_runs_lines_as_a_shell_does(tmp_path):
     session = console.Session(tmp_path / "work")
-    (tmp_path / "work").mkdir()
     session.run_python("from pathlib import Path; Path('a.txt').write_text('1\\n2\\n')")
     assert session.run_command("manyview --version | wc -l; head -1 a.txt") == (0, "1\n1\n")
     assert session.run_command("manyview nonsense")[0] == 2

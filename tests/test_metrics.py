@@ -240,7 +240,7 @@ def test_scores_does_not_change_its_input():
 @settings(max_examples=60, deadline=None)
 def test_sparse_matching_agrees_with_dense(labels):
     table = metrics._count(*labels)
-    assert metrics._sparse_matched(table) / table.n == metrics.accuracy(*labels)
+    assert metrics._sparse_match(table).n_samples / table.n == metrics.accuracy(*labels)
 
 
 def test_many_clusters_need_no_dense_table():
@@ -263,3 +263,37 @@ def test_pair_counts_do_not_overflow():
     in_cluster = (n // 4) * (n // 4 - 1) // 2 + (3 * n // 4) * (3 * n // 4 - 1) // 2
     assert metrics.f_score(y_true, y_pred) == pytest.approx(2 * both / (in_class + in_cluster))
     assert metrics.ari(y_true, y_pred) == pytest.approx(0.25, abs=1e-5)
+
+
+class TestMatchLabels:
+    @given(labellings())
+    @settings(max_examples=50, deadline=None)
+    def test_as_many_samples_keep_their_number_as_can(self, pair):
+        old, new = pair
+        matched = metrics.match_labels(old, new)
+        assert np.mean(matched == old) == pytest.approx(metrics.accuracy(old, new))
+        assert metrics.ari(matched, new) == 1.0
+
+    def test_a_permutation_is_undone(self):
+        old = np.arange(60) % 6
+        assert np.array_equal(metrics.match_labels(old, (old * 5 + 1) % 6), old)
+
+    def test_clusters_that_match_none_get_new_numbers(self):
+        matched = metrics.match_labels([0, 0, 7, 7], [3, 3, 1, 2]).tolist()
+        assert matched in ([0, 0, 7, 8], [0, 0, 8, 7])
+
+    def test_no_cluster_stays_no_cluster(self):
+        assert metrics.match_labels([0, 0, -1, 1], [-1, 5, 5, 2]).tolist() == [-1, 0, 0, 1]
+        assert metrics.match_labels([-1, -1], [4, -1]).tolist() == [0, -1]
+
+    def test_many_clusters_are_matched_too(self):
+        old = np.arange(5000) // 2
+        assert np.array_equal(metrics.match_labels(old, old.max() - old), old)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [([0, 1], [0], "old has 2 labels but new has 1"), (["a"], [0], "old must hold one whole")],
+    )
+    def test_nonsense_is_refused(self, old, new, message):
+        with pytest.raises(ValueError, match=message):
+            metrics.match_labels(old, new)

@@ -18,7 +18,9 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-__all__ = ["accuracy", "ari", "f_score", "inverse_purity", "nmi", "purity", "scores"]
+__all__ = [
+    "accuracy", "ari", "f_score", "inverse_purity", "match_labels", "nmi", "purity", "scores",
+]  # fmt: skip
 
 Average = Literal["max", "arithmetic", "geometric", "min"]
 
@@ -28,6 +30,8 @@ _AVERAGES: dict[str, Callable[[float, float], float]] = {
     "geometric": lambda a, b: math.sqrt(a) * math.sqrt(b),
     "min": min,
 }
+
+_NONE = -1  # the label of what is in no cluster
 
 # Up to this many cells the assignment problem is solved on a dense table, which is faster.
 _DENSE_CELLS = 4_000_000
@@ -195,6 +199,53 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
     }
 
 
+def match_labels(old: Any, new: Any) -> npt.NDArray[np.int64]:
+    """New labels with the old ones' numbers, where clusters are the same as far as can be.
+
+    Clusters are matched one to one so that most samples keep their number. A new cluster that matches
+    none gets a number that is not in use; -1, no cluster, stays.
+
+    Parameters
+    ----------
+    old, new : array-like of int of shape (n,)
+        Clusters of the same samples in the same order.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+
+    Examples
+    --------
+    >>> match_labels([0, 0, 1, 1, 2], [5, 5, 0, 0, 0]).tolist()
+    [0, 0, 1, 1, 1]
+    >>> match_labels([0, 0, 0, 1], [1, 1, 2, 0]).tolist()
+    [0, 0, 2, 1]
+    """
+    old, new = (_whole_labels(labels, name) for labels, name in ((old, "old"), (new, "new")))
+    if len(old) != len(new):
+        raise ValueError(f"old has {len(old)} labels but new has {len(new)}.")
+    both = (old != _NONE) & (new != _NONE)
+    names, codes = np.unique(new, return_inverse=True)
+    numbers = np.full(len(names), _NONE, dtype=np.int64)
+    if both.any():
+        before, after = np.unique(old[both]), np.unique(new[both])
+        found = _match(_count(old[both], new[both]))
+        numbers[np.searchsorted(names, after[found.clusters])] = before[found.classes]
+    fresh = (numbers == _NONE) & (names != _NONE)
+    first = max(int(old.max(initial=_NONE)), _NONE) + 1
+    numbers[fresh] = first + np.arange(int(fresh.sum()))
+    return numbers[codes]
+
+
+def _whole_labels(labels: Any, name: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.dtype.kind not in "biu":
+        raise ValueError(
+            f"{name} must hold one whole number a sample; got {array.dtype} of shape {array.shape}."
+        )
+    return array.astype(np.int64)
+
+
 class _Table(NamedTuple):
     """Counts of samples by class and cluster, only where there are any."""
 
@@ -255,22 +306,37 @@ def _as_labels(labels: Any) -> npt.NDArray[Any]:
     return np.asarray(labels)
 
 
+class _Matching(NamedTuple):
+    """Classes and clusters that belong together, at most one to one, and the samples in both."""
+
+    classes: npt.NDArray[np.int64]
+    clusters: npt.NDArray[np.int64]
+    n_samples: int
+
+
 def _accuracy(table: _Table) -> float:
+    return _match(table).n_samples / table.n
+
+
+def _match(table: _Table) -> _Matching:
+    """The matching with the most samples."""
     n_classes, n_clusters = len(table.class_sizes), len(table.cluster_sizes)
     if n_classes * n_clusters > _DENSE_CELLS:
-        return _sparse_matched(table) / table.n
+        return _sparse_match(table)
     counts = np.zeros((n_classes, n_clusters), dtype=np.int64)
     counts[table.classes, table.clusters] = table.counts
     # A rectangular table needs no padding: the solver leaves the surplus side unmatched.
     rows, columns = linear_sum_assignment(counts, maximize=True)
-    return int(counts[rows, columns].sum()) / table.n
+    found = counts[rows, columns] > 0
+    return _Matching(rows[found], columns[found], int(counts[rows, columns].sum()))
 
 
-def _sparse_matched(table: _Table) -> int:
-    """Samples in matched cells, by the assignment problem on the cells that hold any."""
+def _sparse_match(table: _Table) -> _Matching:
+    """The same by the assignment problem on the cells that hold any samples."""
     rows, columns = table.classes, table.clusters
     n_rows, n_columns = len(table.class_sizes), len(table.cluster_sizes)
-    if n_rows > n_columns:
+    is_turned = n_rows > n_columns
+    if is_turned:
         rows, columns, n_rows, n_columns = columns, rows, n_columns, n_rows
     # A column of its own for every row makes "left unmatched" possible; its cost stands for
     # zero samples. Costs are positive, because a stored zero would mean no edge.
@@ -279,8 +345,10 @@ def _sparse_matched(table: _Table) -> int:
     cost = sparse.hstack(
         [sparse.csr_array(cells, shape=(n_rows, n_columns)), free * sparse.eye_array(n_rows)], "csr"
     )
-    matched = min_weight_full_bipartite_matching(cost)
-    return int(n_rows * free - cost[matched].sum())
+    first, second = min_weight_full_bipartite_matching(cost)
+    n_samples = int(n_rows * free - cost[first, second].sum())
+    first, second = first[second < n_columns], second[second < n_columns]
+    return _Matching(*((second, first) if is_turned else (first, second)), n_samples)
 
 
 def _nmi(table: _Table, average: str) -> float:

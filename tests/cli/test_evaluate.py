@@ -59,24 +59,6 @@ def test_a_table_for_people(here, run):
     assert "Rows are matched by id" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["leaf", "label", "Unnamed: 0"])
-@pytest.mark.parametrize("confidence", [False, True])
-def test_our_own_files_are_matched_whatever_their_ids_are_called(here, run, name, confidence):
-    more = (",confidence", ",0.5") if confidence else ("", "")
-    for file, order in (("one.csv", "abcdef"), ("two.csv", "fedcba")):
-        rows = "".join(f"{i},{TRUE['abcdef'.index(i)]}{more[1]}\n" for i in order)
-        (here / file).write_text(f"{name},cluster{more[0]}\n{rows}")
-    result = run("evaluate", "one.csv", "two.csv", "--json")
-    assert json.loads(result.stdout)["accuracy"] == 1.0, result.stderr
-    assert f"ids from {name!r}" in result.stderr
-
-
-def test_files_in_different_orders_are_not_matched_by_place(here, run):
-    result = run("evaluate", "true.csv", "found.csv", "--join", "order")
-    assert result.exit_code == 2 and is_one_line(result.stderr.splitlines(True)[-1])
-    assert "in different orders: row 0 is 'a' and 'f'" in result.stderr
-
-
 def test_common_rows_only_if_asked(here, run):
     result = run("evaluate", "true.csv", "fewer.csv")
     assert result.exit_code == 2

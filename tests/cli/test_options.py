@@ -74,6 +74,12 @@ NONSENSE = {
     _PREDICT: {**_FILES, "-o": ["x.txt", *_OUTPUT]},
     _INSPECT: {**_FILES, **_COLUMNS, "-k": _K, "--labels": ["nothere.csv"]},
     _EVALUATE: {"--id-column": ["nothere"], "--join": ["x", "outer", ""]},
+    ("compare", "out", "out", "-q"): {
+        "--id-column": ["nothere"],
+        "--join": ["x", "outer", ""],
+        "-o": ["x.txt", *_OUTPUT],
+        "--moved": ["x.txt", _FILE],
+    },
     ("report", "out", "-q"): {"-o": _OUTPUT},
     ("datasets", "get", "digits", "-q"): {"-o": _OUTPUT},
     (*_CONVERT, "-o", "new"): {

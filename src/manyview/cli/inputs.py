@@ -14,7 +14,7 @@ from manyview.cli.console import Failure, say
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-    from manyview.readers import LabelFile, Vocabulary
+    from manyview.readers import Vocabulary
     from manyview.views.files import Assembled
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,7 +144,7 @@ class Inputs:
         from manyview.views.files import read_views
 
         asked = {n: v for n, v in vars(self).items() if n not in ("encode", "keep", "categories")}
-        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=_words()))
+        data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=words()))
         for name in ("encode", "keep"):
             refuse_unknown(data.views.parts().values(), getattr(self, name), name)
         views = data.views.encoded(self.treatment)
@@ -195,7 +195,7 @@ class Inputs:
             drop=self.drop,
             decimal=self.decimal,
             encoding=self.encoding,
-            vocabulary=_words(),
+            vocabulary=words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
         if len(names) == len(self.texts) and own not in names:
@@ -274,7 +274,7 @@ def _said(data: Assembled) -> Assembled:
     return data
 
 
-def _words() -> Vocabulary:
+def words() -> Vocabulary:
     """What advice in messages of the readers is to call the options."""
     from manyview.readers import Vocabulary
 
@@ -356,55 +356,3 @@ def memory_for_views() -> int:
     from manyview.engines.disk import memory_limit
 
     return max(memory_limit(None), 256 << 20)
-
-
-def read_label_pair(
-    true: str, predicted: str, *, id_column: str | None, join: str
-) -> tuple[Any, Any]:
-    """Labels of two files for the same rows, matched by id where both have ids."""
-    from manyview.readers import read_labels
-
-    files = [read_labels(text, id_column=id_column) for text in (true, predicted)]
-    for file in files:
-        say(file.note)
-    if id_column is not None and id_column not in [file.ids_name for file in files]:
-        raise Failure(f"--id-column must name a column of the files; none has {id_column!r}.")
-    first, second = _same_rows(files, (true, predicted), join)
-    return first, second
-
-
-def _refuse_other_order(ids: Sequence[Any], names: Sequence[str]) -> None:
-    """Refuse to match rows by their place where their ids say that they are in another order."""
-    first, second = (own.tolist() for own in ids)
-    if first != second and sorted(first) == sorted(second):
-        place = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
-        raise Failure(
-            f"rows of {names[0]} and {names[1]} are in different orders: row {place} is "
-            f"{first[place]!r} and {second[place]!r}. Leave --join order out, to match them by id."
-        )
-
-
-def _same_rows(files: Sequence[LabelFile], names: Sequence[str], join: str) -> list[Any]:
-    from manyview.views.joining import match_ids
-
-    labels, ids = [file.labels for file in files], [f.ids for f in files if f.ids is not None]
-    if len(ids) == len(files) and join != "order":
-        match = match_ids(ids, names, join, replace(_words(), outer=""))  # no choice of evaluate
-        for text in (match.note, *match.doubts):
-            say(text)
-        pairs = zip(labels, match.places, strict=True)
-        return [own if places is None else own[places] for own, places in pairs]
-    if len(ids) == len(files):
-        _refuse_other_order(ids, names)
-    if len(labels[0]) != len(labels[1]):
-        raise Failure(
-            f"{names[0]} has {len(labels[0])} labels but {names[1]} has {len(labels[1])}, and there "
-            "are no ids on both sides to match them by."
-        )
-    if ids and join != "order" and not all(file.are_places for file in files):
-        raise Failure(
-            f"only {names[0] if files[0].ids is not None else names[1]} has ids. If both files have "
-            "their rows in the same order, say --join order."
-        )
-    say("Rows are matched by their place in the files.")
-    return labels

@@ -33,7 +33,12 @@ from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
+from manyview.stages.sampling import (
+    choose_rows,
+    count_sample_rows,
+    size_of_sample,
+    spread_evenly,
+)
 from manyview.stages.scaling import Scaler, usable_rows
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
@@ -197,7 +202,7 @@ def open_sample(
     """The rows, a sample of them in memory, and its rows' numbers."""
     with watch.stage("sample"):
         rows = engine.open(arrays, run)
-        n_wanted = count_sample_rows(settings.most_anchors, settings.n_clusters)
+        n_wanted = size_of_sample(rows.n_rows, settings.most_anchors, settings.n_clusters)
         numbers = choose_rows(rows.n_rows, n_wanted, rng)
         sample = rows.sample_rows(numbers)
         present = side_by_side(sample.arrays)

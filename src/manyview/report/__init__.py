@@ -22,12 +22,14 @@ if TYPE_CHECKING:
         SensitivityDisplay,
         SpectrumDisplay,
     )
+    from manyview.report.flows import FlowDisplay
     from manyview.report.render import render_report, write_report
     from manyview.report.summary import build_summary
 
 __all__ = [
     "AgreementDisplay",
     "EmbeddingDisplay",
+    "FlowDisplay",
     "SensitivityDisplay",
     "SpectrumDisplay",
     "build_summary",
@@ -35,7 +37,12 @@ __all__ = [
     "write_report",
 ]
 
-_MODULES = {"build_summary": "summary", "render_report": "render", "write_report": "render"}
+_MODULES = {
+    "FlowDisplay": "flows",
+    "build_summary": "summary",
+    "render_report": "render",
+    "write_report": "render",
+}
 
 
 def __getattr__(name: str) -> Any:

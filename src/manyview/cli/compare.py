@@ -1,0 +1,144 @@
+"""``manyview compare``: two clusterings of the same rows, and who moved where."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import click
+
+from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
+from manyview.cli.label_files import read_label_pair
+from manyview.cli.options import force_option, output_option
+from manyview.cli.results import claim_file, ready
+from manyview.machine import whole_file
+
+_PICTURES = (".png", ".svg", ".pdf")
+_SHOWN = 20
+
+
+@click.command(name="compare", short_help="Compare two clusterings: who moved where.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--id-column", metavar="NAME", help="Column that identifies rows.")
+@click.option(
+    "--join",
+    type=click.Choice(["exact", "inner", "order"]),
+    default="exact",
+    show_default=True,
+    help="By id, the same in both; by id, the common ones; or by place.",
+)
+@output_option("FILE", "A picture of the moves (.png, .svg, .pdf).")
+@click.option(
+    "--moved",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write id, old and new cluster of every row that moved (.csv).",
+)
+@force_option("Replace files that are there.")
+@shared_options("quiet", "verbose", "as_json")
+def command(
+    first: str,
+    second: str,
+    id_column: str | None,
+    join: str,
+    output: Path | None,
+    moved: Path | None,
+    force: bool,
+) -> None:
+    """Compare two clusterings of the same rows: how far they agree, and who moved where.
+
+    A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
+    Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
+    """
+    for path, endings in ((output, _PICTURES), (moved, (".csv",))):
+        if path is not None and path.suffix not in endings:
+            flag = "-o" if path is output else "--moved"
+            raise click.BadParameter(f"{path} must end in {' or '.join(endings)}.", param_hint=flag)
+        if path is not None:
+            claim_file(path, force=force, flag="-o" if path is output else "--moved")
+    before, after, ids = read_label_pair((first, second), id_column=id_column, join=join)
+    facts, matched = _compare(before, after)
+    if output is not None:
+        _draw(before, matched, output, (first, second))
+    if moved is not None:
+        _write_moved(moved, before, matched, ids)
+    print_result(facts, lambda: _print(facts))
+
+
+def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
+    """All there is to say, as JSON, and B's labels with A's numbers."""
+    import numpy as np
+
+    from manyview import metrics
+
+    for labels in (before, after):
+        if labels.dtype.kind not in "iu":
+            raise Failure(
+                f"labels must be numbers of clusters; got {str(labels[0])!r}. For names of classes, "
+                "there is 'manyview evaluate'."
+            )
+    matched = metrics.match_labels(before, after)
+    scores = metrics.scores(before, after)
+    pairs, counts = np.unique(np.stack([before, matched], axis=1), axis=0, return_counts=True)
+    moves = [
+        {"from": int(a), "to": int(b), "rows": int(n)}
+        for (a, b), n in zip(pairs, counts, strict=True)
+        if a != b
+    ]
+    moves.sort(key=lambda move: -move["rows"])
+    kept = float(np.mean(before == matched))
+    numbers = {int(a): int(b) for a, b in zip(after, matched, strict=True)}
+    return {
+        "n_rows": len(before),
+        "n_clusters": [len(np.unique(before)), len(np.unique(after))],
+        "same": kept,
+        "nmi": scores["nmi"],
+        "ari": scores["ari"],
+        "numbers": numbers,
+        "moves": moves,
+    }, matched
+
+
+def _print(facts: dict[str, Any]) -> None:
+    first, second = facts["n_clusters"]
+    n_moved = sum(move["rows"] for move in facts["moves"])
+    echo(
+        f"{facts['n_rows']} rows in {first} and {second} clusters: {facts['same']:.1%} are in the same "
+        f"cluster, {n_moved} moved (NMI {facts['nmi']:.4f}, ARI {facts['ari']:.4f})"
+    )
+    renamed = [f"{own} is {known}" for own, known in facts["numbers"].items() if own != known]
+    if renamed:
+        echo(f"clusters of B in A's numbers: {', '.join(sorted(renamed)[:_SHOWN])}")
+    if facts["moves"]:
+        rows = [[move["from"], move["to"], move["rows"]] for move in facts["moves"][:_SHOWN]]
+        print_table(["from", "to", "rows"], rows, right=[0, 1, 2])
+        if len(facts["moves"]) > _SHOWN:
+            echo(f"and {len(facts['moves']) - _SHOWN} more")
+
+
+def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from manyview.report.flows import FlowDisplay
+
+    display = FlowDisplay(before, matched, names=names)
+    figure = Figure(figsize=(7, max(4.0, 0.25 * display.n_bars)), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    display.plot(ax=figure.add_subplot())
+    with whole_file(ready(path)) as unfinished:
+        figure.savefig(unfinished, format=path.suffix[1:])
+    say(f"The picture is {path}.")
+
+
+def _write_moved(path: Path, before: Any, matched: Any, ids: Any) -> None:
+    import numpy as np
+
+    rows = np.flatnonzero(before != matched)
+    with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["row" if ids is None else "id", "from", "to"])
+        writer.writerows((i if ids is None else ids[i], before[i], matched[i]) for i in rows)
+    say(f"{len(rows)} rows that moved are in {path}.")

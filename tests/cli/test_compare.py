@@ -1,0 +1,60 @@
+"""``manyview compare``: agreement, moves, a picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from .conftest import is_one_line
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(
+        "leaf,cluster\n" + "".join(f"l{i},{i // 5}\n" for i in range(15))
+    )
+    moved = {3: 0, 14: 9}
+    rows = (f"l{i},{moved.get(i, [2, 1, 0][i // 5])},0.5\n" for i in reversed(range(15)))
+    (tmp_path / "b.csv").write_text("leaf,cluster,confidence\n" + "".join(rows))
+    return tmp_path
+
+
+def test_moves_are_told_in_the_numbers_of_the_first(here, run):
+    facts = json.loads(run("compare", "a.csv", "b.csv", "--json", "-q").stdout)
+    assert facts["moves"] == [{"from": 0, "to": 2, "rows": 1}, {"from": 2, "to": 3, "rows": 1}]
+    assert facts["numbers"] == {"2": 0, "1": 1, "0": 2, "9": 3}
+    assert facts["same"] == pytest.approx(13 / 15)
+
+
+def test_a_table_a_picture_and_a_list(here, run):
+    result = run("compare", "a.csv", "b.csv", "-o", "moves.svg", "--moved", "moved.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "15 rows in 3 and 4 clusters: 86.7% are in the same cluster, 2 moved" in result.stdout
+    assert "from  to  rows\n   0   2     1\n" in result.stdout
+    assert (here / "moves.svg").read_text().rstrip().endswith("</svg>")
+    with (here / "moved.csv").open() as file:
+        assert list(csv.reader(file)) == [["id", "from", "to"], ["l3", "0", "2"], ["l14", "2", "3"]]
+
+
+def test_folders_and_models_of_fits_are_compared(fitted, run):
+    result = run("compare", fitted, fitted / "model.mv", "--json")
+    facts = json.loads(result.stdout)
+    assert (facts["same"], facts["moves"]) == (1.0, []), result.stderr
+    assert "of a model, with the ids of its rows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [("c.npy", "has 15 labels but c.npy has 3"), ("d.csv", "labels must be numbers of clusters")],
+)
+def test_what_cannot_be_compared_is_one_line(here, run, second, message):
+    np.save("c.npy", np.arange(3))
+    (here / "d.csv").write_text("leaf,label\n" + "".join(f"l{i},x{i % 3}\n" for i in range(15)))
+    first = "a.csv::cluster" if second == "d.csv" else "b.npy"
+    np.save("b.npy", np.arange(15) % 4)
+    result = run("compare", first, second, "-q")
+    assert result.exit_code == 2 and is_one_line(result.stderr) and message in result.stderr
