@@ -39,6 +39,7 @@ from manyview.stages.sampling import (
     choose_rows,
     choose_weighted,
     count_sample_rows,
+    size_of_sample,
     spread_evenly,
 )
 from manyview.stages.scaling import Scaler, usable_rows
@@ -198,11 +199,11 @@ def open_sample(
     """The rows, a sample of them in memory, and its rows' numbers; these repeat if rows weigh more."""
     with watch.stage("sample"):
         rows = engine.open(arrays, run)
-        n_wanted = count_sample_rows(settings.most_anchors, settings.n_clusters)
+        most, k = settings.most_anchors, settings.n_clusters
         if weights is None:
-            numbers = choose_rows(rows.n_rows, n_wanted, rng)
+            numbers = choose_rows(rows.n_rows, size_of_sample(rows.n_rows, most, k), rng)
         else:
-            numbers = choose_weighted(weights, n_wanted, rng)
+            numbers = choose_weighted(weights, count_sample_rows(most, k), rng)
         sample = _take(rows, numbers)
         present = side_by_side(sample.arrays)
         if present is not None:  # here, where rows' own numbers are known

@@ -9,12 +9,27 @@ ROWS_PER_ANCHOR = 32
 """Sampled rows for each anchor that k-means places."""
 _ROWS_PER_CLUSTER, _LEAST_ROWS = 100, 20_000
 _COPIES = 4  # of a row of average weight, where weights are not whole
+_MOST = 0.75
 
 
 def count_sample_rows(n_anchors: int, n_clusters: int | None) -> int:
     """Number of rows that everything is worked out on which needs no more than a sample."""
     wanted = (ROWS_PER_ANCHOR * n_anchors, _ROWS_PER_CLUSTER * (n_clusters or 0), _LEAST_ROWS)
     return max(wanted)
+
+
+def size_of_sample(n_rows: int, n_anchors: int, n_clusters: int | None) -> int:
+    """How many of all rows a fit samples.
+
+    All of them if it would be most: then what is worked out for all serves for the sample too.
+
+    Examples
+    --------
+    >>> size_of_sample(26_000, 300, 10), size_of_sample(27_000, 300, 10)
+    (26000, 20000)
+    """
+    wanted = count_sample_rows(n_anchors, n_clusters)
+    return n_rows if wanted >= _MOST * n_rows else wanted
 
 
 def choose_rows(n_rows: int, n_wanted: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
