@@ -2,8 +2,8 @@
 
 Each fit has a process of its own, in which a small one was made before, so that nothing is compiled: CPU
 and wall seconds, and the peak of memory beyond the input. Ratios are of wall seconds, of CPU with one
-thread. Rivals get all columns side by side, made
-beforehand. Single cases, and a profile of each of our fits to look at as a flame graph:
+thread. Rivals get all columns side by side, made beforehand. Single cases, and a profile of each of
+our fits to look at as a flame graph:
 
 python -m benchmarks.default_fit --cases handwritten,acm --rivals "KMeans n_init=1" --profiles FOLDER
 """
