@@ -91,6 +91,10 @@ class RankWarning(UserWarning):
     """The fused graph has fewer useful singular vectors than were asked for."""
 
 
+class SlowSourceWarning(UserWarning):
+    """A store is laid out so that reading it takes far longer than it need."""
+
+
 class ReadError(OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 

@@ -22,6 +22,21 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {plural}".replace(",", " ")
 
 
+def visible(text: str) -> str:
+    r"""Text whose control characters, and those that turn its direction, are shown as codes.
+
+    A terminal, or a page, would obey them otherwise. Ends of lines and tabs stay.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m, \u202eabc"))
+    red\x1b[31m, \u202eabc
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
 def bytes_in_words(number: float) -> str:
     """A number of bytes in the unit that suits it, rounded up: a limit copied from it is enough.
 

@@ -57,3 +57,20 @@ def test_errors_come_back_from_other_processes_whole():
 )
 def test_exit_codes(error, exit_code):
     assert as_failure(error).code == exit_code
+
+
+ESCAPES = "\x1b]0;owned\x07\x1b[31m\u202e"
+
+
+def test_no_control_character_of_a_name_reaches_a_terminal(run, files):
+    name = f"a{ESCAPES}"
+    (files / f"{name}.npy").write_bytes((files / "plain.npy").read_bytes())
+    shown = [
+        run("fit", f"{name}.npy", "-k", "3", "-o", "out", "--no-report"),
+        run("inspect", f"{name}.npy"),
+        run("fit", f"{name}.nothing", "-k", "3", "-o", "out2"),
+        run("fit", "plain.npy", "-k", name, "-o", "out2"),
+    ]
+    for result in shown:
+        assert "\\x1b]0;owned" in result.output
+        assert not {"\x1b", "\x07", "\u202e"} & {*result.output}

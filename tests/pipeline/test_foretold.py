@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from manyview import LMVSC
 from manyview.datasets import make_views
 from manyview.pipeline.foretold import foretell
@@ -15,5 +17,5 @@ def test_every_stage_of_a_fit_is_foretold():
 def test_costs_grow_with_the_rows_and_are_never_zero():
     costs = [foretell(n) for n in (1, 1000, 10**6)]
     assert all(value > 0 for value in costs[0].values())
-    for less, more in zip(costs, costs[1:], strict=False):
+    for less, more in pairwise(costs):
         assert all(less[stage] <= more[stage] for stage in less)

@@ -104,22 +104,6 @@ class TestContainers:
         with pytest.raises(ReadError, match="is not a CSR array"):
             read_view(str(tmp_path / "a.npz"))
 
-    def test_sparse_files_that_do_not_fit_in_memory_are_refused(self, tmp_path, monkeypatch):
-        from manyview.readers import npz
-
-        sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(A))
-        assert isinstance(read_view(str(tmp_path / "a.npz")).parts[0].rows, sparse.csr_array)
-        monkeypatch.setattr(npz, "free_memory", lambda: None)  # where it cannot be told
-        assert isinstance(read_view(str(tmp_path / "a.npz")).parts[0].rows, sparse.csr_array)
-        monkeypatch.setattr(npz, "free_memory", lambda: 10)
-        with pytest.raises(ReadError, match=r"a.npz takes .* 10 B are free.*write_h5ad\('a.h5ad'"):
-            read_view(str(tmp_path / "a.npz"))
-        anndata.AnnData(sparse.csr_array(A)).write_h5ad(tmp_path / "a.h5ad")  # as it says
-        assert np.array_equal(
-            read_view(str(tmp_path / "a.h5ad")).parts[0].rows.read(1, 3).toarray(), A[1:3]
-        )
-        assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "a.h5ad"}
-
     @pytest.mark.parametrize(
         ("member", "message"),
         [
@@ -294,7 +278,6 @@ def test_svmlight_counts_columns_from_0_or_1_and_says_so(tmp_path):
 class TestSingleCell:
     @pytest.fixture
     def paths(self, tmp_path):
-        import anndata
         import mudata
         import pandas as pd
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, current, print_result, say, shared_options
+from manyview.cli.console import Failure, current, echo, print_result, say, shared_options
 from manyview.cli.options import Size
 
 
@@ -97,7 +97,7 @@ def _show_names() -> None:
 
     def show() -> None:
         for what, each in found.items():
-            click.echo(f"{what}: {', '.join(each)}")
+            echo(f"{what}: {', '.join(each)}")
 
     print_result(found, show)
 
@@ -133,7 +133,7 @@ def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
 
     def show() -> None:
         for protocol in protocols:
-            click.echo(found.table(options["score"], protocol=protocol, **shown) + "\n")
+            echo(found.table(options["score"], protocol=protocol, **shown) + "\n")
         _say_what_is_missing(found, options["score"])
 
     print_result(found.lines, show)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, print_result, print_table, say, shared_options
+from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
 from manyview.cli.label_files import read_label_pair
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, ready
@@ -104,18 +104,18 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
 def _print(facts: dict[str, Any]) -> None:
     first, second = facts["n_clusters"]
     n_moved = sum(move["rows"] for move in facts["moves"])
-    click.echo(
+    echo(
         f"{facts['n_rows']} rows in {first} and {second} clusters: {facts['same']:.1%} are in the same "
         f"cluster, {n_moved} moved (NMI {facts['nmi']:.4f}, ARI {facts['ari']:.4f})"
     )
     renamed = [f"{own} is {known}" for own, known in facts["numbers"].items() if own != known]
     if renamed:
-        click.echo(f"clusters of B in A's numbers: {', '.join(sorted(renamed)[:_SHOWN])}")
+        echo(f"clusters of B in A's numbers: {', '.join(sorted(renamed)[:_SHOWN])}")
     if facts["moves"]:
         rows = [[move["from"], move["to"], move["rows"]] for move in facts["moves"][:_SHOWN]]
         print_table(["from", "to", "rows"], rows, right=[0, 1, 2])
         if len(facts["moves"]) > _SHOWN:
-            click.echo(f"and {len(facts['moves']) - _SHOWN} more")
+            echo(f"and {len(facts['moves']) - _SHOWN} more")
 
 
 def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None:

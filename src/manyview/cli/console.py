@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from manyview.cli import how_to_install
 from manyview.errors import DatasetNotFoundError, ParameterError, ReadError, RemediableError
+from manyview.wording import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,7 +77,7 @@ class _ToStderr(logging.Handler):
     """Log lines on stderr, wherever it leads at the moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
+        echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
 
 
 def _log(ctx: click.Context, level: int) -> None:
@@ -92,10 +93,15 @@ def _log(ctx: click.Context, level: int) -> None:
     ctx.find_root().call_on_close(stop)
 
 
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print text, of which nothing but text reaches a terminal."""
+    click.echo(visible(text), err=err)
+
+
 def say(text: str) -> None:
     """Tell the user something that is no result: on stderr, unless --quiet."""
     if not current().quiet:
-        click.echo(text, err=True)
+        echo(text, err=True)
 
 
 @contextmanager
@@ -117,7 +123,7 @@ def remarks() -> Iterator[list[str]]:
 def print_result(facts: Any, show: Callable[[], None], *, indent: int | None = 2) -> None:
     """Print facts as JSON if --json was given, else what ``show`` prints for people."""
     if current().as_json:
-        click.echo(json.dumps(facts, indent=indent))
+        echo(json.dumps(facts, indent=indent))
     else:
         show()
 
@@ -141,7 +147,7 @@ def print_table(
             cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
-        click.echo("  ".join(cells).rstrip())
+        echo("  ".join(cells).rstrip())
 
 
 _REMEDIES = {

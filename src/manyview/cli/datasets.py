@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import Failure, print_result, print_table, remarks, say, shared_options
+from manyview.cli.console import (
+    Failure,
+    echo,
+    print_result,
+    print_table,
+    remarks,
+    say,
+    shared_options,
+)
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, claim_folder, describe_views, ready
 from manyview.machine import whole_file
@@ -84,7 +92,7 @@ def show_info(name: str) -> None:
         ]
         for title, value in lines:
             if value != "":
-                click.echo(f"{title:<9} {value}")
+                echo(f"{title:<9} {value}")
 
     print_result(asdict(info), show)
 
@@ -154,7 +162,7 @@ def _print_shape(name: str, views: Views, where: Path | None) -> None:
         "written": None if where is None else str(where),
     }
     words = f"{views.n_views} view(s) ({describe_views(views)}), {n_classes} classes"
-    print_result(facts, lambda: click.echo(f"{name}: {views.n_rows} rows, {words}"), indent=None)
+    print_result(facts, lambda: echo(f"{name}: {views.n_rows} rows, {words}"), indent=None)
 
 
 def _files(name: str, views: Views, kind: str) -> Files:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manyview.cli.console import current, print_result, print_table, shared_options
+from manyview.cli.console import current, echo, print_result, print_table, shared_options
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import SCORES, claim_folder, describe_views, print_files, write_record
 from manyview.cli.speed import kmeans_labels
@@ -56,7 +56,7 @@ def command(output: Path, force: bool) -> None:
     def show() -> None:
         _print_scores(views, model, scores)
         if not current().quiet:
-            click.echo("Written:")
+            echo("Written:")
             print_files(output, _FILES)
 
     print_result(record, show)
@@ -109,12 +109,12 @@ def _write(folder: Path, views: Views, model: LMVSC, scores: Scores, figure: Any
 
 
 def _print_scores(views: Views, model: LMVSC, scores: Scores) -> None:
-    click.echo(f"{views.n_rows} digits in {views.n_views} views ({describe_views(views)})")
-    click.echo(f"LMVSC: n_clusters={_N_CLUSTERS}, all else on default, seed {current().seed}")
-    click.echo("k-means: all views side by side, columns standardised, best of 10 starts\n")
+    echo(f"{views.n_rows} digits in {views.n_views} views ({describe_views(views)})")
+    echo(f"LMVSC: n_clusters={_N_CLUSTERS}, all else on default, seed {current().seed}")
+    echo("k-means: all views side by side, columns standardised, best of 10 starts\n")
     found = scores.values()
     rows = [[title, *(f"{own[key]:.3f}" for own in found)] for key, title in SCORES.items()]
     rows.append(["seconds", *(f"{own['seconds']:.2f}" for own in found)])
     rows += [[f"  {stage}", f"{taken:.2f}", ""] for stage, taken in model.stage_seconds_.items()]
     print_table(["", *scores], rows, right=[1, 2])
-    click.echo()
+    echo()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from manyview.cli.console import print_result, shared_options
+from manyview.cli.console import echo, print_result, shared_options
 from manyview.cli.label_files import read_label_pair
 from manyview.cli.results import SCORES, known_rows, say_unlabelled
 
@@ -40,9 +40,9 @@ def command(true: str, predicted: str, id_column: str | None, join: str) -> None
     counts = {"n_rows": len(y_true), "n_classes": n_classes, "n_clusters": n_clusters}
 
     def show() -> None:
-        click.echo(f"{len(y_true)} rows, {n_classes} classes, {n_clusters} clusters")
+        echo(f"{len(y_true)} rows, {n_classes} classes, {n_clusters} clusters")
         width = max(map(len, SCORES.values()))
         for name, title in SCORES.items():
-            click.echo(f"{title:<{width}}  {scores[name]:.4f}")
+            echo(f"{title:<{width}}  {scores[name]:.4f}")
 
     print_result({**counts, **scores}, show)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manyview.cli import how_to_install, options, results
-from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
+from manyview.cli.console import Failure, current, echo, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options, likely_ids, memory_for_views, whole_text
 from manyview.cli.staging import replacing, writing
 from manyview.wording import bytes_in_words
@@ -291,16 +291,16 @@ class _Job:
     def _print(self, facts: dict[str, Any], views: str) -> None:
         """Print the clusters, the scores and the files."""
         sizes = facts["cluster_sizes"]
-        click.echo(
+        echo(
             f"{facts['n_rows']} rows in {len(facts['views'])} view(s) ({views}): {len(sizes)} "
             f"clusters in {facts['seconds']:.1f} s"
         )
-        click.echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
+        echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
             )
-            click.echo(f"against the true labels: {', '.join(words)}")
+            echo(f"against the true labels: {', '.join(words)}")
         if not current().quiet:
             results.print_files(self.folder, FILES)
 
@@ -330,7 +330,8 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
     from manyview.report.provenance import plain
 
     views = data.views
-    sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_)).tolist()
+    clustered = model.labels_[model.labels_ >= 0]
+    sizes = np.bincount(clustered, minlength=len(model.cluster_centers_)).tolist()
     weights = map(float, model.view_weights_)
     kinds = zip(views.names, data.files, views.n_features, model.scaling_, weights, strict=True)
     names = ("name", "file", "n_features", "scaling", "weight")
@@ -346,6 +347,7 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
         "n_rows": views.n_rows,
         "n_clusters": len(sizes),
         "cluster_sizes": sizes,
+        "n_outliers": len(model.labels_) - len(clustered),
         "views": [dict(zip(names, kind, strict=True)) for kind in kinds],
         "columns": {name: list(found) for name, found in columns if found},
         "has_ids": data.ids is not None,

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 import manyview as package
-from manyview.cli.console import Failure, as_failure, shared_options
+from manyview.cli.console import Failure, as_failure, echo, shared_options
 
 COMMANDS = (
     "fit", "predict", "evaluate", "compare", "report", "inspect", "datasets", "demo", "bench",
@@ -66,7 +66,7 @@ class CommandGroup(click.Group):
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:
-    click.echo(f"manyview: {' '.join(message.split())}", err=True)
+    echo(f"manyview: {' '.join(message.split())}", err=True)
     sys.exit(exit_code)
 
 
@@ -78,4 +78,4 @@ def _stop(message: str, exit_code: int) -> NoReturn:
 def manyview(ctx: click.Context, traceback: bool) -> None:
     """Cluster things that are described in several ways at once."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())

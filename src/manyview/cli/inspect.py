@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from manyview.cli.console import in_words, print_result, print_table, shared_options
+from manyview.cli.console import echo, in_words, print_result, print_table, shared_options
 from manyview.cli.inputs import Inputs, input_options, memory_for_views
 from manyview.cli.options import clusters_option
 from manyview.errors import ParameterError
@@ -77,24 +77,24 @@ def _print(facts: dict[str, Any]) -> None:
     print_table(header, rows, right=[1, 2, 5, 6, 7])
     for view in facts["views"]:
         for problem in view["problems"]:
-            click.echo(f"{view['name']}: {problem}")
+            echo(f"{view['name']}: {problem}")
     plan, cost = facts["plan"], facts.get("cost")
     if plan:
         few, many = min(plan["n_anchors"]), max(plan["n_anchors"])
         anchors = str(few) if few == many else f"{few} to {many}"
         # What text or samples without views change is known once all rows were fitted.
         about = "" if cost and cost["probed_rows"] == facts["n_rows"] else "about "
-        click.echo(
+        echo(
             f"fit -k {plan['n_clusters']} would use {about}{anchors} anchors a view, fusion "
             f"{plan['fusion']}, on the {plan['engine']} engine"
         )
     if cost:
         kinds = ", ".join(f"{name} {kind}" for name, kind in cost["scaling"].items())
-        click.echo(f"scaling: {kinds}")
-        click.echo(
+        echo(f"scaling: {kinds}")
+        echo(
             f"it would take about {seconds_in_words(max(cost['total_seconds'], 1))} and "
             f"{bytes_in_words(cost['bytes'])} of memory (from {cost['probed_rows']} rows; to a "
             "factor of two or so)"
         )
     if facts["problem"]:
-        click.echo(f"fit would refuse: {facts['problem']}")
+        echo(f"fit would refuse: {facts['problem']}")

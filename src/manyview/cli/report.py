@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, print_result, remarks, say, shared_options
+from manyview.cli.console import Failure, echo, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, memory_for_views
 from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, ready, refuse_inputs, write_record
@@ -46,7 +46,7 @@ def command(folder: Path, output: Path | None, static: bool, force: bool) -> Non
     except KeyError as error:
         raise Failure(f"{record} is damaged: it lacks {error}.") from error
     size = path.stat().st_size
-    print_result({"report": str(path), "bytes": size}, lambda: click.echo(str(path)), indent=None)
+    print_result({"report": str(path), "bytes": size}, lambda: echo(str(path)), indent=None)
 
 
 def _read_facts(record: Path) -> dict[str, Any]:

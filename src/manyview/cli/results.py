@@ -15,11 +15,11 @@ from typing import Any
 
 import click
 
-from manyview.cli.console import Failure, say
+from manyview.cli.console import Failure, echo, say
 from manyview.cli.staging import settle, writing
 from manyview.errors import InUseError
 from manyview.machine import Lock, whole_file
-from manyview.wording import count, seconds_in_words
+from manyview.wording import count, seconds_in_words, visible
 
 SCORES = {
     "accuracy": "accuracy",
@@ -139,7 +139,7 @@ def print_files(folder: Path, files: Mapping[str, str]) -> None:
     found = {str(folder / name): words for name, words in files.items() if (folder / name).exists()}
     width = max(map(len, found))
     for path, words in found.items():
-        click.echo(f"  {path:<{width}}  {words}")
+        echo(f"  {path:<{width}}  {words}")
 
 
 def write_array(path: Path, array: Any) -> None:
@@ -170,13 +170,18 @@ def write_label_lines(
 ) -> None:
     """Write lines with the id (or the number) and the cluster of every row, and how probable it is.
 
+    Ids that a spreadsheet would run as formulas are guarded; on a terminal, nothing but text is shown.
     Models of earlier versions do not know the last.
     """
+    from manyview.readers.guarding import guard
     from manyview.sources import as_ids
 
     writer = csv.writer(file, lineterminator="\n")
-    names = range(len(labels)) if ids is None else as_ids(ids)  # as they will be compared
-    columns = {"row" if ids is None else id_column or "id": names, "cluster": labels}
+    names: Any = range(len(labels))
+    if ids is not None:
+        names = map(guard, as_ids(ids).tolist())  # as they will be compared
+        names = map(visible, names) if file.isatty() else names
+    columns = {"row" if ids is None else guard(id_column or "id"): names, "cluster": labels}
     if confidence is not None:
         columns["confidence"] = (f"{value:.4f}" for value in confidence)
     writer.writerow(columns)

@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import click
-
-from manyview.cli.console import current, print_result, print_table
+from manyview.cli.console import current, echo, print_result, print_table
 
 
 def time_fits(rows: int) -> None:
@@ -33,7 +31,7 @@ def time_fits(rows: int) -> None:
                 lines.append({"data": name, **_measure(make(), seed)})
 
     def show() -> None:
-        click.echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
+        echo("LMVSC on default settings; KMeans with 10 starts, on all columns standardised")
         header = ["data", "rows", "LMVSC s", "KMeans s", "ratio", "LMVSC NMI", "KMeans NMI"]
         print_table(header, [list(line.values()) for line in lines], right=range(1, 7))
 

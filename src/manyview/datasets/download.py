@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -85,15 +86,30 @@ def _retrieve(address: str, folder: Path, *, sha256: str | None) -> Path:
         import pooch
     except ImportError as error:
         raise ImportError(_NEEDS_POOCH) from error
+    _refuse_plain(address)
     return Path(
         pooch.retrieve(
             address,
             known_hash=f"sha256:{sha256}" if sha256 else None,
             fname=address.rpartition("/")[2],
             path=folder,
-            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS),
+            downloader=pooch.HTTPDownloader(
+                timeout=_TIMEOUT_SECONDS, hooks={"response": _refuse_plain_redirects}
+            ),
         )
     )
+
+
+def _refuse_plain(address: str) -> None:
+    """Raise ValueError unless an address is one of https, or of this machine."""
+    parts = urlsplit(address)
+    if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
+        raise ValueError(f"{address} is not an address of https, so anyone could have changed it")
+
+
+def _refuse_plain_redirects(response: Any, *args: Any, **kwargs: Any) -> None:
+    if response.is_redirect:
+        _refuse_plain(urljoin(response.url, response.headers["location"]))
 
 
 def _unpack(archive: Path, source: Source) -> Path:
@@ -104,10 +120,16 @@ def _unpack(archive: Path, source: Source) -> Path:
     # Before Python 3.12, unpacking a tar writes wherever a name or link leads.
     if isinstance(unpack, pooch.Untar):
         with tarfile.open(archive) as tar:
-            if any(not (m.isreg() or m.isdir()) or _leads_out(m.name) for m in tar.getmembers()):
-                raise ValueError(
-                    f"{archive.name} has files that would be written outside its folder"
-                )
+            for entry in tar.getmembers():
+                if _leads_out(entry.name):
+                    raise ValueError(
+                        f"{archive.name} has files that would be written outside its folder"
+                    )
+                if not (entry.isreg() or entry.isdir()):
+                    raise ValueError(
+                        f"{archive.name} has {entry.name!r}, which is a link or a device: only files "
+                        "are taken from archives"
+                    )
     files = [Path(file).as_posix() for file in unpack(str(archive), "download", None)]
     for member in source.members:
         inside = [file for file in files if file.endswith(f"/{member}")]

@@ -117,7 +117,7 @@ def _read_sparse(group: Any, request: Request) -> Any:
         )
     if kind == "csr_matrix":
         return CsrGroupSource(group, path=request.path)
-    data, indices, indptr = (np.asarray(group[part]) for part in ("data", "indices", "indptr"))
+    data, indices, indptr = (read_values(group[part]) for part in ("data", "indices", "indptr"))
     shape = tuple(int(size) for size in group.attrs["shape"])
     return join_csc((data, indices, indptr), shape)
 
@@ -141,7 +141,7 @@ def _column(item: Any) -> npt.NDArray[Any]:
     if hasattr(item, "shape"):
         return read_values(item)
     if "categories" in item:
-        codes = np.asarray(item["codes"])
+        codes = read_values(item["codes"])
         categories = _column(item["categories"])
         missing = "" if categories.dtype.kind in "OUS" else -1
         return np.where(codes < 0, missing, categories[np.maximum(codes, 0)])

@@ -130,13 +130,16 @@ def _read_table(path: Path) -> Any:
         from pyarrow import feather
 
         try:
-            return feather.read_table(path, memory_map=True)
+            table = feather.read_table(path, memory_map=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             try:
                 with pa.OSFile(str(path)) as file:
-                    return pa.ipc.open_stream(file).read_all()
+                    table = pa.ipc.open_stream(file).read_all()
             except (pa.ArrowException, OSError, ValueError):
                 raise error from None
+        # Places that point elsewhere would be followed by whoever uses them.
+        table.validate(full=True)
+        return table
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from manyview.errors import ParameterError, ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
+from manyview.readers.guarding import unguard
 from manyview.readers.numerals import convert_columns
 from manyview.readers.separators import ENCODINGS, SEPARATORS, find_encodings, find_separator
 from manyview.readers.text import is_number, open_bytes, packing_errors
@@ -63,6 +64,8 @@ def read(request: Request) -> Contents:
     written = [n for n in names if table[n].dtype.kind == "U" and n not in as_text]
     usual = "," if layout.separator == ";" else "."
     table, remark = convert_columns(table, written, request.decimal, usual=usual)
+    for name in as_text & {*table}:
+        table[str(name)] = unguard(table[str(name)])
     if request.id_column is not None and request.id_column in table:
         table[request.id_column] = _integers_if_same(table[request.id_column])
     kind = "TSV" if layout.separator == "\t" else "CSV"
@@ -73,7 +76,7 @@ def read(request: Request) -> Contents:
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Every column by name, as text."""
     names, columns, _ = _read_table(path, lambda name: True)
-    return dict(zip(names, columns, strict=True))
+    return dict(zip(names, map(unguard, columns), strict=True))
 
 
 def _read_table(

@@ -18,6 +18,7 @@ from manyview.readers.contents import Contents, Request
 from manyview.readers.csv import MISSING
 from manyview.readers.numerals import convert_columns
 from manyview.readers.text import need
+from manyview.sources.room import refuse_large, refuse_large_archive
 from manyview.wording import first_few
 
 
@@ -45,13 +46,22 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 def _read_sheets(path: Path) -> dict[str, list[list[Any]]]:
     """The rows of every sheet that holds something."""
     calamine = need("python_calamine", path, "a spreadsheet", extra="excel")
+    refuse_large_archive(path)
     with calamine.CalamineWorkbook.from_path(str(path)) as book:
-        sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+        sheets = {name: _read_sheet(book, name, path) for name in book.sheet_names}
     found = {name: [row for row in rows if not _is_blank(row)] for name, rows in sheets.items()}
     found = {name: rows for name, rows in found.items() if rows}
     if not found:
         raise ReadError(f"{path} has no sheet that holds anything.")
     return found
+
+
+def _read_sheet(book: Any, name: str, path: Path) -> list[list[Any]]:
+    sheet = book.get_sheet_by_name(name)
+    cells = int(sheet.total_height) * int(sheet.total_width)  # one far away makes many empty ones
+    refuse_large(16 * cells, path, f"sheet {name!r}")
+    rows: list[list[Any]] = sheet.to_python()
+    return rows
 
 
 def _is_blank(row: Sequence[Any]) -> bool:

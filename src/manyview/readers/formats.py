@@ -17,6 +17,7 @@ from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
 from manyview.readers.text import damage
 from manyview.sources.parquet import parquet_files
+from manyview.sources.room import refuse_large
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def read_file(request: Request) -> Contents:
                 contents = pick_arrays(entries, request, kind=found.name)
         else:
             contents = module.read(request)
+    for part in contents.parts:  # each column takes a few numbers, whether it holds any or not
+        refuse_large(8 * part.rows.shape[1], request.path, f"{part.rows.shape[1]} columns")
     return contents if request.name is None else contents.renamed(request.name)
 
 

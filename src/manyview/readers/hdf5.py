@@ -15,6 +15,7 @@ from manyview.errors import ReadError
 from manyview.readers.arrays import Entry
 from manyview.readers.text import need
 from manyview.sources.hdf5 import Hdf5Source
+from manyview.sources.room import refuse_large
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -51,11 +52,34 @@ def opened(path: Path) -> Iterator[Any]:
         raise ReadError(f"{path} is cut short, or is no HDF5 file ({error}).") from error
     with file:
         try:
+            refuse_outside(file, path)
             yield file
         except ReadError:  # an OSError too, but it says itself what is wrong
             raise
         except (OSError, RuntimeError) as error:
             raise ReadError(f"{path} is damaged: {error}.") from error
+
+
+def refuse_outside(file: Any, path: Path) -> None:
+    """Raise ReadError if anything in a file lies in another file: whoever wrote it chose which."""
+
+    def look(name: str, item: Any) -> str | None:
+        if type(item).__name__ != "Dataset":
+            return None
+        is_outside = bool(item.external) or (
+            item.is_virtual and any(s.file_name != "." for s in item.virtual_sources())
+        )
+        return name if is_outside else None
+
+    def follow(name: str, link: Any) -> str | None:
+        return name if type(link).__name__ == "ExternalLink" else None
+
+    name = file.visititems_links(follow) or file.visititems(look)
+    if name is not None:
+        raise ReadError(
+            f"{path}: {name!r} lies in other files, which are not read because of what is in this one. "
+            "Open it yourself with h5py and pass the data set, or copy the values into one file."
+        )
 
 
 def is_hdf5(path: Path) -> bool:
@@ -70,4 +94,5 @@ def is_hdf5(path: Path) -> bool:
 
 def read_values(item: Any) -> npt.NDArray[Any]:
     """The values of a data set; text as text."""
+    refuse_large(item.size * item.dtype.itemsize, Path(item.file.filename), repr(item.name))
     return np.asarray(item.asstr()[()] if item.dtype.kind == "O" else item[()])

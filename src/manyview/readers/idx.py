@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request
 from manyview.readers.text import open_bytes, packing_errors
 from manyview.sources import Part
+from manyview.sources.room import refuse_large
 from manyview.wording import count
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -20,20 +22,22 @@ _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: "
 def read_array(path: Path) -> npt.NDArray[Any]:
     """The array of an idx file, such as ``train-images-idx3-ubyte.gz``, in the machine's byte order."""
     with packing_errors(path), open_bytes(path) as file:
-        raw = file.read()
-    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in _TYPES:
-        raise ReadError(f"{path} does not start like an idx file.")
-    dtype, start = np.dtype(_TYPES[raw[2]]), 4 + 4 * raw[3]
-    if len(raw) < start:
-        raise ReadError(f"{path} is cut short inside its head.")
-    shape = tuple(int(size) for size in np.frombuffer(raw[4:start], dtype=">u4"))
-    expected = int(np.prod(shape)) * dtype.itemsize
-    if len(raw) - start != expected:
+        head = file.read(4)
+        if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
+            raise ReadError(f"{path} does not start like an idx file.")
+        dtype, sizes = np.dtype(_TYPES[head[2]]), file.read(4 * head[3])
+        if len(sizes) < 4 * head[3]:
+            raise ReadError(f"{path} is cut short inside its head.")
+        shape = tuple(int(size) for size in np.frombuffer(sizes, dtype=">u4"))
+        expected = math.prod(shape) * dtype.itemsize
+        refuse_large(expected, path)
+        raw = file.read(expected + 1)
+    if len(raw) != expected:
+        more = "more" if len(raw) > expected else str(len(raw))
         raise ReadError(
-            f"{path} has {len(raw) - start} bytes of values, but its head says {shape}, which are "
-            f"{expected}."
+            f"{path} has {more} bytes of values, but its head says {shape}, which are {expected}."
         )
-    array = np.frombuffer(raw, dtype=dtype, offset=start).reshape(shape)
+    array = np.frombuffer(raw, dtype=dtype).reshape(shape)
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 

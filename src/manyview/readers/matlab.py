@@ -1,12 +1,14 @@
 """MATLAB files of any version: a cell of views, and labels, under many names.
 
-The views are a cell (1 x v or v x 1) or one matrix, or are numbered ``X1``, ``X2``, ...; each is
+The views are a cell (1 x v or v x 1) or one matrix, or are numbered ``X1``, ``fea_2``, ...; each is
 samples x features or the reverse, which the number of labels decides, or the size that all share.
 """
 
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,15 @@ from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
-from manyview.readers.hdf5 import is_hdf5, opened
+from manyview.readers.hdf5 import is_hdf5, opened, read_values
 from manyview.sources import Part, as_whole, stored_ids
 from manyview.sources.csr import checked_csr, join_csc
+from manyview.sources.room import refuse_large
 from manyview.wording import count
 
-VIEW_NAMES = ("x", "data", "fea", "views")
+_COMPRESSED = 15  # what the format calls a packed variable
+
+VIEW_NAMES = ("x", "data", "fea", "views", "features", "feature", "view", "xs")
 
 Variables = dict[str, Any]
 """Values by name: arrays as MATLAB shows them; a cell is a list."""
@@ -35,11 +40,33 @@ def _read_variables(path: Path) -> Variables:
     if is_hdf5(path):
         with opened(path) as file:
             return {n: _from_hdf5(v, file) for n, v in file.items() if not n.startswith("#")}
+    _refuse_unfolding(path)
     return {
         name: _from_scipy(value)
         for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
+
+
+def _refuse_unfolding(path: Path) -> None:
+    """Raise ReadError if the packed variables of a file unfold to more than it may."""
+    with path.open("rb") as file:
+        order = "<" if file.read(128)[126:] == b"IM" else ">"
+        total, tag = 0, file.read(8)
+        while len(tag) == 8:
+            kind, size = struct.unpack(f"{order}II", tag)
+            unpacking, left = zlib.decompressobj(), size
+            while left > 0 and (piece := file.read(min(left, 1 << 16))):
+                left -= len(piece)
+                if kind != _COMPRESSED:
+                    total += len(piece)
+                    continue
+                while piece:
+                    total += len(unpacking.decompress(piece, 1 << 20))
+                    piece = unpacking.unconsumed_tail
+                    refuse_large(total, path)
+            tag = file.read(8)
+    refuse_large(total, path)
 
 
 def _from_scipy(value: Any) -> Any:
@@ -58,7 +85,7 @@ def _from_hdf5(item: Any, file: Any) -> Any:
         return _sparse_from_hdf5(item)
     if h5py.check_dtype(ref=item.dtype) is not None:
         return [_from_hdf5(file[reference], file) for reference in item[()].ravel()]
-    array = np.asarray(item[()]).T
+    array = read_values(item).T
     if item.attrs.get("MATLAB_class") == b"char":
         return np.array(["".join(map(chr, line)) for line in np.atleast_2d(array)])
     return array
@@ -67,10 +94,10 @@ def _from_hdf5(item: Any, file: Any) -> Any:
 def _sparse_from_hdf5(group: Any) -> Any:
     if "MATLAB_sparse" not in group.attrs:
         return None  # a struct, which holds neither views nor labels
-    n_rows, indptr = int(group.attrs["MATLAB_sparse"]), np.asarray(group["jc"])
+    n_rows, indptr = int(group.attrs["MATLAB_sparse"]), read_values(group["jc"])
     # A matrix of zeros only has neither values nor row numbers.
-    data = np.asarray(group["data"]) if "data" in group else np.zeros(0)
-    rows = np.asarray(group["ir"]) if "ir" in group else np.zeros(0, dtype=np.int64)
+    data = read_values(group["data"]) if "data" in group else np.zeros(0)
+    rows = read_values(group["ir"]) if "ir" in group else np.zeros(0, dtype=np.int64)
     return join_csc((data, rows, indptr), (n_rows, len(indptr) - 1))
 
 
@@ -87,7 +114,7 @@ def pick_views(variables: Variables) -> dict[str, Any]:
     numbered = {
         int(match[1]): name
         for lower, name in by_name.items()
-        if (match := re.fullmatch(r"(?:x|view)_?(\d+)", lower))
+        if (match := re.fullmatch(r"(?:x|view|fea|feature|data)_?(\d+)", lower))
     }
     if numbered:
         return {numbered[i]: variables[numbered[i]] for i in sorted(numbered)}

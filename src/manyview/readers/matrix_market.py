@@ -14,6 +14,7 @@ from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
 from manyview.readers.text import open_bytes, packing_errors
 from manyview.sources.csr import checked_csr
+from manyview.sources.room import refuse_large
 
 
 @contextmanager
@@ -23,6 +24,7 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
 
     with packing_errors(path), open_bytes(path) as file:
         _check_head(file, path)
+        _check_sizes(file, path)
         try:
             array = mmread(file, spmatrix=False)
         except (EOFError, OSError):
@@ -32,6 +34,34 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     if 0 in array.shape:
         raise ReadError(f"{path} is empty: its shape is {array.shape}.")
     yield {ALONE: Entry.of(checked_csr(array) if sparse.issparse(array) else np.asarray(array))}
+
+
+def _check_sizes(file: IO[bytes], path: Path) -> None:
+    """Refuse a file with bytes that are no text, or fewer than the entries that it promises."""
+    sizes, n_bytes = b"", 0
+    for line in file:
+        if not sizes and line.strip() and not line.startswith(b"%"):
+            sizes = line
+        if b"\0" in line:
+            raise ReadError(
+                f"{path} is not a whole Matrix Market file: it holds bytes that are no text."
+            )
+        n_bytes += len(line)
+    file.seek(0)
+    counts = sizes.split()
+    if not 2 <= len(counts) <= 3 or not all(c.isdigit() and len(c) < 19 for c in counts):
+        raise ReadError(f"{path} is not a whole Matrix Market file: it does not say its size.")
+    numbers = [int(c) for c in counts]
+    n_entries = numbers[2] if len(numbers) == 3 else numbers[0] * numbers[1]
+    if len(numbers) == 2 and file.readline().lower().rstrip().endswith(b"symmetric"):
+        n_entries //= 2
+    file.seek(0)
+    if 2 * n_entries > n_bytes:
+        raise ReadError(
+            f"{path} is cut short, or its head is wrong: it promises {n_entries} entries, but has "
+            f"{n_bytes} bytes."
+        )
+    refuse_large(8 * (n_entries + max(numbers[:2])), path)
 
 
 def _check_head(file: IO[bytes], path: Path) -> None:

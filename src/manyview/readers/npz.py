@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -15,10 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.machine import free_memory
 from manyview.readers.arrays import ALONE, Entry
 from manyview.sources.csr import checked_csr, join_csr
-from manyview.wording import bytes_in_words, first_few
+from manyview.sources.room import refuse_large
+from manyview.wording import first_few
 
 # Flipped bytes of a zip file look like a packing or an encryption that there is not.
 _DAMAGE = (zipfile.BadZipFile, EOFError, ValueError, zlib.error, NotImplementedError, RuntimeError)
@@ -32,15 +33,21 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     It holds dense arrays, one CSR array as ``scipy.sparse.save_npz`` writes it, or several as the
     parts ``NAME_data``, ``NAME_indices``, ``NAME_indptr`` and ``NAME_shape``.
     """
-    try:
+    with _refusing(path):
         if not zipfile.is_zipfile(path):  # NumPy would ask for leave to unpickle it
             raise zipfile.BadZipFile("it has no list of its arrays")
         with np.load(path, allow_pickle=False) as file:
             _refuse_foreign(file.zip.namelist(), path)
             entries = _entries(file, path)
+    yield entries
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except _DAMAGE as error:
         raise _refusal(path, error) from error
-    yield entries
 
 
 def _refuse_foreign(members: list[str], path: Path) -> None:
@@ -66,23 +73,48 @@ def _refusal(path: Path, error: Exception) -> ReadError:
     )
 
 
+def _header(file: Any, name: str, path: Path) -> Entry:
+    """An array as the head of its member tells, which may not promise more than may be unfolded."""
+    member = f"{name}.npy" if f"{name}.npy" in file.zip.namelist() else name
+    with file.zip.open(member) as content:
+        version = np.lib.format.read_magic(content)
+        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        shape, _, dtype = read[min(version[0], 2)](content)
+    if dtype.kind == "O":
+        raise ValueError("allow_pickle")
+    return Entry(
+        shape, dtype.kind, partial(_read_member, path, name, math.prod(shape) * dtype.itemsize)
+    )
+
+
+def _read_member(path: Path, name: str, n_bytes: int) -> npt.NDArray[Any]:
+    refuse_large(n_bytes, path, f"array {name!r}")
+    with _refusing(path), np.load(path, allow_pickle=False) as file:
+        member = next(m for m in file.zip.infolist() if m.filename.removesuffix(".npy") == name)
+        if member.file_size < n_bytes:
+            raise ValueError(f"array {name!r} has fewer bytes than its head says")
+        array: npt.NDArray[Any] = file[name]
+    return array
+
+
 def _entries(file: Any, path: Path) -> dict[str, Entry]:
     if "format" in file.files and set(_PARTS) - {"shape"} <= set(file.files):
-        _refuse_too_large(file, path)
-        shape = tuple(int(size) for size in file["shape"])
+        parts = [_header(file, name, path) for name in (*_PARTS, "format")]
+        refuse_large(sum(m.file_size for m in file.zip.infolist()), path)
+        shape = tuple(int(size) for size in parts[3].read())
         return {ALONE: Entry(shape, "f", partial(_read_sparse, path))}
-    names = file["view_names"].tolist() if "view_names" in file.files else []
+    names = _header(file, "view_names", path).read().tolist() if "view_names" in file.files else []
     entries: dict[str, Entry] = {}
     for name in file.files:
         stem = name.removesuffix("_data")
         if name == "view_names" or name in entries or _is_part(name, file.files):
             continue
         if name != stem and all(f"{stem}_{part}" in file.files for part in _PARTS):
-            parts = [file[f"{stem}_{part}"] for part in _PARTS]
-            shape = tuple(int(size) for size in parts[3])
+            parts = [_header(file, f"{stem}_{part}", path) for part in _PARTS]
+            shape = tuple(int(size) for size in parts[3].read())
             entry = Entry(shape, "f", partial(_join_parts, parts, stem, path))
         else:
-            stem, entry = name, Entry.of(file[name])
+            stem, entry = name, _header(file, name, path)
         entries[_display_name(stem, names)] = entry
     return entries
 
@@ -101,16 +133,6 @@ def _display_name(stem: str, names: list[str]) -> str:
     return stem
 
 
-def _refuse_too_large(file: Any, path: Path) -> None:
-    needed, free = sum(part.file_size for part in file.zip.infolist()), free_memory()
-    if free is not None and needed > free:
-        raise ReadError(
-            f"{path} takes {bytes_in_words(needed)} in memory, of which {bytes_in_words(free)} are "
-            "free, and rows of an npz file cannot be read one by one. Save the array as an h5ad file, "
-            f"which is read by rows: anndata.AnnData(array.tocsr()).write_h5ad('{path.stem}.h5ad')."
-        )
-
-
 def _read_sparse(path: Path) -> Any:
     try:
         return checked_csr(sparse.load_npz(path))
@@ -118,9 +140,10 @@ def _read_sparse(path: Path) -> Any:
         raise _refusal(path, error) from error
 
 
-def _join_parts(parts: list[npt.NDArray[Any]], stem: str, path: Path) -> Any:
-    n_rows, n_columns = (int(size) for size in parts[3])
+def _join_parts(parts: list[Entry], stem: str, path: Path) -> Any:
+    data, indices, indptr, shape = (np.asarray(part.read()) for part in parts)
     try:
-        return join_csr((parts[0], parts[1], parts[2]), (n_rows, n_columns))
+        n_rows, n_columns = (int(size) for size in shape)
+        return join_csr((data, indices, indptr), (n_rows, n_columns))
     except ValueError as error:
         raise ReadError(f"{path}::{stem} is not a CSR array ({error}).") from error

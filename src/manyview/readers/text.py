@@ -5,13 +5,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from manyview.errors import ParameterError, ReadError
+from manyview.sources.room import LimitedStream
 
 
 def need(library: str, path: Path, kind: str, *, extra: str = "io") -> Any:
@@ -25,12 +27,11 @@ def need(library: str, path: Path, kind: str, *, extra: str = "io") -> Any:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading; one that ends in .gz or .bz2 is unpacked on the way."""
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if path.suffix == ".bz2":
-        return cast(IO[bytes], bz2.open(path, "rb"))
-    return path.open("rb")
+    """Open a file for reading; one that ends in .gz or .bz2 is unpacked on the way, up to a limit."""
+    if path.suffix not in (".gz", ".bz2"):
+        return path.open("rb")
+    stream: Any = gzip.GzipFile(path) if path.suffix == ".gz" else bz2.BZ2File(path)
+    return io.BufferedReader(LimitedStream(stream, path), 1 << 20)
 
 
 @contextmanager

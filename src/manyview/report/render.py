@@ -21,7 +21,7 @@ from manyview.report.advice import number, percent
 from manyview.report.layout import draw_points
 from manyview.report.palette import choose_colours
 from manyview.report.summary import Facts
-from manyview.wording import bytes_in_words, seconds_in_words
+from manyview.wording import bytes_in_words, seconds_in_words, visible
 
 if TYPE_CHECKING:
     from manyview import LMVSC
@@ -79,6 +79,7 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
     Everything that comes from the user (names, ids, labels) is escaped. A policy inside the page lets
     the browser run nothing but the page's own script, and fetch nothing at all.
     """
+    summary = _with_visible_text(summary)
     n_colours = count_colours(summary)
     style = read_template("style.css") + palette_rules(n_colours)
     script = "" if static else read_template("map.js")
@@ -96,6 +97,17 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
         picture=None if points is None else draw_points(points, summary["n_clusters"]),
         static=static,
     )
+
+
+def _with_visible_text(value: Any) -> Any:
+    """The same facts, control characters and those that turn text around shown as codes."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {_with_visible_text(key): _with_visible_text(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_with_visible_text(item) for item in value])
+    return value
 
 
 def show_card(model: LMVSC) -> str:

@@ -12,6 +12,7 @@ from scipy import sparse
 from manyview.sources.bands import take_sparse
 from manyview.sources.base import WatchedFile, hash_of_order, native, reading
 from manyview.sources.csr import check_starts, join_csr
+from manyview.sources.room import refuse_large
 
 
 class CsrGroupSource:
@@ -65,6 +66,8 @@ class CsrGroupSource:
     def _read_starts(self, group: Any) -> npt.NDArray[np.int64]:
         with reading(self.where, 0, self.shape[0]):
             n_entries = min(len(group["data"]), len(group["indices"]))
+            if self._path is not None:
+                refuse_large(group["indptr"].size * 8, self._path, "its index of rows")
             starts = np.asarray(group["indptr"][:])
             check_starts(starts, self.shape[0], n_entries)
             return starts.astype(np.int64)

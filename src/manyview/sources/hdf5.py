@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from manyview.sources.bands import Banded, even_edges
 from manyview.sources.base import WatchedFile, hash_of_few, native, reading
+from manyview.sources.room import refuse_large
 
 
 class Hdf5Source(Banded):
@@ -30,6 +32,9 @@ class Hdf5Source(Banded):
         self._file = WatchedFile(name) if dataset.file.mode == "r" and name.is_file() else None
         # A dataset that is not in chunks can be read row by row.
         self.band_rows = int(dataset.chunks[0]) if dataset.chunks else 1
+        if dataset.chunks and path is not None:
+            size = math.prod(dataset.chunks) * self.dtype.itemsize
+            refuse_large(size, path, f"a chunk of {dataset.name!r}")
         super().__init__(even_edges(self.shape[0], self.band_rows) if dataset.chunks else None)
 
     def fingerprint(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.sources.bands import Banded
 from manyview.sources.base import WatchedFile, reading
+from manyview.sources.room import refuse_large
 from manyview.wording import first_few
 
 
@@ -53,6 +54,8 @@ class ParquetSource(Banded):
         self._groups = [(file, group) for file, group, _ in groups]
         edges = np.cumsum([0, *(rows for *_, rows in groups)], dtype=np.int64)
         self.shape = int(edges[-1]), len(self.feature_names)
+        largest = max((rows for *_, rows in groups), default=0) * len(self.feature_names)
+        refuse_large(largest * self.dtype.itemsize, paths[0], "a group of rows")
         # A decoded group is held twice for a moment: as columns, and as rows.
         self.band_rows = 2 * int(np.diff(edges).max(initial=1))
         super().__init__(edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.errors import SlowSourceWarning, warn_user
 from manyview.sources.bands import Banded, even_edges
 from manyview.sources.base import WatchedFile, hash_of_few, native
+from manyview.sources.room import refuse_large
+from manyview.wording import seconds_in_words
 
 _SAMPLED_FILES = 64
+_SMALL_CHUNK, _MANY_CHUNKS = 4096, 20_000
+_CHUNK_SECONDS = 3e-4  # to find, open and decode one, on a quick disk
 
 
 class ZarrSource(Banded):
@@ -26,6 +32,11 @@ class ZarrSource(Banded):
             repr(str(path)) if path is not None else f"zarr array {str(array.store_path)!r}"
         )
         self.band_rows = int(array.chunks[0]) if self.shape else 1
+        chunk_bytes = math.prod(array.chunks) * self.dtype.itemsize
+        if path is not None:
+            refuse_large(chunk_bytes, path, "a chunk")
+        if chunk_bytes < _SMALL_CHUNK and array.nchunks > _MANY_CHUNKS:
+            warn_user(_slow(self.where, array), SlowSourceWarning)
         self._folder = path or _folder_of(array)
         self._meta = [WatchedFile(file) for file in _metadata(self._folder)]
         super().__init__(even_edges(self.shape[0] if self.shape else 0, self.band_rows))
@@ -45,6 +56,16 @@ class ZarrSource(Banded):
 
     def _decode(self, start: int, stop: int) -> npt.NDArray[Any]:
         return np.asarray(self._array[start:stop]).astype(self.dtype, copy=False)
+
+
+def _slow(where: str, array: Any) -> str:
+    once = seconds_in_words(array.nchunks * _CHUNK_SECONDS)
+    sizes = " x ".join(map(str, array.chunks))
+    return (
+        f"{where} is stored in {array.nchunks} chunks of {sizes}: to read it once takes about {once}, "
+        "and a fit reads it several times. Store it again in chunks of some hundred whole rows, for "
+        "example zarr.save(NEW, array[...], chunks=(1000, array.shape[1]))."
+    )
 
 
 def _folder_of(array: Any) -> Path | None:

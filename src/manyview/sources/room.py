@@ -1,0 +1,87 @@
+"""How much a file may unfold to: small files that promise, or hold packed, far more are refused."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+from manyview.errors import ReadError
+from manyview.machine import free_memory
+from manyview.wording import bytes_in_words
+
+_ALWAYS, _TIMES = 1 << 30, 200  # bytes that any file may unfold to, and times its own size
+_FEW = 16 << 20  # bytes that nobody misses
+
+
+def room_for(path: Path) -> int:
+    """Bytes that what a file holds may take in memory: what is free, and in proportion to the file."""
+    size = path.stat().st_size if path.is_file() else 0
+    free = free_memory()
+    most = max(_ALWAYS, _TIMES * size)
+    return most if free is None else min(most, free)
+
+
+def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
+    """Raise ReadError if so many bytes are more than a file may unfold to.
+
+    Examples
+    --------
+    >>> refuse_large(1e15, Path("small.npz"), "array 'x'")
+    Traceback (most recent call last):
+        ...
+    manyview.errors.ReadError: small.npz: array 'x' takes 1000 TB in memory, but at most ...
+    """
+    if n_bytes <= _FEW:  # as nearly always
+        return
+    most = room_for(path)
+    if n_bytes > most:
+        whose = f"{path}: {what}" if what else str(path)
+        raise ReadError(
+            f"{whose} takes {bytes_in_words(n_bytes)} in memory, but at most {bytes_in_words(most)} are "
+            "unfolded from a file of its size. If it is what you expect, save it unpacked, or as a "
+            "format that is read by rows (.npy, .h5, .h5ad, .parquet)."
+        )
+
+
+def refuse_large_archive(path: Path) -> None:
+    """Raise ReadError if the members of a zip file promise more than it may unfold to."""
+    with zipfile.ZipFile(path) as archive:
+        refuse_large(sum(member.file_size for member in archive.infolist()), path)
+
+
+class LimitedStream(io.RawIOBase):
+    """An unpacking stream that ends in ReadError once it has given more than its file may unfold to."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path, self._most = stream, path, room_for(path)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes, if the stream is."""
+        return self._stream.seekable()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; the number of bytes."""
+        content = self._stream.read(len(buffer))
+        if self._stream.tell() > self._most:
+            refuse_large(self._stream.tell(), self._path)
+        buffer[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place."""
+        return self._stream.tell()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        super().close()
