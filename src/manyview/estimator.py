@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.checks import check_count, check_number, wrong_seed
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
-from manyview.engines.progress import SilentProgress, progress_for
+from manyview.engines.progress import progress_for
 from manyview.errors import ModelFileError, ParameterError
 from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
@@ -768,7 +768,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         progress = progress_for(self.verbose)
         run = Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
-        say = getattr(progress, "say", SilentProgress().say)
+        say = getattr(progress, "say", lambda text: None)
         run.notes["compiling"] = run.resources.enter_context(watched(say))
         return run
 

@@ -54,11 +54,6 @@ class SilentProgress:
     def finish(self) -> None:
         """Do nothing."""
 
-    def say(self, text: str) -> None:
-        """Log a remark."""
-        if text:
-            logger.info(text)
-
 
 class Estimate:
     """How far all stages together are, and when they will be done.

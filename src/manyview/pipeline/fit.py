@@ -107,8 +107,10 @@ def fit(
     rng: np.random.Generator,
     weights: Array | None = None,
 ) -> Result:
-<<<<<<< HEAD
-    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
+    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows.
+
+    Rows count by their ``weights`` (n,); those that are marked as odd do not.
+    """
     compiling = run.notes.get("compiling")
     watch = Stopwatch(
         track_memory=getattr(engine, "track_memory", False),
@@ -116,13 +118,6 @@ def fit(
         uncounted=lambda: 0.0 if compiling is None else float(compiling.seconds),
     )
     announce(run.progress, foretell(int(arrays[0].shape[0])))
-=======
-    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows.
-
-    Rows count by their ``weights`` (n,); those that are marked as odd do not.
-    """
-    watch = Stopwatch(track_memory=getattr(engine, "track_memory", False))
->>>>>>> main
     suggestion = None
     with one_thread_per_product():
         rngs = Rngs.spawned(rng, settings)

@@ -29,5 +29,6 @@ def foretell(n_rows: int) -> dict[str, float]:
         "clusters": 4.0 + 5.0 * sample,
         "embedding": 0.02 * n_tiles,
         "labels": 0.05 * n_tiles,
+        "oddness": 0.5 + 0.3 * n_tiles,
         "confidence": 0.2 + 0.02 * n_tiles,
     }

@@ -12,24 +12,17 @@ every literal it is called with.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-=======
-import logging
-from collections.abc import Callable
->>>>>>> main
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event
-<<<<<<< HEAD
-=======
 
 logger = logging.getLogger("manyview")
->>>>>>> main
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
