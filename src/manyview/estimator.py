@@ -32,11 +32,13 @@ from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
+from manyview.pipeline import predict as prediction
 from manyview.pipeline.choices import describe_encodings, describe_solver, warn_of_doubts
 from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
-from manyview.pipeline.settings import published_parameters, resolve
+from manyview.pipeline.outcome import Outcome
+from manyview.pipeline.settings import published_parameters, read_weights, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.pipeline.sureness import as_sparse
 from manyview.sources.packing import digest
@@ -147,6 +149,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Most iterations of the final k-means.
     tol : float, default=1e-4
         Relative tolerance of the final k-means.
+    outliers : {"keep", "mark"}, default="keep"
+        Whether rows that are explained badly by what explains the others get a cluster all the same, or
+        the label -1; they then count nothing in scaling, anchors and centres. ``outlier_score_`` says
+        how odd rows are either way.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same labels whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
@@ -160,10 +166,12 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     Attributes
     ----------
     labels_ : ndarray of shape (n,), int32
-        Cluster of each row; a Dask array with the Dask engine.
+        Cluster of each row, -1 for those that are marked as outliers; a Dask array with the Dask engine.
     confidence_ : ndarray of shape (n,)
         How probable each row's cluster is, from 1 / k to 1: the largest number of its
         :meth:`predict_proba`. A Dask array with the Dask engine.
+    outlier_score_ : ndarray of shape (n,)
+        How odd each row is, from 0 to 1; see :meth:`outlier_scores`. A Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
         Spectral embedding of the rows, that of each anchor seed beside the others, and their shares in
         communities of anchors; a Dask array with the Dask engine. From the disk engine, both are
@@ -246,6 +254,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         n_axes: int | str | None = "auto",
         max_iter: int = 100,
         tol: float = 1e-4,
+        outliers: str = "keep",
         random_state: Any = None,
         n_jobs: int | None = None,
         engine: Any = "auto",
@@ -267,6 +276,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.n_axes = n_axes
         self.max_iter = max_iter
         self.tol = tol
+        self.outliers = outliers
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.engine = engine
@@ -323,7 +333,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         params: dict[str, Any] = self.get_params(deep=False)
         return params
 
-    def fit(self, X: Any, y: Any = None) -> LMVSC:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LMVSC:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -334,6 +344,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             has is left out, with a warning.
         y : ignored
             For scikit-learn's conventions.
+        sample_weight : array of shape (n,), optional
+            How much each row counts, in every stage: a row of weight 2 counts like two rows, one of
+            weight 0 not at all, though it gets a label.
 
         Returns
         -------
@@ -344,26 +357,31 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         given = self._encode(split_views(X, columns))
         views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
+        weights = read_weights(sample_weight, views.n_rows, settings)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
             "random_state": None if self.random_state is None else str(seed),
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
+            "sample_weight": digest(weights),
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
         run, rng = self._run(identity), np.random.default_rng(seed)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
             result = pipeline.fit(
-                views.arrays, views.names, settings, engine=engine, run=run, rng=rng
-            )
+                views.arrays, views.names, settings,
+                engine=engine, run=run, rng=rng, weights=weights,
+            )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_stream", "n_samples_seen_", "view_columns_"):
+        for name in ("_stream", "n_samples_seen_", "view_columns_", "outlier_score_"):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
         self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
         self.confidence_ = result.confidence
+        if result.outlier_score is not None:
+            self.outlier_score_ = result.outlier_score
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
         self.solver_report_ = describe_solver(views, result)
@@ -477,7 +495,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ndarray of shape (n,), int32
             For Dask arrays, a Dask array that is computed when it is asked for.
         """
-        labels: npt.NDArray[np.int32] = self._compute(pipeline.predict, self.read_rows(X))
+        labels: npt.NDArray[np.int32] = self._compute(prediction.predict, self.read_rows(X))
         return labels
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
@@ -488,7 +506,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         labels, confidence
             What :meth:`predict` gives, and the largest number of each row of :meth:`predict_proba`.
         """
-        found = self._compute(pipeline.predict_surely, self.read_rows(X))
+        found = self._compute(prediction.predict_surely, self.read_rows(X))
         return found[:, 0].astype(np.int32), found[:, 1]
 
     def predict_proba(self, X: Any, *, top: int | None = None) -> Any:
@@ -524,15 +542,46 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         views, k = self.read_rows(X), len(self.cluster_centers_)
         if top is None:
-            return self._compute(partial(pipeline.probabilities, top=None), views)
+            return self._compute(partial(prediction.probabilities, top=None), views)
         check_count("top", top)
-        packed = self._compute(partial(pipeline.probabilities, top=min(top, k)), views)
+        packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
         return as_sparse(packed, k)
+
+    def outlier_scores(self, X: Any) -> Any:
+        """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
+
+        In each view, a row is written as a mixture of a few anchors that each stand for many rows.
+        What is left of it is compared with what is left of rows that use the same anchors. A row that is
+        explained r times as badly as these, in the geometric mean of its views, scores r / (1 + r):
+        .5 is usual, .75 is three times as badly. With ``outliers="mark"``, rows are odd that score above
+        ``model_.oddness.limit``, far beyond how scores spread in the fit.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For Dask arrays, a Dask array that is computed when it is asked for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(300, 3, (4, 5), random_state=0)
+        >>> model = LMVSC(3, random_state=0).fit(views)
+        >>> far = [100.0 + view[:1] for view in views.arrays]
+        >>> bool(model.outlier_scores(far)[0] > 0.9)
+        True
+        """
+        return self._compute(prediction.outlier_scores, self.read_rows(X))
 
     def transform(self, X: Any) -> Any:
         """The embedding of each row of ``X``, shape (n, c)."""
         views = self.read_rows(X)
-        return self._as_output(self._compute(pipeline.embed, views), views.ids)
+        return self._as_output(self._compute(prediction.embed, views), views.ids)
 
     def _compute(self, what: Callable[..., Any], views: Views) -> Any:
         """What a function of the pipeline finds for each row."""
@@ -755,6 +804,11 @@ class PublishedLMVSC(LMVSC):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def fit(self, X: Any, y: Any = None) -> PublishedLMVSC:  # type: ignore[override]
+        """Cluster the rows of ``X``, which all count alike; see :meth:`LMVSC.fit`."""
+        super().fit(X)
+        return self
+
     def _parameters(self) -> dict[str, Any]:
         for name in ("n_clusters", "n_anchors", "alpha"):
             value = getattr(self, name)
@@ -770,7 +824,7 @@ class PublishedLMVSC(LMVSC):
         return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
 
 
-def _attributes_of(outcome: pipeline.Outcome) -> dict[str, Any]:
+def _attributes_of(outcome: Outcome) -> dict[str, Any]:
     """Fitted attributes that come from a model, by name."""
     return {
         **_attributes_of_model(outcome.model),

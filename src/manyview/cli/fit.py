@@ -328,7 +328,8 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
     from manyview.report.provenance import plain
 
     views = data.views
-    sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_)).tolist()
+    clustered = model.labels_[model.labels_ >= 0]
+    sizes = np.bincount(clustered, minlength=len(model.cluster_centers_)).tolist()
     weights = map(float, model.view_weights_)
     kinds = zip(views.names, data.files, views.n_features, model.scaling_, weights, strict=True)
     names = ("name", "file", "n_features", "scaling", "weight")
@@ -344,6 +345,7 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
         "n_rows": views.n_rows,
         "n_clusters": len(sizes),
         "cluster_sizes": sizes,
+        "n_outliers": len(model.labels_) - len(clustered),
         "views": [dict(zip(names, kind, strict=True)) for kind in kinds],
         "columns": {name: list(found) for name, found in columns if found},
         "has_ids": data.ids is not None,

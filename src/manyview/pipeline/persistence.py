@@ -41,6 +41,7 @@ from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
 from manyview.stages.n_clusters import Suggestion
+from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 from manyview.views.encoding import Encoding
@@ -74,6 +75,7 @@ def write_model(
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
                 "sharpness": model.sharpness,
+                "oddness": None if model.oddness is None else asdict(model.oddness),
             },
             arrays,
         ),
@@ -210,10 +212,7 @@ def _drop_removed(params: dict[str, Any], path: Path) -> None:
 
 def _build_model(content: dict[str, Any]) -> FittedModel:
     scalers = tuple(map(_build_scaler, content["scalers"]))
-    graphs = tuple(
-        make_record(AnchorGraph, _with_tuples(graph, "views", "view_scales"))
-        for graph in content["graphs"]
-    )
+    graphs = tuple(map(_build_graph, content["graphs"]))
     centers = content["centers"]
     check(centers, floats(2), "the centres")
     if "embedding" in content:
@@ -225,7 +224,26 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         centers = centers / np.sqrt(len(embedding.transforms))
     sharpness = content.get("sharpness")
     check(sharpness, optional(POSITIVE), "the sharpness")
-    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness)
+    oddness = _build_oddness(content.get("oddness"))
+    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness, oddness=oddness)
+
+
+def _build_graph(content: dict[str, Any]) -> AnchorGraph:
+    graph: AnchorGraph = make_record(AnchorGraph, _with_tuples(content, "views", "view_scales"))
+    return graph
+
+
+def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
+    if content is None:
+        return None
+    parts = {
+        **content,
+        "scalers": tuple(map(_build_scaler, content["scalers"])),
+        "graphs": tuple(map(_build_graph, content["graphs"])),
+        "usual": tuple(content["usual"]),
+    }
+    oddness: Oddness = make_record(Oddness, parts)
+    return oddness
 
 
 def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -12,10 +12,14 @@ every literal it is called with.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+
+logger = logging.getLogger("manyview")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,8 +39,33 @@ def inner(function: _Function) -> _Function:
     return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
+class Notice(event.Listener):  # type: ignore[misc]
+    """Logs, once, that some time goes by with compiling: only what is not in the cache is compiled."""
+
+    def __init__(self) -> None:
+        self.kernels: set[Any] = set()
+        self.is_given = False
+
+    def on_start(self, event: Any) -> None:
+        """Log if it is one of our kernels that compiles."""
+        if not self.is_given and event.data["dispatcher"].py_func in self.kernels:
+            self.is_given = True
+            logger.info(
+                "Compiling for this machine, which takes some seconds. It is done once: later "
+                "processes load what was compiled."
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+NOTICE = Notice()
+event.register("numba:compile", NOTICE)
+
+
 def jit(function: _Function) -> _Function:
     """Compile ``function`` when it is first called; keep the machine code for the next process."""
+    NOTICE.kernels.add(function)
     try:
         return numba.njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba: "cannot cache function: no locator available"
