@@ -161,8 +161,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
         is in a file, else "memory".
-    verbose : int, default=0
-        Show progress on a terminal.
+    verbose : int or a progress object, default=0
+        1 shows progress on a terminal or below a notebook's cell: the stage, how much is done of all,
+        and the time left. Or an object with methods ``start(stage, total)``, ``advance(steps)`` and
+        ``finish()``, and if wanted ``plan(costs)`` and ``say(text)``, that is told instead.
 
     Attributes
     ----------
@@ -216,7 +218,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     view_columns_ : dict of str to list of int
         With ``views``, the places of each view's columns.
     stage_seconds_ : dict
-        Seconds spent in each stage.
+        Seconds spent in each stage; compiling, which happens once a machine, is one of its own.
     stage_memory_ : dict
         Most bytes that this process held during each stage, its input included. Empty unless the engine
         was asked to watch, as by ``engine=Memory(track_memory=True)``, and the system tells. Workers of
@@ -263,7 +265,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         random_state: Any = None,
         n_jobs: int | None = None,
         engine: Any = "auto",
-        verbose: int = 0,
+        verbose: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
@@ -812,8 +814,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return views
 
     def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
+        from manyview.simplex.jit import watched
+
         progress = progress_for(self.verbose)
-        return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        run = Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        say = getattr(progress, "say", lambda text: None)
+        run.notes["compiling"] = run.resources.enter_context(watched(say))
+        return run
 
     def _draw_seed(self) -> int:
         try:

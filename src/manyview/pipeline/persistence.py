@@ -282,6 +282,8 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
         return "auto"
+    if name == "verbose" and not isinstance(value, Integral):
+        return 0
     if name == "random_state" and not isinstance(value, Integral | None):
         return None
     return pack(value, arrays)
