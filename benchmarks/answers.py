@@ -1,7 +1,7 @@
 """What people ask of a clustering: how sure, which are odd, how many; measured against known labels.
 
-How far confidence is from the share of right rows (expected calibration error), how much of junk is found
-and how few rows of clean sets are marked, and what a cut of the tree is worth beside a fresh fit.
+How far confidence is from the share of right rows (expected calibration error), how much of junk is
+found and how few rows of clean sets are marked, and what a cut of the tree is worth beside a fresh fit.
 """
 
 from __future__ import annotations
