@@ -32,11 +32,13 @@ from manyview.explain.explanation import Explanation, explain_rows
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
+from manyview.pipeline import predict as prediction
 from manyview.pipeline.choices import describe_encodings, describe_solver, warn_of_doubts
 from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
-from manyview.pipeline.settings import published_parameters, resolve
+from manyview.pipeline.outcome import Outcome
+from manyview.pipeline.settings import published_parameters, read_weights, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.pipeline.sureness import as_sparse
 from manyview.sources.packing import digest
@@ -58,8 +60,8 @@ from manyview.views.matching import (
 logger = logging.getLogger("manyview")
 
 _OF_A_STREAM = (
-    "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
-    "singular_values_", "_n_features_out",
+    "model_", "hierarchy_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_",
+    "view_weights_", "inertia_", "singular_values_", "_n_features_out",
 )  # fmt: skip
 
 
@@ -76,8 +78,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters. "auto" suggests one, from the silhouette of the embedding and the
+    n_clusters : int, sequence of int or "auto", default=8
+        Number of clusters. Of several, the largest is fitted, and ``cuts_`` has the labels for all of
+        them. "auto" suggests one, from the silhouette of the embedding and the
         modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
     views : mapping of str to columns, default=None
         Splits one wide array or data frame into views, as
@@ -147,6 +150,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Most iterations of the final k-means.
     tol : float, default=1e-4
         Relative tolerance of the final k-means.
+    outliers : {"keep", "mark"}, default="keep"
+        Whether rows that are explained badly by what explains the others get a cluster all the same, or
+        the label -1; they then count nothing in scaling, anchors and centres. ``outlier_score_`` says
+        how odd rows are either way.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same labels whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
@@ -154,16 +161,24 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
         is in a file, else "memory".
-    verbose : int, default=0
-        Show progress on a terminal.
+    verbose : int or a progress object, default=0
+        1 shows progress on a terminal or below a notebook's cell: the stage, how much is done of all,
+        and the time left. Or an object with methods ``start(stage, total)``, ``advance(steps)`` and
+        ``finish()``, and if wanted ``plan(costs)`` and ``say(text)``, that is told instead.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,), int32
-        Cluster of each row; a Dask array with the Dask engine.
+        Cluster of each row, -1 for those that are marked as outliers; a Dask array with the Dask engine.
     confidence_ : ndarray of shape (n,)
         How probable each row's cluster is, from 1 / k to 1: the largest number of its
         :meth:`predict_proba`. A Dask array with the Dask engine.
+    hierarchy_ : ndarray of shape (l - 1, 4)
+        Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
+    cuts_ : dict of int to ndarray of shape (n,)
+        With several ``n_clusters``, the labels for each number.
+    outlier_score_ : ndarray of shape (n,)
+        How odd each row is, from 0 to 1; see :meth:`outlier_scores`. A Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
         Spectral embedding of the rows, that of each anchor seed beside the others, and their shares in
         communities of anchors; a Dask array with the Dask engine. From the disk engine, both are
@@ -203,7 +218,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     view_columns_ : dict of str to list of int
         With ``views``, the places of each view's columns.
     stage_seconds_ : dict
-        Seconds spent in each stage.
+        Seconds spent in each stage; compiling, which happens once a machine, is one of its own.
     stage_memory_ : dict
         Most bytes that this process held during each stage, its input included. Empty unless the engine
         was asked to watch, as by ``engine=Memory(track_memory=True)``, and the system tells. Workers of
@@ -229,7 +244,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: Any = 8,
         *,
         views: Any = None,
         categories: Any = "auto",
@@ -246,10 +261,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         n_axes: int | str | None = "auto",
         max_iter: int = 100,
         tol: float = 1e-4,
+        outliers: str = "keep",
         random_state: Any = None,
         n_jobs: int | None = None,
         engine: Any = "auto",
-        verbose: int = 0,
+        verbose: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
@@ -267,6 +283,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.n_axes = n_axes
         self.max_iter = max_iter
         self.tol = tol
+        self.outliers = outliers
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.engine = engine
@@ -323,7 +340,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         params: dict[str, Any] = self.get_params(deep=False)
         return params
 
-    def fit(self, X: Any, y: Any = None) -> LMVSC:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LMVSC:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -334,6 +351,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             has is left out, with a warning.
         y : ignored
             For scikit-learn's conventions.
+        sample_weight : array of shape (n,), optional
+            How much each row counts, in every stage: a row of weight 2 counts like two rows, one of
+            weight 0 not at all, though it gets a label.
 
         Returns
         -------
@@ -344,26 +364,31 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         given = self._encode(split_views(X, columns))
         views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
+        weights = read_weights(sample_weight, views.n_rows, settings)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
             "random_state": None if self.random_state is None else str(seed),
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
+            "sample_weight": digest(weights),
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
         run, rng = self._run(identity), np.random.default_rng(seed)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
             result = pipeline.fit(
-                views.arrays, views.names, settings, engine=engine, run=run, rng=rng
-            )
+                views.arrays, views.names, settings,
+                engine=engine, run=run, rng=rng, weights=weights,
+            )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_stream", "n_samples_seen_", "view_columns_"):
+        for name in ("_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_"):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
         self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
         self.confidence_ = result.confidence
+        if result.outlier_score is not None:
+            self.outlier_score_ = result.outlier_score
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
         self.solver_report_ = describe_solver(views, result)
@@ -371,6 +396,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             *describe_encodings(views),
             *explain_choices(self._parameters(), views.names, result),
         ]
+        if np.ndim(self.n_clusters):
+            self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         for choice in self.choices_:
@@ -477,7 +504,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ndarray of shape (n,), int32
             For Dask arrays, a Dask array that is computed when it is asked for.
         """
-        labels: npt.NDArray[np.int32] = self._compute(pipeline.predict, self.read_rows(X))
+        labels: npt.NDArray[np.int32] = self._compute(prediction.predict, self.read_rows(X))
         return labels
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
@@ -488,7 +515,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         labels, confidence
             What :meth:`predict` gives, and the largest number of each row of :meth:`predict_proba`.
         """
-        found = self._compute(pipeline.predict_surely, self.read_rows(X))
+        found = self._compute(prediction.predict_surely, self.read_rows(X))
         return found[:, 0].astype(np.int32), found[:, 1]
 
     def predict_proba(self, X: Any, *, top: int | None = None) -> Any:
@@ -524,15 +551,89 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         views, k = self.read_rows(X), len(self.cluster_centers_)
         if top is None:
-            return self._compute(partial(pipeline.probabilities, top=None), views)
+            return self._compute(partial(prediction.probabilities, top=None), views)
         check_count("top", top)
-        packed = self._compute(partial(pipeline.probabilities, top=min(top, k)), views)
+        packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
         return as_sparse(packed, k)
+
+    def cut(self, n_clusters: int, X: Any = None) -> Any:
+        """The cluster of each row if there were ``n_clusters`` of them, without fitting again.
+
+        Fewer clusters are merged ones, by Ward's criterion in the embedding; more are parts of them.
+        All cuts are nested: none divides what a finer one keeps together. ``hierarchy_`` is the tree.
+
+        Parameters
+        ----------
+        n_clusters : int
+            How many; up to about eight times as many as were fitted.
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to label; those that were fitted by default. A model that was read from a file keeps
+            no embedding of these, and needs them for more clusters than were fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,), int32
+            ``labels_`` if the number is ``n_clusters_``. For Dask arrays a Dask array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(400, 4, (4, 5), random_state=0)
+        >>> model = LMVSC(4, random_state=0).fit(views)
+        >>> [len(np.unique(model.cut(n))) for n in (2, 4, 8)]
+        [2, 4, 8]
+        """
+        check_is_fitted(self)
+        n = check_count("n_clusters", n_clusters)
+        if X is not None:
+            return self._compute(partial(prediction.cut, n_clusters=n), self.read_rows(X))
+        if not hasattr(self, "labels_"):
+            raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
+        is_coarser = n <= len(self.cluster_centers_)
+        rows = getattr(self, "embedding_", None)
+        if rows is None and not is_coarser:
+            raise ValueError(
+                "A model that was read from a file keeps no embedding: pass the rows, X, to split "
+                "its clusters."
+            )
+        return prediction.cut_rows(self.model_, rows, self.labels_, n)
+
+    def outlier_scores(self, X: Any) -> Any:
+        """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
+
+        In each view, a row is written as a mixture of a few anchors that each stand for many rows.
+        What is left of it is compared with what is left of rows that use the same anchors. A row that is
+        explained r times as badly as these, in the geometric mean of its views, scores r / (1 + r):
+        .5 is usual, .75 is three times as badly. With ``outliers="mark"``, rows are odd that score above
+        ``model_.oddness.limit``, far beyond how scores spread in the fit.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For Dask arrays, a Dask array that is computed when it is asked for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(300, 3, (4, 5), random_state=0)
+        >>> model = LMVSC(3, random_state=0).fit(views)
+        >>> far = [100.0 + view[:1] for view in views.arrays]
+        >>> bool(model.outlier_scores(far)[0] > 0.9)
+        True
+        """
+        return self._compute(prediction.outlier_scores, self.read_rows(X))
 
     def transform(self, X: Any) -> Any:
         """The embedding of each row of ``X``, shape (n, c)."""
         views = self.read_rows(X)
-        return self._as_output(self._compute(pipeline.embed, views), views.ids)
+        return self._as_output(self._compute(prediction.embed, views), views.ids)
 
     def _compute(self, what: Callable[..., Any], views: Views) -> Any:
         """What a function of the pipeline finds for each row."""
@@ -713,8 +814,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return views
 
     def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
+        from manyview.simplex.jit import watched
+
         progress = progress_for(self.verbose)
-        return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        run = Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        say = getattr(progress, "say", lambda text: None)
+        run.notes["compiling"] = run.resources.enter_context(watched(say))
+        return run
 
     def _draw_seed(self) -> int:
         try:
@@ -755,6 +861,11 @@ class PublishedLMVSC(LMVSC):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def fit(self, X: Any, y: Any = None) -> PublishedLMVSC:  # type: ignore[override]
+        """Cluster the rows of ``X``, which all count alike; see :meth:`LMVSC.fit`."""
+        super().fit(X)
+        return self
+
     def _parameters(self) -> dict[str, Any]:
         for name in ("n_clusters", "n_anchors", "alpha"):
             value = getattr(self, name)
@@ -770,7 +881,7 @@ class PublishedLMVSC(LMVSC):
         return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
 
 
-def _attributes_of(outcome: pipeline.Outcome) -> dict[str, Any]:
+def _attributes_of(outcome: Outcome) -> dict[str, Any]:
     """Fitted attributes that come from a model, by name."""
     return {
         **_attributes_of_model(outcome.model),
@@ -785,6 +896,7 @@ def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
         "model_": model,
         "n_clusters_": len(model.centers),
         "cluster_centers_": model.centers,
+        "hierarchy_": None if model.hierarchy is None else model.hierarchy.tree,
         "anchors_": [model.anchors_in_units(graph) for graph in model.graphs],
         "scaling_": [scaler.kind for scaler in model.scalers],
         "_n_features_out": model.centers.shape[1],  # for get_feature_names_out

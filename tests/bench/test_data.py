@@ -12,6 +12,7 @@ def views():
 
 
 def test_names_files_and_views_are_data(views, tmp_path):
+    save_npz(tmp_path / "mine.npz", views)
     found = as_sources(["digits", str(tmp_path / "mine.npz"), views])
     assert list(found) == ["digits", "mine", "data_2"]
     assert as_sources({"a": views})["a"] is views
@@ -61,7 +62,9 @@ def test_data_without_labels_is_refused(views, tmp_path):
 
 
 def test_what_is_nowhere_is_refused():
-    with pytest.raises(ValueError, match="No data set and no file 'nothere'"):
-        load(as_sources("nothere")["nothere"])
+    with pytest.raises(ValueError, match=r"data must be names .* no 'nothere'"):
+        as_sources("nothere")
+    with pytest.raises(ValueError, match="no 'nothere'"):
+        as_sources({"mine": "nothere"})
     with pytest.raises(ValueError, match="No data"):
         as_sources([])

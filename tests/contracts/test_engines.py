@@ -112,6 +112,16 @@ def expected_of_some(views, present):
     return make_model(n_jobs=1, engine="memory").fit(Views(views, present=present))
 
 
+@pytest.fixture(scope="module")
+def weighted(views):
+    """Views with a few rows of junk, weights, and the model of both by one thread."""
+    junk = [views[0].copy(), views[1]]
+    junk[0][TILE_ROWS - 3 : TILE_ROWS + 3] = 500.0
+    weights = np.random.default_rng(2).random(N_ROWS)
+    model = make_model(n_jobs=1, engine="memory", outliers="mark")
+    return junk, weights, model.fit(junk, sample_weight=weights)
+
+
 @pytest.mark.slow
 class TestEstimator:
     def test_labels_and_embedding_are_those_of_one_thread(self, fitted, expected):
@@ -133,6 +143,22 @@ class TestEstimator:
         few, known = model.predict_proba(placed, top=2), expected.predict_proba(views, top=2)
         few = few.compute() if hasattr(few, "compute") else few
         assert np.array_equal(few.toarray(), known.toarray())
+
+    def test_cuts_are_those_of_one_thread(self, fitted, expected):
+        model, views = fitted
+        for n in (2, 7):
+            assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
+        assert np.array_equal(np.asarray(model.cut(7, views)), expected.cut(7))
+
+    def test_weights_and_marks_are_those_of_one_thread(self, engine, views, weighted):
+        kind, options, place = engine
+        junk, weights, expected = weighted
+        placed = place(junk)
+        model = make_model(engine=kind, outliers="mark", **options)
+        model.fit(placed, sample_weight=weights)
+        assert np.array_equal(np.asarray(model.labels_), expected.labels_)
+        assert np.array_equal(np.asarray(model.outlier_score_), expected.outlier_score_)
+        assert np.array_equal(np.asarray(model.predict(placed)), expected.labels_)
 
     def test_samples_lack_the_same_views_everywhere(self, engine, views, present, expected_of_some):
         kind, options, place = engine

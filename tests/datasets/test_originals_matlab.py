@@ -191,3 +191,34 @@ def test_without_h5py_the_message_says_what_to_install(tmp_path, small, monkeypa
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"pip install 'manyview\[io\]'"):
         loaders.read_views(path, small)
+
+
+FIELD = {
+    "X and Y": lambda A, B, y: {"X": cell([A, B]), "Y": y},
+    "X and Y, samples as columns": lambda A, B, y: {"X": cell([A.T, B.T]), "Y": y.T},
+    "data and truelabel, a cell of labels": lambda A, B, y: {
+        "data": cell([A.T, B.T]),
+        "truelabel": cell([y, y]),
+    },
+    "fea and gt": lambda A, B, y: {"fea": cell([A, B], column=True), "gt": y},
+    "X1, X2 and gnd": lambda A, B, y: {"X1": A, "X2": B, "gnd": y},
+    "fea, and gt as integers": lambda A, B, y: {"fea": cell([A, B]), "gt": y.astype("u1")},
+    "numbered features": lambda A, B, y: {"fea_1": A, "fea_2": B, "groundtruth": y},
+    "other words": lambda A, B, y: {"features": cell([A, B]), "true_labels": y},
+}
+
+
+@pytest.mark.parametrize("make", FIELD.values(), ids=list(FIELD))
+@pytest.mark.parametrize("version", ["5", "7.3"])
+def test_conventions_of_the_fields_repositories_load(tmp_path, make, version):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(6, 4)), rng.normal(size=(6, 3))
+    path, variables = tmp_path / "set.mat", make(A, B, LABELS)
+    if version == "5":
+        savemat(path, variables)
+    else:
+        save_v73(path, **variables)
+    raw = read_one(path)
+    np.testing.assert_allclose(raw.arrays[0], A)
+    np.testing.assert_allclose(raw.arrays[1], B)
+    np.testing.assert_array_equal(raw.labels.astype(float), LABELS.ravel())

@@ -28,7 +28,10 @@ def test_the_papers_data_sets_have_the_papers_shapes():
 def test_the_other_data_sets_are_listed():
     others = (
         "reuters600 reuters1200 scene15 leaves100 msrcv1 hdigit aloi100 citeseq_pbmc10x 3sources "
-        "bbcsport digits rcv1-sklearn wikipedia prokaryotic bdgp2 tdt2 citeseq_gse100866 acm adt13"
+        "bbcsport digits rcv1-sklearn wikipedia prokaryotic bdgp2 tdt2 citeseq_gse100866 acm adt13 "
+        "yale orl movies bbc4view proteinfold webkb coil20 reuters1500 uci-digits nus-wide-animals "
+        "outdoor-scene cora citeseer mnist-4 caltech101-all mnist-10k animal aloi1000 ccv sunrgbd awa "
+        "youtubeface"
     )
     assert {*others.split(), *PAPER} == set(datasets.names())
 

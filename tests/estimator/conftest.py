@@ -21,8 +21,8 @@ def groups():
 
 @pytest.fixture(scope="session")
 def fit():
-    def fit(X, n_clusters=3, **options):
+    def fit(X, n_clusters=3, *, sample_weight=None, **options):
         cheap = {"random_state": 0, "n_jobs": 1, "n_repeats": 1, "scaling": "standard"}
-        return LMVSC(n_clusters, **{**cheap, **options}).fit(X)
+        return LMVSC(n_clusters, **{**cheap, **options}).fit(X, sample_weight=sample_weight)
 
     return fit

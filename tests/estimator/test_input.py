@@ -50,10 +50,14 @@ class TestInput:
         # Scaled rows differ by rounding, weights by its root over alpha, see the solver's tests.
         assert np.allclose(csr.embedding_, dense.embedding_, rtol=0, atol=1e-5)
 
-    @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8, np.uint16])
-    def test_numbers_of_any_type(self, views, groups, dtype, fit):
+    @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.int8, np.uint16])
+    def test_numbers_of_any_type_give_the_labels_of_their_copy_in_double_precision(
+        self, views, groups, dtype, fit
+    ):
         X = [np.round(5 * (v - v.min())).astype(dtype) for v in views]
-        assert adjusted_rand_score(groups, fit(X).labels_) == 1.0
+        labels = fit(X).labels_
+        assert adjusted_rand_score(groups, labels) == 1.0
+        assert np.array_equal(labels, fit([v.astype(np.float64) for v in X]).labels_)
 
     def test_the_order_in_memory_does_not_matter(self, views, fit):
         model = fit([np.asfortranarray(v) for v in views])

@@ -21,7 +21,7 @@ from manyview import LMVSC, Views
 NAMES = [
     "n_clusters", "views", "categories", "n_anchors", "alpha", "locality", "scaling", "fusion",
     "n_repeats", "view_weights", "n_components", "anchor_method", "n_neighbors", "n_axes", "max_iter",
-    "tol", "random_state", "n_jobs", "engine", "verbose",
+    "tol", "outliers", "random_state", "n_jobs", "engine", "verbose",
 ]  # fmt: skip
 
 
@@ -30,8 +30,15 @@ def test_there_are_these_parameters():
     assert sorted(LMVSC().get_params()) == sorted(NAMES)
 
 
+_SHUFFLED = "rows are drawn by their numbers, so weights equal copies only where anchors are given"
+
+
 @parametrize_with_checks(
-    [LMVSC(3), LMVSC(2, n_repeats=2, scaling="log"), LMVSC.as_published(3, 4, 0.1)]
+    [LMVSC(3), LMVSC(2, n_repeats=2, scaling="log"), LMVSC.as_published(3, 4, 0.1)],
+    expected_failed_checks=lambda estimator: {  # as of scikit-learn's own k-means
+        "check_sample_weight_equivalence_on_dense_data": _SHUFFLED,
+        "check_sample_weight_equivalence_on_sparse_data": _SHUFFLED,
+    },
 )
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")

@@ -18,7 +18,8 @@ from manyview.engines import Disk, Memory
 from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import RankWarning
-from manyview.pipeline.fit import embed, fit
+from manyview.pipeline.fit import fit
+from manyview.pipeline.predict import embed
 from manyview.pipeline.settings import resolve
 from manyview.pipeline.stream import Reservoir, Stream
 from manyview.stages.fusion import graph_moments

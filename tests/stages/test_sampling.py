@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
+from manyview.stages.sampling import choose_rows, choose_weighted, count_sample_rows, spread_evenly
 
 
 class TestChosenRows:
@@ -47,3 +47,14 @@ def test_samples_have_rows_for_every_anchor_and_cluster(n_anchors, n_clusters):
     assert n_rows >= 20_000
     assert n_rows >= 32 * n_anchors
     assert n_rows >= 100 * (n_clusters or 0)
+
+
+def test_weighted_numbers_come_in_proportion_and_never_without_weight():
+    weights = np.array([0.5, 0.0, 1.5, 2.0, 0.0])
+    found = choose_weighted(weights, 400, np.random.default_rng(0))
+    assert np.bincount(found, minlength=5)[[1, 4]].sum() == 0
+    np.testing.assert_allclose(
+        np.bincount(found, minlength=5) / len(found), weights / 4.0, atol=1 / len(found)
+    )
+    many = choose_weighted(np.tile(weights, 1000), 400, np.random.default_rng(0))
+    assert len(many) == 400 and (np.diff(many) >= 0).all()

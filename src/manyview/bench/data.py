@@ -12,6 +12,7 @@ import numpy as np
 
 from manyview import datasets
 from manyview.datasets.lookup import is_here
+from manyview.errors import ParameterError
 from manyview.views.container import Views
 from manyview.views.files import read_views
 
@@ -35,8 +36,9 @@ def as_sources(data: Any) -> dict[str, Source]:
 
     Examples
     --------
-    >>> list(as_sources(["digits", "folder/mine.npz"]))
-    ['digits', 'mine']
+    >>> from manyview import datasets
+    >>> list(as_sources(["digits", datasets.make_views(9, 3, (2, 2), random_state=0)]))
+    ['digits', 'data_1']
     """
     if isinstance(data, Mapping):
         return {str(name): _checked(one, str(name)) for name, one in data.items()}
@@ -48,8 +50,7 @@ def as_sources(data: Any) -> dict[str, Source]:
         name = f"data_{number}" if isinstance(one, Views) else os.fspath(one)
         known = name in datasets.names()
         title = name if known or isinstance(one, Views) else Path(name).stem
-        found[title] = one if known or isinstance(one, Views) else Path(name)
-        _checked(found[title], title)
+        found[title] = _checked(one, title)
     if not found:
         raise ValueError("No data to compare on.")
     return found
@@ -63,7 +64,14 @@ def _checked(source: Any, name: str) -> Source:
     if isinstance(source, str) and source in datasets.names():
         return source
     if isinstance(source, str | os.PathLike):
-        return Path(source)
+        path = Path(source)
+        if not path.exists():
+            raise ParameterError(
+                "data",
+                f"must be names of data sets, or files; there is no {str(path)!r}. Names are "
+                f"{', '.join(datasets.names())}.",
+            )
+        return path
     raise TypeError(f"Data {name!r} must be a name, a path or Views; got {type(source).__name__}.")
 
 
@@ -73,10 +81,6 @@ def load(source: Source) -> Views:
         return source
     if isinstance(source, str):
         return datasets.load(source, download=False)
-    if not source.exists():
-        raise ValueError(
-            f"No data set and no file {str(source)!r}. Names are {', '.join(datasets.names())}."
-        )
     views = _read_folder(source) if source.is_dir() else read_views([str(source)]).views
     if views.target is None:
         raise ValueError(f"{source} has no labels: a bench needs the true classes.")

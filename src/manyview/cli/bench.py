@@ -122,8 +122,6 @@ def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
             total_seconds=options["total_seconds"],
             tell=say,
         )
-    except (TypeError, ValueError) as error:
-        raise Failure(str(error)) from error
     finally:
         sys.path.remove(here)
     if not found.lines:

@@ -16,7 +16,7 @@ from manyview.machine import count_jobs
 from manyview.pipeline.settings import Settings, resolve
 from manyview.report.summary import count_repeated
 from manyview.sources import is_source
-from manyview.stages.sampling import count_sample_rows
+from manyview.stages.sampling import size_of_sample
 from manyview.views.selection import split_rows
 from manyview.wording import first_few
 
@@ -146,13 +146,14 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         LMVSC(min(2, n_rows), random_state=0).fit(part[:_COMPILING_ROWS])
         model.fit(part)
-    n_sampled = min(views.n_rows, count_sample_rows(settings.most_anchors, settings.n_clusters))
+    n_sampled = size_of_sample(views.n_rows, settings.most_anchors, settings.n_clusters)
     grown = dict.fromkeys(("sample", "anchors", "clusters"), n_sampled / min(n_rows, n_sampled))
     # Of the anchors, and of a few rows.
     grown |= dict.fromkeys(("pilot", "spectrum", "number of clusters"), 1.0)
     seconds = {
         stage: taken * grown.get(stage, views.n_rows / n_rows)
         for stage, taken in model.stage_seconds_.items()
+        if stage != "compiling"
     }
     graphs = model.solver_report_["graphs"]
     return {
@@ -181,7 +182,7 @@ def _foretell_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     """The most memory that a fit takes, all it holds at once added up."""
     n, n_sampled = (
         views.n_rows,
-        min(views.n_rows, count_sample_rows(settings.most_anchors, settings.n_clusters)),
+        size_of_sample(views.n_rows, settings.most_anchors, settings.n_clusters),
     )
     stored = sum(_count_bytes(array) for array in views.arrays)
     graphs = model.solver_report_["graphs"]

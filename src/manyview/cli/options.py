@@ -137,6 +137,11 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     ),
     "max_iter": (click.IntRange(min=1), "N", "Most iterations of the final k-means."),
     "tol": (Numbers(float), "T", "Tolerance of the final k-means."),
+    "outliers": (
+        click.Choice(["keep", "mark"]),
+        "KIND",
+        "Whether rows that nothing explains get a cluster (keep) or -1 (mark).",
+    ),
     "n_jobs": (click.INT, "N", "Threads; all cores by default."),
 }
 

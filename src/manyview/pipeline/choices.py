@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.checks import is_auto
 from manyview.errors import RankWarning, warn_user
-from manyview.pipeline.fit import Outcome, Result
+from manyview.pipeline.outcome import Outcome, Result
 from manyview.pipeline.pilot import Decision
 from manyview.pipeline.settings import Settings
 from manyview.stages.scaling import Scaler

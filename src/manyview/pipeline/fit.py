@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
+from manyview.engines.progress import announce
 from manyview.machine import Stopwatch
 from manyview.pipeline.clusters import (
     Clusters,
@@ -19,8 +20,11 @@ from manyview.pipeline.clusters import (
     cluster_by_modularity,
     embed_as_published,
 )
+from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.model import FittedModel
+from manyview.pipeline.oddness import learn_oddness
+from manyview.pipeline.outcome import Result
 from manyview.pipeline.pilot import Decision, decide
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
@@ -28,48 +32,23 @@ from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
-from manyview.stages.kmeans import Assignment, assign, lloyd
+from manyview.stages.hierarchy import MOST_CLUSTERS, grow
+from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
-from manyview.stages.n_clusters import Suggestion
+from manyview.stages.oddness import Oddness
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
+from manyview.stages.sampling import (
+    choose_rows,
+    choose_weighted,
+    count_sample_rows,
+    size_of_sample,
+    spread_evenly,
+)
 from manyview.stages.scaling import Scaler, usable_rows
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """The model that rows were made into, and how it went."""
-
-    model: FittedModel
-    bases: tuple[Basis, ...]
-    view_weights: Array
-    inertia: float
-    n_failed: int
-    settings: Settings
-    decision: Decision
-    tried: dict[str, float]  # modularity of the labels from each start, that taken first
-
-    @property
-    def rank(self) -> int:
-        """The least number of singular vectors that a repeat has."""
-        return min(len(basis.singular_values) for basis in self.bases)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result(Outcome):
-    """What a fit gives: results that have a row per sample, too."""
-
-    embedding: Any
-    labels: Any
-    confidence: Any
-    n_iter: int
-    n_entries: Array
-    n_solved: npt.NDArray[np.int64]
-    suggestion: Suggestion | None
-    stage_seconds: dict[str, float]
-    stage_memory: dict[str, int]
+_NOTICED = 0.05  # seconds of compiling that are told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,19 +62,28 @@ class GraphPlan:
     build: GraphRows
 
     def model(
-        self, clusters: Clusters, centers: Array, arrays: Sequence[Any], rows: Array
+        self,
+        clusters: Clusters,
+        centers: Array,
+        arrays: Sequence[Any],
+        rows: Array,
+        *,
+        oddness: Oddness | None = None,
     ) -> FittedModel:
         """The model of rows that are embedded like this, with these centres.
 
         ``arrays`` are views of some rows, and ``rows`` their embedding: by these it is decided how sure
-        labels are.
+        labels are, and into what clusters fall.
         """
         sharpness = find_sharpness(
             arrays, rows, centers, scalers=self.scalers, view_weights=self.view_weights
         )
+        has_tree = len(centers) <= MOST_CLUSTERS
+        hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
         return FittedModel(
-            self.scalers, self.graphs, clusters.embedding, centers, self.build, sharpness=sharpness
-        )
+            self.scalers, self.graphs, clusters.embedding, centers, self.build,
+            sharpness=sharpness, oddness=oddness, hierarchy=hierarchy,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,15 +108,34 @@ def fit(
     engine: Engine,
     run: Run,
     rng: np.random.Generator,
+    weights: Array | None = None,
 ) -> Result:
-    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows."""
-    watch = Stopwatch(track_memory=getattr(engine, "track_memory", False))
+    """Fit the whole pipeline to row-aligned arrays, some of which may lack rows.
+
+    Rows count by their ``weights`` (n,); those that are marked as odd do not.
+    """
+    compiling = run.notes.get("compiling")
+    watch = Stopwatch(
+        track_memory=getattr(engine, "track_memory", False),
+        progress=run.progress,
+        uncounted=lambda: 0.0 if compiling is None else float(compiling.seconds),
+    )
+    announce(run.progress, foretell(int(arrays[0].shape[0])))
     suggestion = None
     with one_thread_per_product():
         rngs = Rngs.spawned(rng, settings)
         rows, sample, numbers = open_sample(
-            arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
+            arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch, weights=weights
         )
+        oddness, scores, is_odd = None, None, None
+        if settings.marks_outliers:
+            with watch.stage("oddness"):
+                oddness = learn_oddness(sample, names, settings)
+                scores = rows.map_rows(oddness.scores, stage="oddness")
+                is_odd = np.asarray(scores) > oddness.limit
+            weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
+            kept = np.flatnonzero(~is_odd[numbers])
+            sample, numbers = sample.sample_rows(kept), numbers[kept]
         if settings.n_clusters is None:
             with watch.stage("number of clusters"):
                 suggestion = suggest(sample, names, settings, n_jobs=run.n_jobs, rng=rngs.pilot)
@@ -136,18 +143,26 @@ def fit(
         plan = plan_graphs(rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch)
         with watch.stage("graph"):
             graph = rows.derive(plan.build)
-            moments = graph.map_reduce(graph_moments, stage="graph")
+            moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         found = cluster_graph(
             graph, sample, moments, plan, settings,
-            engine=engine, run=run, rng=rngs.labels, watch=watch,
+            engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, is_odd=is_odd,
         )  # fmt: skip
+        if oddness is None and not settings.is_litekmeans:
+            with watch.stage("oddness"):
+                oddness = learn_oddness(sample, names, settings, plan.scalers)
+                scores = rows.map_rows(oddness.scores, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
-            some = found.embedded.sample_rows(numbers[few]).arrays[0]
-            model = plan.model(found.clusters, found.centers, sample.sample_rows(few).arrays, some)
+            some = _take(found.embedded, numbers[few]).arrays[0]
+            model = plan.model(
+                found.clusters, found.centers, sample.sample_rows(few).arrays, some, oddness=oddness
+            )
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
             )
+    if compiling is not None and compiling.seconds > _NOTICED:
+        watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
         model=model,
         bases=found.bases,
@@ -160,6 +175,7 @@ def fit(
         embedding=found.embedding,
         labels=found.labels,
         confidence=confidence,
+        outlier_score=scores,
         n_iter=found.n_iter,
         n_entries=np.concatenate(moments.n_entries),
         n_solved=moments.n_solved,
@@ -193,17 +209,28 @@ def open_sample(
     run: Run,
     rng: np.random.Generator,
     watch: Stopwatch,
+    weights: Array | None = None,
 ) -> tuple[Rows, SampledRows, npt.NDArray[np.int64]]:
-    """The rows, a sample of them in memory, and its rows' numbers."""
+    """The rows, a sample of them in memory, and its rows' numbers; these repeat if rows weigh more."""
     with watch.stage("sample"):
         rows = engine.open(arrays, run)
-        n_wanted = count_sample_rows(settings.most_anchors, settings.n_clusters)
-        numbers = choose_rows(rows.n_rows, n_wanted, rng)
-        sample = rows.sample_rows(numbers)
+        most, k = settings.most_anchors, settings.n_clusters
+        if weights is None:
+            numbers = choose_rows(rows.n_rows, size_of_sample(rows.n_rows, most, k), rng)
+        else:
+            numbers = choose_weighted(weights, count_sample_rows(most, k), rng)
+        sample = _take(rows, numbers)
         present = side_by_side(sample.arrays)
         if present is not None:  # here, where rows' own numbers are known
             refuse_samples_without_views(present, numbers)
     return rows, sample, numbers
+
+
+def _take(rows: Rows, numbers: npt.NDArray[np.int64]) -> SampledRows:
+    """Rows with these numbers, some maybe several times, in memory."""
+    distinct, places = np.unique(numbers, return_inverse=True)
+    found = rows.sample_rows(distinct)
+    return found if len(distinct) == len(numbers) else found.sample_rows(places)
 
 
 def plan_graphs(
@@ -249,6 +276,8 @@ def cluster_graph(
     run: Run,
     rng: np.random.Generator,
     watch: Stopwatch,
+    weights: Array | None = None,
+    is_odd: Any = None,
 ) -> Clustering:
     """Embed and label graph rows whose sums are known."""
     with watch.stage("spectrum"):
@@ -257,7 +286,8 @@ def cluster_graph(
         if settings.is_litekmeans:
             found = embed_as_published(bases)
         else:
-            few = graph if sample.n_rows == graph.n_rows else sample.derive(plan.build)
+            is_all = weights is None and sample.n_rows == graph.n_rows
+            few = graph if is_all else sample.derive(plan.build)
             tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
             seed = int(rng.integers(2**30))
             found = find_clusters(
@@ -267,8 +297,8 @@ def cluster_graph(
         embedding = graph.map_rows(partial(_embed, embedding=found.embedding), stage="embedding")
     with watch.stage("labels"):
         embedded = engine.open([embedding], run)
-        centers, inertia, n_iter = _place_centers(embedded, found.centers, settings, rng)
-        labels = embedded.map_rows(partial(_label, centers=centers), stage="labels")
+        centers, inertia, n_iter = _place_centers(embedded, found.centers, settings, rng, weights)
+        labels = embedded.map_rows(partial(_label, centers=centers, is_odd=is_odd), stage="labels")
     return Clustering(
         embedding=embedding,
         embedded=embedded,
@@ -282,14 +312,19 @@ def cluster_graph(
 
 
 def _place_centers(
-    embedded: Rows, start: Array, settings: Settings, rng: np.random.Generator
+    embedded: Rows,
+    start: Array,
+    settings: Settings,
+    rng: np.random.Generator,
+    weights: Array | None,
 ) -> tuple[Array, float, int]:
     """Centres (k, c) of embedding rows, the rows' inertia, and the number of sweeps over them."""
     if settings.is_litekmeans:
         return _place_as_published(embedded, settings.known_clusters, rng)
 
     def sweep(centers: Array) -> Assignment:
-        return embedded.map_reduce(partial(_assign, centers=centers), stage="k-means")
+        assign = partial(_assign, centers=centers, weights=weights)
+        return embedded.map_reduce(assign, stage="k-means")
 
     centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
     return centers, last.inertia, n_iter
@@ -332,33 +367,6 @@ def find_clusters(
     )
 
 
-def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
-    """Embedding of new rows."""
-    with one_thread_per_product():
-        return engine.open(arrays, run).map_rows(model.embed, stage="embedding")
-
-
-def predict(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
-    """Labels of new rows."""
-    with one_thread_per_product():
-        return engine.open(arrays, run).map_rows(model.label, stage="labels")
-
-
-def predict_surely(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
-    """Labels of new rows, and how probable they are: (n, 2)."""
-    with one_thread_per_product():
-        return engine.open(arrays, run).map_rows(model.label_surely, stage="labels")
-
-
-def probabilities(
-    model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run, top: int | None
-) -> Any:
-    """How probable each cluster is for new rows, (n, k); (n, 2 top) of the largest."""
-    function = partial(model.probabilities, top=top)
-    with one_thread_per_product():
-        return engine.open(arrays, run).map_rows(function, stage="probabilities")
-
-
 # Engines call these with a tile and the number of its first row, wherever the tile is.
 
 
@@ -374,12 +382,21 @@ def _on_rows(tile: list[Array], first_row: int, *, function: Any) -> Any:
     return function(ScaledRows(tile[0]), first_row)
 
 
-def _assign(tile: list[Array], first_row: int, *, centers: Array) -> Assignment:
-    return assign(ScaledRows(tile[0]), centers)
+def _assign(
+    tile: list[Array], first_row: int, *, centers: Array, weights: Array | None
+) -> Assignment:
+    if weights is None:
+        return assign(ScaledRows(tile[0]), centers)
+    return assign_weighted(tile[0], centers, weights[first_row : first_row + len(tile[0])])
 
 
-def _label(tile: list[Array], first_row: int, *, centers: Array) -> npt.NDArray[np.int32]:
-    return label_rows(tile[0], centers)
+def _label(
+    tile: list[Array], first_row: int, *, centers: Array, is_odd: Any
+) -> npt.NDArray[np.int32]:
+    labels = label_rows(tile[0], centers)
+    if is_odd is not None:
+        labels[is_odd[first_row : first_row + len(labels)]] = -1
+    return labels
 
 
 def _confidence(tile: list[Array], first_row: int, *, model: FittedModel) -> Array:

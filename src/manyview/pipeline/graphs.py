@@ -49,6 +49,7 @@ WHITENING = (0.5, 0.25)
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _SWEEPS_OF_ALL = 100
+_FEW_PER_ANCHOR = 8  # rows, that most sweeps look at which place anchors
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,11 @@ def _find_anchors(
     anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
-    return place_anchors(anchors, _sweep(some, placing))
+    few = None
+    if some.n_rows >= 2 * _FEW_PER_ANCHOR * n_anchors:
+        fewer = some.sample_rows(spread_evenly(some.n_rows, _FEW_PER_ANCHOR * n_anchors))
+        few = _sweep(fewer, placing)
+    return place_anchors(anchors, _sweep(some, placing), few)
 
 
 def _distinct(

@@ -13,7 +13,9 @@ from scipy import sparse
 from manyview.stages.embedding import Embedding
 from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
+from manyview.stages.hierarchy import MOST_CLUSTERS, Hierarchy
 from manyview.stages.labels import label_rows
+from manyview.stages.oddness import Oddness
 from manyview.stages.rows import Array
 from manyview.stages.scaling import Scaler
 from manyview.stages.sureness import probabilities, top_probabilities
@@ -27,6 +29,8 @@ class FittedModel:
     graphs: tuple[AnchorGraph, ...]  # repeat by repeat
     embedding: Embedding  # what makes embedding rows of graph rows
     centers: Array  # (k, c), cluster centres in the embedding
+    oddness: Oddness | None = field(default=None, kw_only=True)  # None if it is as published
+    hierarchy: Hierarchy | None = field(default=None, kw_only=True)  # None of very many clusters
     sharpness: float | None = field(default=None, kw_only=True)  # None in files of earlier versions
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
@@ -40,13 +44,50 @@ class FittedModel:
         return self.embedding.rows(self._build(tile, first_row))
 
     def label(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
-        """Labels of a tile of raw rows."""
-        return label_rows(self.embed(tile, first_row), self.centers)
+        """Labels of a tile of raw rows; -1 where they are odd and odd ones are marked."""
+        return self._label(self.embed(tile, first_row), tile, first_row)
+
+    def _label(self, rows: Array, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
+        labels = label_rows(rows, self.centers)
+        if self.oddness is not None and self.oddness.marks:
+            labels[self.oddness.is_odd(tile, first_row)] = -1
+        return labels
+
+    def cut(self, tile: Any, first_row: int, *, n_clusters: int) -> npt.NDArray[np.int32]:
+        """Labels of a tile of raw rows when there are so many clusters instead."""
+        rows = self.embed(tile, first_row)
+        return self.cut_of(rows, self._label(rows, tile, first_row), n_clusters)
+
+    def cut_of(
+        self, rows: Array, labels: npt.NDArray[np.int32], n_clusters: int
+    ) -> npt.NDArray[np.int32]:
+        """Labels of embedding rows (n, c) when there are so many clusters instead."""
+        if self.hierarchy is None:
+            raise ValueError(
+                "This model has no tree of clusters: it was fitted on a stream, by an earlier version, "
+                f"or has more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
+            )
+        most = len(self.hierarchy.leaves)
+        if n_clusters > most:
+            raise ValueError(
+                f"The clusters of this model can be split into {most} at most, not {n_clusters}. Fit "
+                f"LMVSC({n_clusters}) instead."
+            )
+        return self.hierarchy.labels(rows, labels, n_clusters)
+
+    def outlier_scores(self, tile: Any, first_row: int) -> Array:
+        """How odd rows of a tile of raw rows are."""
+        if self.oddness is None:
+            raise ValueError(
+                "This model does not know which rows are odd: it was fitted as published, on a stream, "
+                "or by an earlier version. Fit LMVSC(...) on all rows."
+            )
+        return self.oddness.scores(tile, first_row)
 
     def label_surely(self, tile: Any, first_row: int) -> Array:
         """Labels of a tile of raw rows, and how probable they are: (n, 2)."""
         rows = self.embed(tile, first_row)
-        labels = label_rows(rows, self.centers)
+        labels = self._label(rows, tile, first_row)
         return np.column_stack([labels, self.probabilities_of(rows, top=1)[:, 1]])
 
     def probabilities(self, tile: Any, first_row: int, *, top: int | None = None) -> Array:

@@ -17,7 +17,9 @@ from manyview.simplex import METHODS
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.hierarchy import Hierarchy
 from manyview.stages.n_clusters import Suggestion
+from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import KINDS, Scaler
 from manyview.views.encoding import Encoding
@@ -144,6 +146,14 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "rotation": optional(floats(2)),
         "communities": each(floats(2)),
     },
+    Hierarchy: {"leaves": floats(2), "clusters": WHOLE, "tree": floats(2)},
+    Oddness: {
+        "scalers": each(instance(Scaler)),
+        "graphs": each(instance(AnchorGraph)),
+        "usual": each(floats(1)),
+        "limit": NUMBER_FROM_0,
+        "marks": FLAG,
+    },
     Encoding: {"codes": each(instance(Code))},
     Code: {
         "name": TEXT,
@@ -169,6 +179,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
 FITTED: Mapping[str, Kind] = {
     "labels_": WHOLE,
     "confidence_": floats(1),
+    "outlier_score_": floats(1),
     "inertia_": NUMBER_FROM_0,
     "n_iter_": COUNT,
     "view_weights_": floats(1),
@@ -222,13 +233,14 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
             raise ValueError(f"{name!r} is no attribute that is saved")
         check(value, FITTED[name], name)
     labels, ids = fitted.get("labels_"), fitted.get("ids_")
-    if labels is not None and len(labels) and not 0 <= labels.min() <= labels.max() < n_clusters:
-        raise ValueError(f"labels_ are not all from 0 to {n_clusters - 1}")
+    if labels is not None and len(labels) and not -1 <= labels.min() <= labels.max() < n_clusters:
+        raise ValueError(f"labels_ are not all from -1 to {n_clusters - 1}")
     if labels is not None and ids is not None and len(ids) != len(labels):
         raise ValueError(f"there are {len(ids)} ids but {len(labels)} labels")
-    confidence = fitted.get("confidence_")
-    if labels is not None and confidence is not None and len(confidence) != len(labels):
-        raise ValueError("confidence_ is not one number a label")
+    for name in ("confidence_", "outlier_score_"):
+        value = fitted.get(name)
+        if labels is not None and value is not None and len(value) != len(labels):
+            raise ValueError(f"{name} is not one number a label")
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
     for name in ("view_weights_", "feature_names_per_view_", "encodings_"):

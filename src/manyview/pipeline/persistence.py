@@ -40,7 +40,9 @@ from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.hierarchy import Hierarchy
 from manyview.stages.n_clusters import Suggestion
+from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
 from manyview.stages.scaling import Scaler
 from manyview.views.encoding import Encoding
@@ -74,6 +76,8 @@ def write_model(
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
                 "sharpness": model.sharpness,
+                "hierarchy": None if model.hierarchy is None else asdict(model.hierarchy),
+                "oddness": None if model.oddness is None else asdict(model.oddness),
             },
             arrays,
         ),
@@ -210,10 +214,7 @@ def _drop_removed(params: dict[str, Any], path: Path) -> None:
 
 def _build_model(content: dict[str, Any]) -> FittedModel:
     scalers = tuple(map(_build_scaler, content["scalers"]))
-    graphs = tuple(
-        make_record(AnchorGraph, _with_tuples(graph, "views", "view_scales"))
-        for graph in content["graphs"]
-    )
+    graphs = tuple(map(_build_graph, content["graphs"]))
     centers = content["centers"]
     check(centers, floats(2), "the centres")
     if "embedding" in content:
@@ -225,7 +226,34 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         centers = centers / np.sqrt(len(embedding.transforms))
     sharpness = content.get("sharpness")
     check(sharpness, optional(POSITIVE), "the sharpness")
-    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness)
+    tree = content.get("hierarchy")
+    return FittedModel(
+        scalers,
+        graphs,
+        embedding,
+        centers,
+        sharpness=sharpness,
+        oddness=_build_oddness(content.get("oddness")),
+        hierarchy=None if tree is None else make_record(Hierarchy, tree),
+    )
+
+
+def _build_graph(content: dict[str, Any]) -> AnchorGraph:
+    graph: AnchorGraph = make_record(AnchorGraph, _with_tuples(content, "views", "view_scales"))
+    return graph
+
+
+def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
+    if content is None:
+        return None
+    parts = {
+        **content,
+        "scalers": tuple(map(_build_scaler, content["scalers"])),
+        "graphs": tuple(map(_build_graph, content["graphs"])),
+        "usual": tuple(content["usual"]),
+    }
+    oddness: Oddness = make_record(Oddness, parts)
+    return oddness
 
 
 def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -254,6 +282,8 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
     """Parameters that are objects are kept by name: engines and generators hold no result."""
     if name == "engine" and not isinstance(value, str):
         return "auto"
+    if name == "verbose" and not isinstance(value, Integral):
+        return 0
     if name == "random_state" and not isinstance(value, Integral | None):
         return None
     return pack(value, arrays)

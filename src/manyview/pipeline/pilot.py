@@ -45,7 +45,7 @@ class Trial:
 
     gap: float  # fall of the eigenvalues after the k-th; 0 if what it cuts off are specks
     modularity: float  # of the labels, in the graph that this scaling gives
-    scalers: tuple[Scaler, ...] = ()  # that the few rows have
+    scalers: tuple[Scaler, ...] = field(default=(), repr=False)  # that the few rows have
 
 
 @dataclass(frozen=True)

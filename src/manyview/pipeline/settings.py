@@ -26,6 +26,7 @@ from manyview.wording import count
 _FUSIONS = ("late", "early", "both")
 _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
 _VIEW_WEIGHTS = ("equal", "agreement", "amgl")
+_OUTLIERS = ("keep", "mark")
 
 MANY_ROWS = 5000
 """From here on a row uses its nearest anchors only, of many more."""
@@ -73,6 +74,7 @@ class Settings:
     anchor_method: str | tuple[npt.NDArray[np.float64], ...]
     max_iter: int
     tol: float
+    marks_outliers: bool = False
     has_many_rows: bool = False
     may_be_evident: bool = False
     many_anchors: int = 1000
@@ -194,7 +196,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     kept = [given.names.index(name) for name in views.names]
     n, v = views.n_rows, views.n_views
     is_open = is_auto(params["n_clusters"])
-    k = None if is_open else check_n_clusters(params["n_clusters"], n)
+    k = None if is_open else _n_clusters(params["n_clusters"], n)
     anchor_method, n_anchors = _anchors(params, given)
     is_given = not isinstance(anchor_method, str)
     if is_given:
@@ -233,6 +235,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         anchor_method=anchor_method,
         max_iter=check_count("max_iter", params["max_iter"]),
         tol=_nonnegative("tol", params["tol"]),
+        marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
         may_be_evident=variant is None
         and all(is_auto(params[name]) for name in _OF_GRAPHS)
@@ -243,6 +246,43 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         is_litekmeans=variant is not None,
         starts_are_shared=variant == "released",
     )
+
+
+def _n_clusters(value: Any, n_rows: int) -> int:
+    """The number of clusters; of several, the largest, which the others are cut from."""
+    numbers = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    if not len(numbers):
+        raise ParameterError("n_clusters", "must be a number, or several; got none.")
+    return max(check_n_clusters(number, n_rows) for number in numbers)
+
+
+def read_weights(
+    sample_weight: Any, n_rows: int, settings: Settings
+) -> npt.NDArray[np.float64] | None:
+    """Weights of the rows, checked; None if all count alike. Refuses what cannot be weighted."""
+    needs_all = settings.is_litekmeans or settings.anchor_method == "kmeans-all"
+    if needs_all and (sample_weight is not None or settings.marks_outliers):
+        name = "outliers" if sample_weight is None else "sample_weight"
+        raise ParameterError(
+            name,
+            "cannot be used where anchors come from k-means on all rows alike: the published method, "
+            "or anchor_method='kmeans-all'. Use anchor_method='kmeans'.",
+        )
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must be one number a row, {n_rows} in all; its shape is {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
+        raise ValueError("sample_weight must be finite, none negative, and not zero for all rows.")
+    n_counted = int(np.count_nonzero(weights))
+    if settings.n_clusters is not None and n_counted < settings.n_clusters:
+        raise ValueError(
+            f"{settings.n_clusters} clusters need as many rows; {n_counted} have a weight above 0."
+        )
+    return weights
 
 
 def _count_repeats(views: Views, n_anchors: int) -> int:

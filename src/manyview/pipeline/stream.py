@@ -24,7 +24,8 @@ from manyview.engines.memory import Memory
 from manyview.engines.progress import progress_for
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
-from manyview.pipeline.fit import Outcome, Rngs, find_clusters, plan_graphs
+from manyview.pipeline.fit import Rngs, find_clusters, plan_graphs
+from manyview.pipeline.outcome import Outcome
 from manyview.pipeline.settings import Settings, resolve
 from manyview.pipeline.spectrum import find_bases
 from manyview.pipeline.sureness import count_rows

@@ -12,7 +12,10 @@ import numpy.typing as npt
 
 from manyview.sources import Part, as_ids, as_whole
 
-LABEL_NAMES = ("labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class")
+LABEL_NAMES = (
+    "labels", "label", "y", "gt", "truth", "truelabel", "gnd", "target", "class", "groundtruth",
+    "ground_truth", "truelabels", "true_label", "true_labels", "y_true",
+)  # fmt: skip
 """Names under which the field's files keep true labels, whatever their case."""
 
 

@@ -1,6 +1,6 @@
 """MATLAB files of any version: a cell of views, and labels, under many names.
 
-The views are a cell (1 x v or v x 1) or one matrix, or are numbered ``X1``, ``X2``, ...; each is
+The views are a cell (1 x v or v x 1) or one matrix, or are numbered ``X1``, ``fea_2``, ...; each is
 samples x features or the reverse, which the number of labels decides, or the size that all share.
 """
 
@@ -30,7 +30,7 @@ from manyview.wording import count
 
 _COMPRESSED = 15  # what the format calls a packed variable
 
-VIEW_NAMES = ("x", "data", "fea", "views")
+VIEW_NAMES = ("x", "data", "fea", "views", "features", "feature", "view", "xs")
 
 Variables = dict[str, Any]
 """Values by name: arrays as MATLAB shows them; a cell is a list."""
@@ -137,7 +137,7 @@ def pick_views(variables: Variables) -> dict[str, Any]:
     numbered = {
         int(match[1]): name
         for lower, name in by_name.items()
-        if (match := re.fullmatch(r"(?:x|view)_?(\d+)", lower))
+        if (match := re.fullmatch(r"(?:x|view|fea|feature|data)_?(\d+)", lower))
     }
     if numbered:
         return {numbered[i]: variables[numbered[i]] for i in sorted(numbered)}

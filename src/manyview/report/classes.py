@@ -62,7 +62,7 @@ def compare_with_classes(
     The table's columns are in an order that puts matching classes on the diagonal; it is left out
     above 60 classes or clusters.
     """
-    known = classes.codes >= 0
+    known = (classes.codes >= 0) & (labels >= 0)  # without rows that are marked as outliers
     codes, clusters = classes.codes[known], labels[known].astype(np.int64)
     width = len(classes.names)
     if len(codes) == 0:

@@ -46,6 +46,7 @@ def refit(
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
         rows = rows.select([rows.names[view]])
+    params["outliers"] = "keep"  # those that were marked are not among the rows
     # A subclass may have fixed some of them.
     params = {name: value for name, value in params.items() if name in known}
     with warnings.catch_warnings():

@@ -50,6 +50,7 @@ def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random
     """Choose about ``wanted`` rows at random, and some of every cluster; ascending.
 
     Some are twenty, or fewer where there are so many clusters that these would be more than ``wanted``.
+    Rows that are marked as outliers, -1, are left out.
 
     Examples
     --------
@@ -58,12 +59,12 @@ def choose_balanced(labels: npt.NDArray[np.integer], wanted: int, rng: np.random
     >>> np.bincount(labels[rows]).tolist()
     [100, 5]
     """
-    n = len(labels)
-    if n <= wanted:
-        return np.arange(n)
-    rows = rng.choice(n, wanted, replace=False)
+    clustered = np.flatnonzero(labels >= 0)
+    if len(clustered) <= wanted:
+        return clustered
+    rows = clustered[rng.choice(len(clustered), wanted, replace=False)]
     k = int(labels.max()) + 1
-    sizes = np.bincount(labels, minlength=k)
+    sizes = np.bincount(labels[clustered], minlength=k)
     found = np.bincount(labels[rows], minlength=k)
     least = max(1, min(_LEAST_PER_CLUSTER, wanted // k))
     few = np.flatnonzero(found < np.minimum(sizes, least))

@@ -18,6 +18,7 @@ from manyview.report.certainty import describe_certainty, describe_cluster, meas
 from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
 from manyview.report.layout import lay_out, quantise
 from manyview.report.spectrum import describe_spectrum
+from manyview.report.tree import describe_tree
 from manyview.sources import as_ids
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
@@ -118,7 +119,9 @@ class Facts:
             )
         self.ids = None if ids is None else as_ids(ids)  # as labels.csv has them
         self.classes = None if labels is None else encode_classes(labels, n)
-        self.sizes = np.bincount(model.labels_, minlength=self.k)
+        marked = np.asarray(model.labels_) < 0  # as outliers: they belong to no cluster
+        self.n_outliers = int(marked.sum())
+        self.sizes = np.bincount(model.labels_[~marked], minlength=self.k)
         rng = np.random.default_rng(seed)
         self.seed, *self.refit_seeds = map(int, rng.integers(2**31, size=1 + refits.N_SEEDS))
         n_columns = 0
@@ -127,7 +130,7 @@ class Facts:
         if not hasattr(model, "embedding_"):
             shown_rows = min(shown_rows, _EMBEDDED_ROWS)
         self.samples = samples.choose_samples(
-            model.labels_, n_columns=n_columns, rng=rng, shown_rows=shown_rows
+            np.asarray(model.labels_), n_columns=n_columns, rng=rng, shown_rows=shown_rows
         )
         self.labels = np.asarray(model.labels_[self.samples.shown])
         self.embedding, self.certainty = self._embed(), None
@@ -152,11 +155,13 @@ class Facts:
         return {
             "n_rows": len(self.model.labels_),
             "n_clusters": self.k,
+            "n_outliers": self.n_outliers,
             "n_views": self.model.n_views_,
             "views": self._views(),
             "clusters": [self._cluster(cluster) for cluster in range(self.k)],
             "confidence": None if self.certainty is None else describe_certainty(self.certainty),
             "spectrum": describe_spectrum(self.model.singular_values_, self.k),
+            "tree": describe_tree(self.model.model_.hierarchy, self.k),
         }
 
     def collect(self) -> dict[str, Any]:

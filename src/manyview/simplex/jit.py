@@ -12,10 +12,17 @@ every literal it is called with.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+
+logger = logging.getLogger("manyview")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,9 +42,66 @@ def inner(function: _Function) -> _Function:
     return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
+class Notice(event.Listener):  # type: ignore[misc]
+    """Logs, once, that some time goes by with compiling: only what is not in the cache is compiled."""
+
+    def __init__(self) -> None:
+        self.kernels: set[Any] = set()
+        self.is_given = False
+
+    def on_start(self, event: Any) -> None:
+        """Log if it is one of our kernels that compiles."""
+        if not self.is_given and event.data["dispatcher"].py_func in self.kernels:
+            self.is_given = True
+            logger.info(
+                "Compiling for this machine, which takes some seconds. It is done once: later "
+                "processes load what was compiled."
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+NOTICE = Notice()
+event.register("numba:compile", NOTICE)
+
+
 def jit(function: _Function) -> _Function:
     """Compile ``function`` when it is first called; keep the machine code for the next process."""
+    NOTICE.kernels.add(function)
     try:
         return numba.njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba: "cannot cache function: no locator available"
         return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+class Compiling(event.Listener):  # type: ignore[misc]
+    """Counts the seconds in which kernels are compiled, and tells of it; see :func:`watched`."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell, self._lock = tell, threading.Lock()
+        self._depth, self._started = 0, 0.0
+        self.seconds = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """A kernel is compiled, maybe for another."""
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._started = time.perf_counter()
+                self._tell("compiling, once, about 10 s")
+
+    def on_end(self, event: Any) -> None:
+        """It is done."""
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += time.perf_counter() - self._started
+                self._tell("")
+
+
+@contextmanager
+def watched(tell: Callable[[str], None]) -> Iterator[Compiling]:
+    """While this is entered, ``tell`` is given a remark when kernels are compiled, and "" when not."""
+    with event.install_listener("numba:compile", Compiling(tell)) as listener:
+        yield listener

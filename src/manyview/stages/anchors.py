@@ -13,19 +13,24 @@ from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
 from manyview.stages.rows import Array, ScaledRows
 from manyview.views.container import with_short_indices
 
-_SWEEPS = 10
+_SWEEPS, _LAST_SWEEPS = 10, 3  # in all; those over all rows, if some are over few
 FEW_ROWS = 2000
 """Most rows that :func:`anchors_of_few` is for."""
 _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
-def place_anchors(starts: Array, sweep: Sweep) -> Array:
+def place_anchors(starts: Array, sweep: Sweep, sweep_few: Sweep | None = None) -> Array:
     """Anchors by a few sweeps of k-means from ``starts`` (m, d).
 
-    They need to lie where rows are, not to be a perfect k-means solution. One that no row is nearest to
-    is left out, as the second of two that are alike: rows would share their weights out among them.
+    They need to lie where rows are, not to be a perfect k-means solution: most sweeps may be over few of
+    the rows. An anchor that no row is nearest to is left out, as the second of two that are alike: rows
+    would share their weights out among them.
     """
-    centers, last, _ = lloyd(sweep, starts, max_iter=_SWEEPS)
+    n_sweeps = _SWEEPS
+    if sweep_few is not None:
+        n_sweeps = _LAST_SWEEPS
+        starts = lloyd(sweep_few, starts, max_iter=_SWEEPS - _LAST_SWEEPS + 1)[0]
+    centers, last, _ = lloyd(sweep, starts, max_iter=n_sweeps)
     return centers[last.counts > 0]
 
 

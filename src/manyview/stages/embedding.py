@@ -15,6 +15,7 @@ from manyview.stages.rows import Array
 
 _POWER = 1.5  # of the squared singular values that weight vectors
 _LEAST_SHARE = 0.03  # of an average cluster's rows that a vector must sit on
+_MOST_SPARE = 20  # vectors to compute beyond those that are kept: they cost as much as these
 COMMUNITY_WEIGHT = 0.85
 """Length of community shares beside embedding rows of unit length."""
 
@@ -40,7 +41,7 @@ def spectral_basis(gram: Any, scales: Array, n_components: int) -> Basis:
 
 def count_spare(n_components: int) -> int:
     """Number of vectors to compute so that enough are left when some are left out."""
-    return n_components + max(8, n_components // 4)
+    return n_components + min(max(8, n_components // 4), _MOST_SPARE)
 
 
 def participation(tile: GraphTile, transforms: Sequence[Array]) -> list[Array]:
@@ -122,17 +123,21 @@ class Embedding:
 
         A sample that lacks views has the average over those it has.
         """
-        each = zip(tile.parts, self.transforms, self._lengths(tile), strict=True)
-        # One after the other: a single column over its own length is 1 or -1 to the last bit.
-        root = np.sqrt(len(tile.parts))
-        parts = [_times(Z, transform) / lengths / root for Z, transform, lengths in each]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        joined = np.empty((len(tile), sum(int(T.shape[1]) for T in self.transforms)))
+        start, root = 0, np.sqrt(len(tile.parts))
+        for part, lengths in self._each_repeat(tile):
+            # One after the other: a single column over its own length is 1 or -1 to the last bit.
+            part /= lengths
+            part /= root
+            joined[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+        return joined
 
     def contributions(
         self, tile: GraphTile, places: Sequence[tuple[int, slice]]
     ) -> Iterator[Array]:
         """What the anchors at each place, a repeat and some of its columns, add to the rows."""
-        lengths, totals = self._lengths(tile), self._totals(tile)
+        lengths, totals = [each for _, each in self._each_repeat(tile)], self._totals(tile)
         ends = np.cumsum([0, *(transform.shape[1] for transform in self.transforms)])
         for repeat, anchors in places:
             Z, columns = tile.parts[repeat][:, anchors], slice(ends[repeat], ends[repeat + 1])
@@ -147,18 +152,16 @@ class Embedding:
                 rows = np.concatenate([rows, COMMUNITY_WEIGHT * shares], axis=1)
             yield rows
 
-    def _lengths(self, tile: GraphTile) -> list[Array]:
-        """What each repeat's rows are divided by, (n, 1): their lengths, or the weight they have."""
-        found = []
+    def _each_repeat(self, tile: GraphTile) -> Iterator[tuple[Array, Array]]:
+        """Rows of Q of each repeat, and what they are divided by, (n, 1): lengths, or their weight."""
         shares = tile.shares or (None,) * len(tile.parts)
         for Z, transform, share in zip(tile.parts, self.transforms, shares, strict=True):
+            rows = _times(Z, transform)
             if self.row_norm:
-                rows = _times(Z, transform)
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
             else:
                 lengths = np.ones(len(tile)) if share is None else share
-            found.append(np.where(lengths > 0, lengths, 1.0)[:, None])
-        return found
+            yield rows, np.where(lengths > 0, lengths, 1.0)[:, None]
 
     def _totals(self, tile: GraphTile) -> Array:
         """What shares in the communities of anchors are divided by, so that they sum to one: (n, 1)."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manyview.stages.grams import Gram, add_grams, gram_of
 from manyview.stages.graph import AnchorGraph, GraphTile
@@ -44,11 +45,24 @@ class Moments:
         )
 
 
-def graph_moments(tile: GraphTile, first_row: int = 0) -> Moments:
-    """Z'Z and Z'1 of a tile's graph rows."""
+def graph_moments(tile: GraphTile, first_row: int = 0, *, weights: Array | None = None) -> Moments:
+    """Z'Z and Z'1 of a tile's graph rows; with ``weights`` (n,) of all rows, Z'WZ and Z'w."""
     parts = tile.parts
+    if weights is not None:
+        own = weights[first_row : first_row + len(tile)]
+        return _weighted_moments(tile, own)
     sums: Any = tuple(np.bincount(Z.indices, weights=Z.data, minlength=Z.shape[1]) for Z in parts)
     entries = tuple(np.bincount(Z.indices, minlength=Z.shape[1]) for Z in parts)
+    n_solved = np.array(tile.n_solved, np.int64)
+    return Moments(tuple(map(gram_of, parts)), sums, entries, tile.n_failed, n_solved)
+
+
+def _weighted_moments(tile: GraphTile, weights: Array) -> Moments:
+    """Sums over a tile's graph rows, each of which counts by its weight (n,)."""
+    roots, used = np.sqrt(weights)[:, None], weights > 0
+    parts = [sparse.csr_array(Z * roots)[used] for Z in tile.parts]
+    entries = tuple(np.bincount(Z.indices, minlength=Z.shape[1]) for Z in parts)
+    sums: Any = tuple(Z.T @ weights for Z in tile.parts)
     n_solved = np.array(tile.n_solved, np.int64)
     return Moments(tuple(map(gram_of, parts)), sums, entries, tile.n_failed, n_solved)
 

@@ -21,7 +21,7 @@ class Assignment:
     """Sums over rows that were each given to their nearest centre; adds up over tiles."""
 
     sums: Any  # (k, d), of each centre's rows; sparse if these are
-    counts: npt.NDArray[np.int64]  # (k,), of each centre's rows
+    counts: npt.NDArray[Any]  # (k,), of each centre's rows, or their weights
     inertia: float  # sum of squared distances to the nearest centre
     farthest: float  # largest squared distance of a row to its centre,
     farthest_row: Array  # (d,), and that row
@@ -43,7 +43,7 @@ class Assignment:
     def means(self) -> Array:
         """Mean of each centre's rows, (k, d); of those without rows anything."""
         means = self.sums.toarray() if sparse.issparse(self.sums) else self.sums.copy()
-        means /= np.maximum(self.counts, 1)[:, None]
+        means /= np.where(self.counts > 0, self.counts, 1)[:, None]
         if self.offset is not None:
             means -= self.offset
         return np.asarray(means)
@@ -93,6 +93,17 @@ def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating])
     members = indicator(labels, len(centers))
     offset = rows.offset.astype(np.float64)
     return Assignment(members @ rows.matrix, counts, inertia, farthest, row, offset)
+
+
+def assign_weighted(rows: Array, centers: npt.NDArray[np.floating], weights: Array) -> Assignment:
+    """Sums over dense rows (n, d), which count by their weights (n,); those of weight 0 do not."""
+    labels, scores = nearest_centers(ScaledRows(rows), centers)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    distances = np.where(weights > 0, np.maximum(squares - 2.0 * scores, 0.0), -1.0)
+    counts = np.bincount(labels, weights, len(centers))
+    sums = sums_by_label(ScaledRows(rows * weights[:, None]), labels, np.zeros(len(centers), int))
+    far = int(np.argmax(distances))
+    return Assignment(sums, counts, float(distances @ weights), float(distances[far]), rows[far])
 
 
 def indicator(labels: npt.NDArray[np.int32], k: int) -> sparse.csr_array:

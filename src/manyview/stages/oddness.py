@@ -1,0 +1,172 @@
+"""Rows and a few anchors of each view -> how badly the anchors explain each row.
+
+The anchors stand for many rows each: one that sits on a handful of them would explain these perfectly,
+however far they lie from everything else. A row's residual is what the simplex problem leaves of it. It
+is compared with those of rows that use the same anchors, so that a loose region is not odd as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.simplex import rows_within
+from manyview.stages.graph import AnchorGraph, GraphRows
+from manyview.stages.labels import fit_kmeans
+from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.scaling import Scaler
+from manyview.views.container import with_short_indices
+
+_ROWS_PER_ANCHOR, _LEAST_ANCHORS, _MOST_ANCHORS = 20, 4, 100
+_LEAST_SHARE, _LEAST_ROWS = 0.2, 3  # of an average anchor's rows that one must stand for
+_NEIGHBORS = 10
+_ALPHA, _LOCALITY = 0.01, 0.03
+_SWEEPS = 10
+_SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
+_FAR = 3.25  # deviations of the logarithm of the ratio beyond which a row is marked
+Solved = tuple[sparse.csr_array, Array]
+"""Graph rows of the samples that have a view, and their residuals."""
+_NORMAL = 1.4826  # deviations in the median distance from the middle
+
+
+@dataclass(frozen=True)
+class Oddness:
+    """What rows are scored by: few anchors of each view, and the residual that is usual at each."""
+
+    scalers: tuple[Scaler, ...]  # one per view
+    graphs: tuple[AnchorGraph, ...]  # one per view
+    usual: tuple[Array, ...]  # of each graph (m,), the residual that rows at an anchor have
+    limit: float  # score above which a row is odd
+    marks: bool = False  # whether labels of odd rows are -1
+
+    @cached_property
+    def _build(self) -> GraphRows:
+        return GraphRows(self.scalers, self.graphs)
+
+    def scores(self, tile: Sequence[Any], first_row: int) -> Array:
+        """How odd each row of a tile of raw rows is, from 0 to 1: (n,).
+
+        A row whose residual is r times the usual one, in the geometric mean of the views that it has,
+        scores r / (1 + r).
+        """
+        n, width = tile[0].shape[0], sum(len(scaler.shift) for scaler in self.scalers)
+        ratios = np.empty(n)
+        step = rows_within(_SCALED_BYTES, 8 * width, least=256)
+        for start in range(0, n, step):
+            part, first = slice(start, start + step), first_row + start
+            scaled = [s.apply(X[part], first) for s, X in zip(self.scalers, tile, strict=True)]
+            solved = _solved(scaled, self._build, self.graphs)
+            ratios[part] = _log_ratios(scaled, self.graphs, solved, self.usual)
+        return np.asarray(1.0 / (1.0 + np.exp(-ratios)))
+
+    def is_odd(self, tile: Sequence[Any], first_row: int) -> Any:
+        """Which rows of a tile of raw rows are odd: (n,)."""
+        return self.scores(tile, first_row) > self.limit
+
+
+def fit_oddness(
+    scalers: tuple[Scaler, ...], arrays: Sequence[Any], *, seed: int, marks: bool = False
+) -> Oddness:
+    """What rows like those of ``arrays``, one a view, are scored by; odd ones among them do no harm."""
+    scaled = [s.apply(X, 0) for s, X in zip(scalers, arrays, strict=True)]
+    each = enumerate(zip(scaled, scalers, strict=True))
+    graphs = tuple(_few_anchors(v, rows, scaler.energy, seed=seed) for v, (rows, scaler) in each)
+    solved = _solved(scaled, GraphRows(scalers, graphs), graphs)
+    kept = np.ones(scaled[0].n_samples, bool)
+    for _ in range(2):  # again without the rows that were odd
+        usual = _usual_residuals(scaled, solved, kept)
+        ratios = _log_ratios(scaled, graphs, solved, usual)
+        limit = _limit(ratios)
+        kept = ratios <= limit
+    return Oddness(scalers, graphs, usual, float(1.0 / (1.0 + np.exp(-limit))), marks)
+
+
+def _limit(ratios: Array) -> float:
+    """How far the logarithms of the ratios (n,) go: so many deviations of those above the middle."""
+    middle = float(np.median(ratios))
+    above = ratios[ratios > middle] - middle
+    spread = _NORMAL * float(np.median(above)) if len(above) else 0.0
+    return middle + _FAR * spread if spread > 1e-9 else np.inf
+
+
+def _few_anchors(view: int, rows: ScaledRows, energy: float, *, seed: int) -> AnchorGraph:
+    """The graph of one view, with anchors that each stand for many rows."""
+    n = len(rows)
+    wanted = int(np.clip(n // _ROWS_PER_ANCHOR, _LEAST_ANCHORS, _MOST_ANCHORS))
+    anchors = np.zeros((1, rows.matrix.shape[1]))
+    if n > wanted:
+        is_plain = rows.lean is None
+        points = with_short_indices(rows.matrix) if is_plain else rows.dense()
+        found = fit_kmeans(points, wanted, init="random", max_iter=_SWEEPS, seed=seed)
+        counts = np.bincount(found.labels_, minlength=wanted)
+        enough = min(max(_LEAST_SHARE * n / wanted, _LEAST_ROWS), counts.max())
+        anchors = found.cluster_centers_[counts >= enough].astype(np.float64)
+        if is_plain and rows.offset is not None:
+            anchors = anchors - rows.offset
+    return AnchorGraph(
+        views=(view,),
+        view_scales=(1.0,),
+        anchors=anchors,
+        alpha=_ALPHA * energy,
+        locality=_LOCALITY,
+        n_neighbors=_NEIGHBORS if len(anchors) > _NEIGHBORS else None,
+    )
+
+
+def _solved(
+    scaled: Sequence[ScaledRows], build: GraphRows, graphs: Sequence[AnchorGraph]
+) -> list[Solved]:
+    """Graph rows and residuals of the samples that have each view."""
+    Z = build.of_scaled(scaled).parts[0]
+    ends = np.cumsum([0, *(len(graph.anchors) for graph in graphs)])
+    found = []
+    for v, (rows, graph) in enumerate(zip(scaled, graphs, strict=True)):
+        part = sparse.csr_array(Z[:, ends[v] : ends[v + 1]])
+        part = part if rows.present is None else sparse.csr_array(part[rows.present])
+        found.append((part, _residuals(rows, part, graph.anchors)))
+    return found
+
+
+def _residuals(rows: ScaledRows, Z: sparse.csr_array, anchors: Array) -> Array:
+    """Squared length of what is left of each row when its mixture of anchors is taken off."""
+    products = np.asarray(Z.multiply(rows.products(np.ascontiguousarray(anchors.T))).sum(axis=1))
+    lengths = np.asarray(Z.multiply(Z @ (anchors @ anchors.T)).sum(axis=1))
+    left = rows.square_norms() - 2.0 * products.ravel() + lengths.ravel()
+    return np.asarray(np.maximum(left, 0.0))
+
+
+def _usual_residuals(
+    scaled: Sequence[ScaledRows], solved: Sequence[Solved], kept: Any
+) -> tuple[Array, ...]:
+    """For each graph, half the mean residual of the rows at each anchor, half the median of all."""
+    usual = []
+    for rows, (Z, residuals) in zip(scaled, solved, strict=True):
+        weights = (kept if rows.present is None else kept[rows.present]).astype(np.float64)
+        middle = float(np.median(residuals[weights > 0])) if weights.any() else 1.0
+        totals = Z.T @ weights
+        sums = Z.T @ (weights * residuals)
+        means = np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), middle)
+        usual.append(0.5 * (means + middle))
+    return tuple(usual)
+
+
+def _log_ratios(
+    scaled: Sequence[ScaledRows],
+    graphs: Sequence[AnchorGraph],
+    solved: Sequence[Solved],
+    usual: Sequence[Array],
+) -> Array:
+    """Logarithm of each row's residual over the usual one (n,), in the mean of the views it has."""
+    total, counts = np.zeros(scaled[0].n_samples), np.zeros(scaled[0].n_samples)
+    for rows, graph, (Z, residuals), expected in zip(scaled, graphs, solved, usual, strict=True):
+        # Residuals that are rounding, as of rows on their anchors, are alike.
+        least = max(1e-9 * graph.alpha / _ALPHA, np.finfo(np.float64).tiny)
+        there = slice(None) if rows.present is None else rows.present
+        total[there] += np.log(np.maximum(residuals, least) / np.maximum(Z @ expected, least))
+        counts[there] += 1.0
+    return np.asarray(total / np.maximum(counts, 1.0))

@@ -1,0 +1,48 @@
+"""What the documentation shows of the bench of all methods comes from result lines."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
+
+from benchmarks import field
+from manyview.bench.results import Results
+
+
+def line(method, data, nmi, **changes):
+    return {
+        "id": f"{method} {data}", "method": method, "data": {"name": data, "shuffled": 0}, "seed": 0,
+        "settings": {}, "view": None, "protocol": "label-free", "status": "done", "seconds": 1.0,
+        "scores": {"nmi": nmi}, **changes,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def lines():
+    every = [
+        line(method, data, 0.9 - 0.01 * place)
+        for place, method in enumerate(field.METHODS)
+        for data in ("msrcv1", "bdgp2")
+    ]
+    every[3] |= {"status": "failed", "reason": "it broke"}
+    return [*every, line("LMVSC", "acm", 0.5)]
+
+
+def test_only_sets_that_all_methods_were_tried_on_count(lines):
+    assert field.whole(Results(lines)).data == ["msrcv1", "bdgp2"]
+
+
+def test_page_says_figures_ranks_and_what_is_missing(lines, tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    field.draw(path, tmp_path)
+    text = (tmp_path / "guides" / "methods.inc").read_text()
+    assert "NMI on 2 data sets" in text and "``acm``" in text
+    assert "* - LMVSC\n     - 1.00\n" in text
+    assert "No result of LMVSC-released on ``bdgp2``: it broke." in text
+    assert (tmp_path / "_static" / "ranks.png").stat().st_size > 5000
+    assert "Handwritten" in (tmp_path / "guides" / "traps.inc").read_text()
