@@ -51,7 +51,7 @@ def test_the_view_that_sees_a_group_supports_it():
     views = {"seeing": X[0], "blind": X[1]}
     samples = LMVSC(3, fusion="late", **CHEAP).fit(views).explain(views).samples
     assert samples["seeing"].mean() > samples["blind"].mean()
-    assert (samples["against"] == "seeing").sum() < (samples["against"] == "blind").sum()
+    assert (samples["opposed_by"] == "seeing").sum() < (samples["opposed_by"] == "blind").sum()
 
 
 def test_a_view_with_the_rows_of_another_group_opposes():
@@ -60,8 +60,8 @@ def test_a_view_with_the_rows_of_another_group_opposes():
     swapped = X[1].copy()
     swapped[0] = X[1][1]
     samples = model.explain([X[0], swapped]).samples
-    assert (samples["for"][0], samples["against"][0]) == ("view_0", "view_1")
-    assert (samples["against"][1:] == "").mean() > 0.9
+    assert (samples["supported_by"][0], samples["opposed_by"][0]) == ("view_0", "view_1")
+    assert (samples["opposed_by"][1:] == "").mean() > 0.9
 
 
 class TestTables:
@@ -111,7 +111,7 @@ class TestTables:
     def test_plain_values_for_json(self, fitted):
         content = json.loads(json.dumps(fitted[0].explain(fitted[1]).to_dict()))
         assert set(content) == {"features", "anchors", "samples"}
-        assert len(content["samples"]["for"]) == 120
+        assert len(content["samples"]["supported_by"]) == 120
 
     def test_an_unknown_table(self, fitted):
         with pytest.raises(ValueError, match="table must be one of"):
@@ -158,5 +158,5 @@ def test_views_called_like_columns_of_the_table():
     model = LMVSC(3, **CHEAP).fit(views)
     samples = model.explain(views).samples
     assert np.array_equal(samples["cluster"], model.labels_)
-    shares = [samples[name] for name in ("margin: cluster", "margin: all views", "all views")]
+    shares = [samples[name] for name in ("margin_cluster", "all_views", "all_views_")]
     assert np.allclose(np.sum(shares, axis=0), samples["margin"], rtol=0, atol=1e-10)
