@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from manyview import LMVSC, Views
-from manyview.explain.explanation import TOGETHER
 
 CHEAP = {"n_repeats": 1, "scaling": "standard", "random_state": 0, "n_jobs": 1}
 
@@ -98,7 +97,7 @@ class TestTables:
         model, views = fitted
         samples = model.explain(views).to_frame("samples")
         assert samples["id"].tolist() == views.ids.tolist()
-        assert np.allclose(samples[["size", "hue", TOGETHER]].sum(axis=1), samples["margin"])
+        assert np.allclose(samples[["size", "hue", "all_views"]].sum(axis=1), samples["margin"])
         assert np.array_equal(samples["cluster"], model.labels_)
 
     @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
