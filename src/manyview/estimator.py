@@ -60,8 +60,8 @@ from manyview.views.matching import (
 logger = logging.getLogger("manyview")
 
 _OF_A_STREAM = (
-    "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
-    "singular_values_", "_n_features_out",
+    "model_", "hierarchy_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_",
+    "view_weights_", "inertia_", "singular_values_", "_n_features_out",
 )  # fmt: skip
 
 
@@ -78,8 +78,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters. "auto" suggests one, from the silhouette of the embedding and the
+    n_clusters : int, sequence of int or "auto", default=8
+        Number of clusters. Of several, the largest is fitted, and ``cuts_`` has the labels for all of
+        them. "auto" suggests one, from the silhouette of the embedding and the
         modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
     views : mapping of str to columns, default=None
         Splits one wide array or data frame into views, as
@@ -160,8 +161,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
         is in a file, else "memory".
-    verbose : int, default=0
-        Show progress on a terminal.
+    verbose : int or a progress object, default=0
+        1 shows progress on a terminal or below a notebook's cell: the stage, how much is done of all,
+        and the time left. Or an object with methods ``start(stage, total)``, ``advance(steps)`` and
+        ``finish()``, and if wanted ``plan(costs)`` and ``say(text)``, that is told instead.
 
     Attributes
     ----------
@@ -170,6 +173,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     confidence_ : ndarray of shape (n,)
         How probable each row's cluster is, from 1 / k to 1: the largest number of its
         :meth:`predict_proba`. A Dask array with the Dask engine.
+    hierarchy_ : ndarray of shape (l - 1, 4)
+        Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
+    cuts_ : dict of int to ndarray of shape (n,)
+        With several ``n_clusters``, the labels for each number.
     outlier_score_ : ndarray of shape (n,)
         How odd each row is, from 0 to 1; see :meth:`outlier_scores`. A Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
@@ -211,7 +218,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     view_columns_ : dict of str to list of int
         With ``views``, the places of each view's columns.
     stage_seconds_ : dict
-        Seconds spent in each stage.
+        Seconds spent in each stage; compiling, which happens once a machine, is one of its own.
     stage_memory_ : dict
         Most bytes that this process held during each stage, its input included. Empty unless the engine
         was asked to watch, as by ``engine=Memory(track_memory=True)``, and the system tells. Workers of
@@ -237,7 +244,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: Any = 8,
         *,
         views: Any = None,
         categories: Any = "auto",
@@ -258,7 +265,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         random_state: Any = None,
         n_jobs: int | None = None,
         engine: Any = "auto",
-        verbose: int = 0,
+        verbose: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
@@ -374,7 +381,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
                 engine=engine, run=run, rng=rng, weights=weights,
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_stream", "n_samples_seen_", "view_columns_", "outlier_score_"):
+        for name in ("_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_"):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
@@ -389,6 +396,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             *describe_encodings(views),
             *explain_choices(self._parameters(), views.names, result),
         ]
+        if np.ndim(self.n_clusters):
+            self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         for choice in self.choices_:
@@ -546,6 +555,49 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         check_count("top", top)
         packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
         return as_sparse(packed, k)
+
+    def cut(self, n_clusters: int, X: Any = None) -> Any:
+        """The cluster of each row if there were ``n_clusters`` of them, without fitting again.
+
+        Fewer clusters are merged ones, by Ward's criterion in the embedding; more are parts of them.
+        All cuts are nested: none divides what a finer one keeps together. ``hierarchy_`` is the tree.
+
+        Parameters
+        ----------
+        n_clusters : int
+            How many; up to about eight times as many as were fitted.
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to label; those that were fitted by default. A model that was read from a file keeps
+            no embedding of these, and needs them for more clusters than were fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,), int32
+            ``labels_`` if the number is ``n_clusters_``. For Dask arrays a Dask array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(400, 4, (4, 5), random_state=0)
+        >>> model = LMVSC(4, random_state=0).fit(views)
+        >>> [len(np.unique(model.cut(n))) for n in (2, 4, 8)]
+        [2, 4, 8]
+        """
+        check_is_fitted(self)
+        n = check_count("n_clusters", n_clusters)
+        if X is not None:
+            return self._compute(partial(prediction.cut, n_clusters=n), self.read_rows(X))
+        if not hasattr(self, "labels_"):
+            raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
+        is_coarser = n <= len(self.cluster_centers_)
+        rows = getattr(self, "embedding_", None)
+        if rows is None and not is_coarser:
+            raise ValueError(
+                "A model that was read from a file keeps no embedding: pass the rows, X, to split "
+                "its clusters."
+            )
+        return prediction.cut_rows(self.model_, rows, self.labels_, n)
 
     def outlier_scores(self, X: Any) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -762,8 +814,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return views
 
     def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
+        from manyview.simplex.jit import watched
+
         progress = progress_for(self.verbose)
-        return Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        run = Run(count_jobs(self.n_jobs), progress, identity=identity, is_lazy=is_lazy)
+        say = getattr(progress, "say", lambda text: None)
+        run.notes["compiling"] = run.resources.enter_context(watched(say))
+        return run
 
     def _draw_seed(self) -> int:
         try:
@@ -839,6 +896,7 @@ def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
         "model_": model,
         "n_clusters_": len(model.centers),
         "cluster_centers_": model.centers,
+        "hierarchy_": None if model.hierarchy is None else model.hierarchy.tree,
         "anchors_": [model.anchors_in_units(graph) for graph in model.graphs],
         "scaling_": [scaler.kind for scaler in model.scalers],
         "_n_features_out": model.centers.shape[1],  # for get_feature_names_out

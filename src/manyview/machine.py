@@ -7,7 +7,7 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from numbers import Integral
 from pathlib import Path, PurePosixPath
@@ -228,7 +228,8 @@ class Stopwatch:
     """Times stages; on request, watches how much memory the process holds meanwhile.
 
     Then ``peak_bytes`` has the most that was seen resident during each stage, looked at fifty times a
-    second. It stays empty where the system does not tell (it is read from Linux's /proc).
+    second. It stays empty where the system does not tell (it is read from Linux's /proc). A
+    ``progress`` is told of every stage; ``uncounted`` says how many seconds so far count for none.
 
     Examples
     --------
@@ -239,18 +240,32 @@ class Stopwatch:
     ['sum']
     """
 
-    def __init__(self, *, track_memory: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        track_memory: bool = False,
+        progress: Any = None,
+        uncounted: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._tracks_memory = track_memory and _STATM.exists()
+        self._progress, self._uncounted = progress, uncounted
         self.seconds: dict[str, float] = {}
         self.peak_bytes: dict[str, int] = {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Measure what happens inside."""
-        started = time.perf_counter()
-        with self._watching(name):
-            yield
-        self.seconds[name] = time.perf_counter() - started
+        started, uncounted = time.perf_counter(), self._uncounted()
+        if self._progress is not None:
+            self._progress.start(name, 0)
+        try:
+            with self._watching(name):
+                yield
+        finally:
+            if self._progress is not None:
+                self._progress.finish()
+        taken = time.perf_counter() - started - (self._uncounted() - uncounted)
+        self.seconds[name] = max(taken, 0.0)
 
     @contextmanager
     def _watching(self, name: str) -> Iterator[None]:

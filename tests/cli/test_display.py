@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from manyview import LMVSC
-from manyview.cli.display import StageBars, Watched
+from manyview.cli.display import StageBars
 from manyview.datasets import make_views
 
 
@@ -47,6 +47,24 @@ def test_a_step_is_done_even_if_it_fails():
 def test_watching_changes_no_label():
     views = make_views(300, 3, (5, 6), random_state=0)
     bars, stages = make_bars()
-    watched = LMVSC(3, random_state=0, engine=Watched("memory", stages)).fit(views)
+    watched = LMVSC(3, random_state=0, verbose=stages).fit(views)
     assert np.array_equal(watched.labels_, LMVSC(3, random_state=0).fit(views).labels_)
     assert {"anchors", "graph", "embedding", "labels"} <= {task.description for task in bars.tasks}
+
+
+def test_only_one_bar_tells_the_time_left_and_it_ends_full():
+    bars, stages = make_bars()
+    LMVSC(3, n_repeats=1, random_state=0, verbose=stages).fit(
+        make_views(300, 3, (5, 6), random_state=0)
+    )
+    (whole,) = [task for task in bars.tasks if "estimate" in task.fields]
+    assert (whole.description, whole.completed) == ("all of it", 1.0)
+    assert all(task.finished for task in bars.tasks)
+
+
+def test_a_remark_is_a_line_until_the_next():
+    bars, stages = make_bars()
+    stages.say("compiling")
+    assert [task.description for task in bars.tasks] == ["compiling"]
+    stages.say("")
+    assert bars.tasks == []

@@ -43,6 +43,28 @@ def test_bits_depend_neither_on_the_cache_nor_on_what_was_loaded_first(tmp_path)
     assert solve_in_new_process(tmp_path, methods[::-1]) == compiled
 
 
+def test_compiling_is_told_and_counted_once():
+    import numpy as np
+
+    from manyview.simplex.jit import inner, jit, watched
+
+    @inner
+    def twice(x):
+        return 2 * x
+
+    @jit
+    def kernel(x):
+        return twice(x) + 1
+
+    told = []
+    with watched(told.append) as compiling:
+        assert kernel(np.float64(1.5)) == 4.0
+        taken = compiling.seconds
+        kernel(np.float64(2.5))
+    assert told == ["compiling, once, about 10 s", ""]
+    assert 0 < taken == compiling.seconds
+
+
 KERNELS = """
 from manyview.simplex.jit import jit
 

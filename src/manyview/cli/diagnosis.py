@@ -153,6 +153,7 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
     seconds = {
         stage: taken * grown.get(stage, views.n_rows / n_rows)
         for stage, taken in model.stage_seconds_.items()
+        if stage != "compiling"
     }
     graphs = model.solver_report_["graphs"]
     return {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -19,17 +17,17 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
 from manyview.cli.console import current
-from manyview.engines import choose_engine
-from manyview.engines.base import TILE_ROWS, Rows, Run
+from manyview.engines.base import TILE_ROWS
+from manyview.engines.progress import Estimate
+from manyview.wording import seconds_in_words
 
 
 class StageBars:
-    """One bar for each stage; a :class:`manyview.engines.progress.Progress`.
+    """One bar for each stage, and one for all; a :class:`manyview.engines.progress.Progress`.
 
     A stage that starts again, as every sweep of k-means does, makes its bar longer.
     """
@@ -38,24 +36,50 @@ class StageBars:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}
         self._totals: dict[str, int] = {}
-        self._stage = ""
+        self._open: list[str] = []
+        self._estimate = Estimate()
+        self._whole: TaskID | None = None
+        self._remark: TaskID | None = None
+
+    def plan(self, costs: Mapping[str, float]) -> None:
+        """Show one more bar, for all stages together; only it tells the time left."""
+        self._estimate.plan(costs)
+        if self._whole is None:
+            self._whole = self._bars.add_task("all of it", total=1.0, estimate=self._estimate)
 
     def start(self, stage: str, total: int) -> None:
         """Show a bar for ``stage``, or make it longer by ``total`` steps."""
-        self._stage = stage
+        self._estimate.start(stage, total)
+        self._open.append(stage)
         self._totals[stage] = self._totals.get(stage, 0) + total
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total, is_tiles=True)
-        self._bars.update(self._tasks[stage], total=self._totals[stage])
+            self._tasks[stage] = self._bars.add_task(stage, total=total or None, is_tiles=total > 0)
+        if total:
+            self._bars.update(self._tasks[stage], total=self._totals[stage], is_tiles=True)
 
     def advance(self, steps: int = 1) -> None:
         """Fill the current stage's bar by some steps."""
-        self._bars.advance(self._tasks[self._stage], steps)
+        self._estimate.advance(steps)
+        self._bars.advance(self._tasks[self._open[-1]], steps)
+        self._tell_whole()
 
     def finish(self) -> None:
         """Fill the bar; it stays until the display closes."""
-        full = max(self._totals[self._stage], 1)  # a stage may have nothing left to do
-        self._bars.update(self._tasks[self._stage], total=full, completed=full)
+        self._estimate.finish()
+        stage = self._open.pop()
+        full = max(self._totals[stage], 1)  # a stage may have nothing left to do
+        self._bars.update(self._tasks[stage], total=full, completed=full)
+        self._tell_whole()
+
+    def say(self, text: str) -> None:
+        """Show a remark as a line of its own, until the next."""
+        if self._remark is not None:
+            self._bars.remove_task(self._remark)
+        self._remark = self._bars.add_task(text, total=None) if text else None
+
+    def _tell_whole(self) -> None:
+        if self._whole is not None:
+            self._bars.update(self._whole, completed=self._estimate.share)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -65,30 +89,6 @@ class StageBars:
             yield
         finally:
             self._bars.update(task, total=1, completed=1)
-
-
-class Watched:
-    """An engine, telling a display about every stage; "auto" is settled by the first arrays."""
-
-    track_memory = True
-
-    def __init__(self, engine: Any, bars: StageBars) -> None:
-        self._engine, self._bars = engine, bars
-
-    @property
-    def name(self) -> str:
-        """Name of the engine that computes."""
-        return self._engine if isinstance(self._engine, str) else str(self._engine.name)
-
-    def open(self, arrays: Sequence[Any], run: Run) -> Rows:
-        """Rows whose stages are shown."""
-        if isinstance(self._engine, str):
-            self._engine = choose_engine(self._engine, tuple(arrays))
-        rows: Rows = self._engine.open(arrays, replace(run, progress=self._bars))
-        return rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
 
 
 class _RowsPerSecond(ProgressColumn):
@@ -102,6 +102,15 @@ class _RowsPerSecond(ProgressColumn):
         return Text(f"{speed:,.0f} rows/s".replace(",", " "), style="dim")
 
 
+class _TimeLeft(ProgressColumn):
+    """When all stages will be done."""
+
+    def render(self, task: Task) -> Text:
+        estimate = task.fields.get("estimate")
+        left = None if estimate is None or task.finished else estimate.left
+        return Text("" if left is None else f"about {seconds_in_words(round(left))} left")
+
+
 @contextmanager
 def stage_bars() -> Iterator[StageBars]:
     """Show bars while this is entered, if stderr is a terminal and --quiet was not given."""
@@ -111,9 +120,8 @@ def stage_bars() -> Iterator[StageBars]:
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
         _RowsPerSecond(),
+        _TimeLeft(),
     )
     bars = Progress(
         *columns,

@@ -191,9 +191,10 @@ class _Job:
                 data = self._read()
             with remarks() as warnings:
                 model = self._fit(data, bars)
+            compiling = model.stage_seconds_.get("compiling", 0.0)
             facts = {
                 **_describe_fit(model, data),
-                "seconds": round(time.perf_counter() - started, 3),
+                "seconds": round(time.perf_counter() - started - compiling, 3),
                 "warnings": warnings,
                 "inputs": self.inputs.record(),
             }
@@ -214,15 +215,15 @@ class _Job:
 
     def _fit(self, data: Assembled, bars: StageBars) -> LMVSC:
         from manyview import LMVSC
-        from manyview.cli.display import Watched
-        from manyview.engines import Disk
+        from manyview.engines import Disk, Memory
         from manyview.engines.checkpoint import remove_checkpoint
         from manyview.errors import CheckpointError
 
-        engine: Any = self.engine
-        if not data.views.is_in_memory or engine == "disk":
+        engine: Any = Memory(track_memory=True)
+        if not data.views.is_in_memory or self.engine == "disk":
             self.uses_checkpoint = True
-            engine = Disk(memory_limit=self.memory_limit, checkpoint=self.checkpoint)
+            limit, checkpoint = self.memory_limit, self.checkpoint
+            engine = Disk(memory_limit=limit, checkpoint=checkpoint, track_memory=True)
             say(
                 "Views are read from disk block by block, within "
                 f"{bytes_in_words(self.memory_limit)} of memory."
@@ -231,7 +232,8 @@ class _Job:
             self.n_clusters,
             categories=self._categories(data.views),
             random_state=current().seed,
-            engine=Watched(engine, bars),
+            engine=engine,
+            verbose=bars,
             **self.parameters,
         )
         try:
@@ -244,7 +246,7 @@ class _Job:
             self.uses_checkpoint = True
             remove_checkpoint(self.checkpoint)
             model.fit(data.views)
-        model.engine = "auto"  # what watched it is of no interest to whoever loads the model
+        model.set_params(engine="auto", verbose=0)  # no concern of whoever loads the model
         return model
 
     def _categories(self, views: Views) -> dict[str, str]:

@@ -32,7 +32,7 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     by name, or in the same order. Columns of tables are found by their names, rows by the ids of
     the fit.
     """
-    from manyview.cli.display import Watched, stage_bars
+    from manyview.cli.display import stage_bars
 
     if output is not None and output.suffix not in (".csv", ".npy"):
         raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
@@ -44,7 +44,7 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     with stage_bars() as bars:
         with bars.step("reading"):
             data = inputs.read_like(estimator, fitted)
-        estimator.engine = Watched("auto", bars)
+        estimator.verbose = bars
         with remarks():
             if estimator.model_.sharpness is None:  # of an earlier version
                 labels, confidence = estimator.predict(data.views), None

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
+from manyview.engines.progress import announce
 from manyview.machine import Stopwatch
 from manyview.pipeline.clusters import (
     Clusters,
@@ -19,6 +20,7 @@ from manyview.pipeline.clusters import (
     cluster_by_modularity,
     embed_as_published,
 )
+from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.oddness import learn_oddness
@@ -30,6 +32,7 @@ from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
+from manyview.stages.hierarchy import MOST_CLUSTERS, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
@@ -44,6 +47,8 @@ from manyview.stages.sampling import (
 )
 from manyview.stages.scaling import Scaler, usable_rows
 from manyview.views.selection import refuse_samples_without_views, side_by_side
+
+_NOTICED = 0.05  # seconds of compiling that are told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +73,16 @@ class GraphPlan:
         """The model of rows that are embedded like this, with these centres.
 
         ``arrays`` are views of some rows, and ``rows`` their embedding: by these it is decided how sure
-        labels are.
+        labels are, and into what clusters fall.
         """
         sharpness = find_sharpness(
             arrays, rows, centers, scalers=self.scalers, view_weights=self.view_weights
         )
+        has_tree = len(centers) <= MOST_CLUSTERS
+        hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
         return FittedModel(
             self.scalers, self.graphs, clusters.embedding, centers, self.build,
-            sharpness=sharpness, oddness=oddness,
+            sharpness=sharpness, oddness=oddness, hierarchy=hierarchy,
         )  # fmt: skip
 
 
@@ -107,7 +114,13 @@ def fit(
 
     Rows count by their ``weights`` (n,); those that are marked as odd do not.
     """
-    watch = Stopwatch(track_memory=getattr(engine, "track_memory", False))
+    compiling = run.notes.get("compiling")
+    watch = Stopwatch(
+        track_memory=getattr(engine, "track_memory", False),
+        progress=run.progress,
+        uncounted=lambda: 0.0 if compiling is None else float(compiling.seconds),
+    )
+    announce(run.progress, foretell(int(arrays[0].shape[0])))
     suggestion = None
     with one_thread_per_product():
         rngs = Rngs.spawned(rng, settings)
@@ -148,6 +161,8 @@ def fit(
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
             )
+    if compiling is not None and compiling.seconds > _NOTICED:
+        watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
         model=model,
         bases=found.bases,

@@ -13,7 +13,10 @@ every literal it is called with.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
@@ -70,3 +73,35 @@ def jit(function: _Function) -> _Function:
         return numba.njit(cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba: "cannot cache function: no locator available"
         return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+class Compiling(event.Listener):  # type: ignore[misc]
+    """Counts the seconds in which kernels are compiled, and tells of it; see :func:`watched`."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell, self._lock = tell, threading.Lock()
+        self._depth, self._started = 0, 0.0
+        self.seconds = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """A kernel is compiled, maybe for another."""
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._started = time.perf_counter()
+                self._tell("compiling, once, about 10 s")
+
+    def on_end(self, event: Any) -> None:
+        """It is done."""
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += time.perf_counter() - self._started
+                self._tell("")
+
+
+@contextmanager
+def watched(tell: Callable[[str], None]) -> Iterator[Compiling]:
+    """While this is entered, ``tell`` is given a remark when kernels are compiled, and "" when not."""
+    with event.install_listener("numba:compile", Compiling(tell)) as listener:
+        yield listener
