@@ -68,8 +68,8 @@ from manyview.views.matching import (
 logger = logging.getLogger("manyview")
 
 _OF_A_STREAM = (
-    "model_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_", "view_weights_", "inertia_",
-    "singular_values_", "_n_features_out",
+    "model_", "hierarchy_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_",
+    "view_weights_", "inertia_", "singular_values_", "_n_features_out",
 )  # fmt: skip
 
 
@@ -86,8 +86,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters. "auto" suggests one, from the silhouette of the embedding and the
+    n_clusters : int, sequence of int or "auto", default=8
+        Number of clusters. Of several, the largest is fitted, and ``cuts_`` has the labels for all of
+        them. "auto" suggests one, from the silhouette of the embedding and the
         modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
     views : mapping of str to columns, default=None
         Splits one wide array or data frame into views, as
@@ -180,6 +181,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     confidence_ : ndarray of shape (n,)
         How probable each row's cluster is, from 1 / k to 1: the largest number of its
         :meth:`predict_proba`. A Dask array with the Dask engine.
+    hierarchy_ : ndarray of shape (l - 1, 4)
+        Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
+    cuts_ : dict of int to ndarray of shape (n,)
+        With several ``n_clusters``, the labels for each number.
     outlier_score_ : ndarray of shape (n,)
         How odd each row is, from 0 to 1; see :meth:`outlier_scores`. A Dask array with the Dask engine.
     embedding_ : ndarray of shape (n, c)
@@ -253,7 +258,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: Any = 8,
         *,
         views: Any = None,
         categories: Any = "auto",
@@ -390,7 +395,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
                 engine=engine, run=run, rng=rng, weights=weights,
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        stale = ("n_samples_seen_", "view_columns_", "outlier_score_", "feature_importances_")
+        stale = (
+            "n_samples_seen_",
+            "view_columns_",
+            "outlier_score_",
+            "cuts_",
+            "feature_importances_",
+        )
         for name in ("_stream", *stale):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
@@ -407,6 +418,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.cautions_ = cautions_of_labels(result.labels, self.n_clusters_)
         if views.is_in_memory:
             self.feature_importances_ = measure_importances(views, np.asarray(result.labels))
+        if np.ndim(self.n_clusters):
+            self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         warn_of_cautions(self.cautions_)
@@ -565,6 +578,49 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         check_count("top", top)
         packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
         return as_sparse(packed, k)
+
+    def cut(self, n_clusters: int, X: Any = None) -> Any:
+        """The cluster of each row if there were ``n_clusters`` of them, without fitting again.
+
+        Fewer clusters are merged ones, by Ward's criterion in the embedding; more are parts of them.
+        All cuts are nested: none divides what a finer one keeps together. ``hierarchy_`` is the tree.
+
+        Parameters
+        ----------
+        n_clusters : int
+            How many; up to about eight times as many as were fitted.
+        X : array, data frame, list or dict of them, or Views, optional
+            Rows to label; those that were fitted by default. A model that was read from a file keeps
+            no embedding of these, and needs them for more clusters than were fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,), int32
+            ``labels_`` if the number is ``n_clusters_``. For Dask arrays a Dask array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(400, 4, (4, 5), random_state=0)
+        >>> model = LMVSC(4, random_state=0).fit(views)
+        >>> [len(np.unique(model.cut(n))) for n in (2, 4, 8)]
+        [2, 4, 8]
+        """
+        check_is_fitted(self)
+        n = check_count("n_clusters", n_clusters)
+        if X is not None:
+            return self._compute(partial(prediction.cut, n_clusters=n), self.read_rows(X))
+        if not hasattr(self, "labels_"):
+            raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
+        is_coarser = n <= len(self.cluster_centers_)
+        rows = getattr(self, "embedding_", None)
+        if rows is None and not is_coarser:
+            raise ValueError(
+                "A model that was read from a file keeps no embedding: pass the rows, X, to split "
+                "its clusters."
+            )
+        return prediction.cut_rows(self.model_, rows, self.labels_, n)
 
     def outlier_scores(self, X: Any) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -875,6 +931,7 @@ def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
         "model_": model,
         "n_clusters_": len(model.centers),
         "cluster_centers_": model.centers,
+        "hierarchy_": None if model.hierarchy is None else model.hierarchy.tree,
         "anchors_": [model.anchors_in_units(graph) for graph in model.graphs],
         "scaling_": [scaler.kind for scaler in model.scalers],
         "_n_features_out": model.centers.shape[1],  # for get_feature_names_out

@@ -144,6 +144,12 @@ class TestEstimator:
         few = few.compute() if hasattr(few, "compute") else few
         assert np.array_equal(few.toarray(), known.toarray())
 
+    def test_cuts_are_those_of_one_thread(self, fitted, expected):
+        model, views = fitted
+        for n in (2, 7):
+            assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
+        assert np.array_equal(np.asarray(model.cut(7, views)), expected.cut(7))
+
     def test_weights_and_marks_are_those_of_one_thread(self, engine, views, weighted):
         kind, options, place = engine
         junk, weights, expected = weighted

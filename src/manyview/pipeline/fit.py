@@ -32,6 +32,7 @@ from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
+from manyview.stages.hierarchy import MOST_CLUSTERS, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
@@ -72,14 +73,16 @@ class GraphPlan:
         """The model of rows that are embedded like this, with these centres.
 
         ``arrays`` are views of some rows, and ``rows`` their embedding: by these it is decided how sure
-        labels are.
+        labels are, and into what clusters fall.
         """
         sharpness = find_sharpness(
             arrays, rows, centers, scalers=self.scalers, view_weights=self.view_weights
         )
+        has_tree = len(centers) <= MOST_CLUSTERS
+        hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
         return FittedModel(
             self.scalers, self.graphs, clusters.embedding, centers, self.build,
-            sharpness=sharpness, oddness=oddness,
+            sharpness=sharpness, oddness=oddness, hierarchy=hierarchy,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from manyview.stages.embedding import Embedding
 from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
+from manyview.stages.hierarchy import MOST_CLUSTERS, Hierarchy
 from manyview.stages.labels import label_rows
 from manyview.stages.oddness import Oddness
 from manyview.stages.rows import Array
@@ -29,6 +30,7 @@ class FittedModel:
     embedding: Embedding  # what makes embedding rows of graph rows
     centers: Array  # (k, c), cluster centres in the embedding
     oddness: Oddness | None = field(default=None, kw_only=True)  # None if it is as published
+    hierarchy: Hierarchy | None = field(default=None, kw_only=True)  # None of very many clusters
     sharpness: float | None = field(default=None, kw_only=True)  # None in files of earlier versions
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
@@ -50,6 +52,28 @@ class FittedModel:
         if self.oddness is not None and self.oddness.marks:
             labels[self.oddness.is_odd(tile, first_row)] = -1
         return labels
+
+    def cut(self, tile: Any, first_row: int, *, n_clusters: int) -> npt.NDArray[np.int32]:
+        """Labels of a tile of raw rows when there are so many clusters instead."""
+        rows = self.embed(tile, first_row)
+        return self.cut_of(rows, self._label(rows, tile, first_row), n_clusters)
+
+    def cut_of(
+        self, rows: Array, labels: npt.NDArray[np.int32], n_clusters: int
+    ) -> npt.NDArray[np.int32]:
+        """Labels of embedding rows (n, c) when there are so many clusters instead."""
+        if self.hierarchy is None:
+            raise ValueError(
+                "This model has no tree of clusters: it was fitted on a stream, by an earlier version, "
+                f"or has more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
+            )
+        most = len(self.hierarchy.leaves)
+        if n_clusters > most:
+            raise ValueError(
+                f"The clusters of this model can be split into {most} at most, not {n_clusters}. Fit "
+                f"LMVSC({n_clusters}) instead."
+            )
+        return self.hierarchy.labels(rows, labels, n_clusters)
 
     def outlier_scores(self, tile: Any, first_row: int) -> Array:
         """How odd rows of a tile of raw rows are."""

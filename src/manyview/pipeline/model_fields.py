@@ -17,6 +17,7 @@ from manyview.simplex import METHODS
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.hierarchy import Hierarchy
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
@@ -145,6 +146,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "rotation": optional(floats(2)),
         "communities": each(floats(2)),
     },
+    Hierarchy: {"leaves": floats(2), "clusters": WHOLE, "tree": floats(2)},
     Oddness: {
         "scalers": each(instance(Scaler)),
         "graphs": each(instance(AnchorGraph)),

@@ -40,6 +40,7 @@ from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph
+from manyview.stages.hierarchy import Hierarchy
 from manyview.stages.n_clusters import Suggestion
 from manyview.stages.oddness import Oddness
 from manyview.stages.quantiles import Quantiles
@@ -75,6 +76,7 @@ def write_model(
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
                 "sharpness": model.sharpness,
+                "hierarchy": None if model.hierarchy is None else asdict(model.hierarchy),
                 "oddness": None if model.oddness is None else asdict(model.oddness),
             },
             arrays,
@@ -224,8 +226,16 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         centers = centers / np.sqrt(len(embedding.transforms))
     sharpness = content.get("sharpness")
     check(sharpness, optional(POSITIVE), "the sharpness")
-    oddness = _build_oddness(content.get("oddness"))
-    return FittedModel(scalers, graphs, embedding, centers, sharpness=sharpness, oddness=oddness)
+    tree = content.get("hierarchy")
+    return FittedModel(
+        scalers,
+        graphs,
+        embedding,
+        centers,
+        sharpness=sharpness,
+        oddness=_build_oddness(content.get("oddness")),
+        hierarchy=None if tree is None else make_record(Hierarchy, tree),
+    )
 
 
 def _build_graph(content: dict[str, Any]) -> AnchorGraph:

@@ -196,7 +196,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     kept = [given.names.index(name) for name in views.names]
     n, v = views.n_rows, views.n_views
     is_open = is_auto(params["n_clusters"])
-    k = None if is_open else check_n_clusters(params["n_clusters"], n)
+    k = None if is_open else _n_clusters(params["n_clusters"], n)
     anchor_method, n_anchors = _anchors(params, given)
     is_given = not isinstance(anchor_method, str)
     if is_given:
@@ -246,6 +246,14 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         is_litekmeans=variant is not None,
         starts_are_shared=variant == "released",
     )
+
+
+def _n_clusters(value: Any, n_rows: int) -> int:
+    """The number of clusters; of several, the largest, which the others are cut from."""
+    numbers = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    if not len(numbers):
+        raise ParameterError("n_clusters", "must be a number, or several; got none.")
+    return max(check_n_clusters(number, n_rows) for number in numbers)
 
 
 def read_weights(

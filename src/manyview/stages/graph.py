@@ -247,7 +247,7 @@ class _GraphSolver:
             found = self._solver_of(problem, groups, scale)
             if self._kept_bytes < _KEEP_BYTES:
                 self._kept[groups] = found
-                self._kept_bytes += problem.gram.nbytes + 2 * problem.weights.nbytes
+                self._kept_bytes += problem.gram.nbytes + problem.weights.nbytes
         return found
 
     def _solver_of(
@@ -255,12 +255,10 @@ class _GraphSolver:
     ) -> tuple[Solver, list[Array]]:
         solver = Solver(problem, self._graph.method, self._graph.n_neighbors)
         parts = np.split(problem.weights, np.cumsum([self._widths[g] for g in groups])[:-1])
-        factors = [scale * self._factors[g] for g in groups]
-        # Anchors of wide views are large: no copies without need.
-        return solver, [
-            W if isinstance(factor, float) and factor == 1.0 else W * factor
-            for W, factor in zip(parts, factors, strict=True)
-        ]
+        # In place: anchors of wide views are large, and the problem is this solver's own.
+        for W, g in zip(parts, groups, strict=True):
+            W *= scale * self._factors[g]
+        return solver, parts
 
 
 def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _SolvedRows:

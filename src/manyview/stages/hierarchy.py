@@ -23,7 +23,7 @@ _LEAVES_PER_CLUSTER, _ROWS_PER_LEAF = 8, 4
 _SWEEPS = 20
 _BLOCK_VALUES = 4_000_000  # of distances that are held at a time
 MOST_CLUSTERS = 3000
-"""Merging asks for the distance of every pair."""
+"""More have no tree: merging asks for the distance of every pair."""
 
 
 @dataclass(frozen=True)

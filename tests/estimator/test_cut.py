@@ -1,0 +1,65 @@
+"""Other numbers of clusters without another fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from manyview import LMVSC, load
+
+
+@pytest.fixture(scope="module")
+def views(blobs):
+    return blobs(n=240, k=6, spread=1.5)
+
+
+@pytest.fixture(scope="module")
+def model(views, fit):
+    return fit(views, 6, n_components=6)
+
+
+def test_the_number_that_was_fitted_gives_the_labels(model, views):
+    np.testing.assert_array_equal(model.cut(6), model.labels_)
+    np.testing.assert_array_equal(model.cut(6, views), model.labels_)
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 9, 12])
+def test_rows_that_were_fitted_get_the_same_when_they_are_passed(model, views, n):
+    assert len(np.unique(model.cut(n))) == n
+    np.testing.assert_array_equal(model.cut(n, views), model.cut(n))
+
+
+def test_a_cut_is_nested_in_every_coarser_one(model):
+    fine, coarse = model.cut(12), model.cut(3)
+    assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == 12
+
+
+def test_several_numbers_are_fitted_once(views, fit):
+    several = fit(views, [3, 6, 2], n_components=6)
+    assert several.n_clusters_ == 6 and list(several.cuts_) == [3, 6, 2]
+    for n, labels in several.cuts_.items():
+        np.testing.assert_array_equal(labels, several.cut(n))
+    np.testing.assert_array_equal(several.cuts_[6], several.labels_)
+
+
+def test_a_model_from_a_file_cuts_the_same(model, views, tmp_path):
+    model.save(tmp_path / "model.mv")
+    again = load(tmp_path / "model.mv")
+    np.testing.assert_array_equal(again.hierarchy_, model.hierarchy_)
+    np.testing.assert_array_equal(again.cut(3), model.cut(3))
+    np.testing.assert_array_equal(again.cut(12, views), model.cut(12))
+    with pytest.raises(ValueError, match="pass the rows"):
+        again.cut(12)
+
+
+@pytest.mark.parametrize("n", [0, 2.5, 10_000])
+def test_numbers_that_make_no_sense_are_refused(model, n):
+    with pytest.raises((ValueError, TypeError), match=r"n_clusters|at most"):
+        model.cut(n)
+
+
+def test_no_numbers_at_all_are_refused(views):
+    with pytest.raises(ValueError, match="n_clusters"):
+        LMVSC([]).fit(views)
+    with pytest.raises(ValueError, match="n_clusters"):
+        LMVSC([2, 500]).fit(views)
