@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix check format bench bench-full reproduce docs clean-cache clean
+.PHONY: help demo test test-matrix faults check format bench bench-full reproduce docs clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,13 @@ test: $(VENV)/.test  ## run all tests
 
 test-matrix: $(VENV)/.test  ## run all tests on other BLAS kernels and other Pythons, where there are any
 	@$(BIN)/python -m benchmarks.test_matrix $(TOGETHER)
+
+faults: $(VENV)/.test  ## try to break it: random fits, damaged files and models, kills, failing disks
+	@$(BIN)/python -m tests.faults.fuzz_estimator --n 3000 --keep
+	@$(BIN)/python -m tests.faults.fuzz_readers --n 3000 --keep
+	@$(BIN)/python -m tests.faults.fuzz_models --n 2000 --keep
+	@$(BIN)/python -m tests.faults.kill_fits --n 50 --keep
+	@$(BIN)/python -m tests.faults.inject --keep
 
 check: $(VENV)/.quality  ## format, lint, types, import rules
 	@$(BIN)/ruff format --check .

@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.record import RESULTS, ROOT
 from manyview.bench import Results, compare
+from manyview.bench.methods import names
 
 LINES = RESULTS / "field.jsonl"
 METHODS = (
@@ -54,6 +55,12 @@ def describe(results: Results) -> Iterator[str]:
     )
     if absent := [f"``{name}``" for name in SETS if name not in some.data]:
         yield f"Left out, because not every method was run on them: {', '.join(absent)}.\n\n"
+    others = [name for name in names() if name not in METHODS]
+    yield (
+        "Methods other than LMVSC take columns as they are or standardise them, as their authors do; on "
+        "counts of words that does them no good, and ``manyview bench --tuned`` lets labels choose "
+        f"better. Not run: {', '.join(others)}.\n\n"
+    )
     yield from describe_ranks(some)
     yield "Every set:\n\n.. code-block:: text\n\n"
     yield "".join(f"   {line}\n" for line in some.table().splitlines())

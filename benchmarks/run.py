@@ -22,6 +22,7 @@ ALONE = (
     "quality",
     "default_fit",
     "label_free",
+    "answers",
     "single_cell",
     "incomplete",
     "out_of_core",

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from manyview import LMVSC, Views, datasets, metrics, select
 from manyview.baselines import KMeans
-from manyview.select import excess_cut, label_free_score, sampled_silhouette
+from manyview.select import excess_cut, label_free_score
 
 PLAIN = {"n_repeats": 1, "n_anchors": 30}
 
@@ -150,10 +150,6 @@ def test_no_labels_cut_less_than_the_bound(groups):
     rng = np.random.default_rng(0)
     worse = excess_cut(model.model_, groups, rng.permutation(model.labels_), 3)
     assert -1e-9 < best < worse
-
-
-def test_the_silhouette_of_one_cluster_is_zero():
-    assert sampled_silhouette(np.zeros((5, 2)), np.zeros(5, np.int32)) == 0.0
 
 
 def test_a_model_that_is_not_fitted_is_refused(groups):

@@ -95,6 +95,10 @@ class SlowSourceWarning(UserWarning):
     """A store is laid out so that reading it takes far longer than it need."""
 
 
+class CautionWarning(UserWarning):
+    """Something to be wary of in a clustering; all of it is in ``cautions_``."""
+
+
 class ReadError(OSError):
     """Rows could not be read: a file is missing, cut short, damaged, or changed while it was used."""
 

@@ -28,13 +28,21 @@ from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import progress_for
 from manyview.errors import ModelFileError, ParameterError
+from manyview.explain.cautions import cautions_of_advice, cautions_of_labels, warn_of_cautions
 from manyview.explain.explanation import Explanation, explain_rows
+from manyview.explain.features import measure_importances
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
 from manyview.pipeline import predict as prediction
-from manyview.pipeline.choices import describe_encodings, describe_solver, warn_of_doubts
+from manyview.pipeline.choices import (
+    Choices,
+    describe_encodings,
+    describe_solver,
+    warn_of_doubts,
+)
 from manyview.pipeline.choices import explain as explain_choices
+from manyview.pipeline.label_free import score_without_labels
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
 from manyview.pipeline.outcome import Outcome
@@ -199,6 +207,12 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Weight of each view; they sum to one.
     scaling_ : list of (str or None)
         How each view was scaled.
+    cautions_ : list of str
+        What to be wary of: clusters that are empty, tiny or nearly all rows; after :meth:`report`, also
+        those that other seeds do not find again, and more. They are warned about, too.
+    feature_importances_ : list of ndarray of shape (d,)
+        For each view how much each column tells clusters apart: its variance between clusters as a share
+        of all, relative to the view's other columns. Where views are in memory.
     choices_ : list of dict
         What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``.
     n_clusters_ : int
@@ -381,7 +395,14 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
                 engine=engine, run=run, rng=rng, weights=weights,
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
-        for name in ("_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_"):
+        stale = (
+            "n_samples_seen_",
+            "view_columns_",
+            "outlier_score_",
+            "cuts_",
+            "feature_importances_",
+        )
+        for name in ("_stream", *stale):
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
@@ -392,14 +413,16 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
         self.solver_report_ = describe_solver(views, result)
-        self.choices_ = [
-            *describe_encodings(views),
-            *explain_choices(self._parameters(), views.names, result),
-        ]
+        chosen = explain_choices(self._parameters(), views.names, result)
+        self.choices_ = Choices([*describe_encodings(views), *chosen])
+        self.cautions_ = cautions_of_labels(result.labels, self.n_clusters_)
+        if views.is_in_memory:
+            self.feature_importances_ = measure_importances(views, np.asarray(result.labels))
         if np.ndim(self.n_clusters):
             self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
+        warn_of_cautions(self.cautions_)
         for choice in self.choices_:
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
@@ -630,6 +653,15 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         return self._compute(prediction.outlier_scores, self.read_rows(X))
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """How good the clusters of ``X`` are, without labels: silhouette times modularity, 0 to 1.
+
+        Larger is better, so that ``GridSearchCV`` works as it is; see
+        :func:`manyview.select.label_free_score`. ``y`` is ignored.
+        """
+        views = self.read_rows(X)
+        return score_without_labels(self.model_, views)
+
     def transform(self, X: Any) -> Any:
         """The embedding of each row of ``X``, shape (n, c)."""
         views = self.read_rows(X)
@@ -738,6 +770,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         from manyview.report import build_summary, write_report
 
         summary = build_summary(self, X, ids=ids, labels=labels)
+        new = [c for c in cautions_of_advice(summary["advice"]) if c not in self.cautions_]
+        self.cautions_ = [*self.cautions_, *new]
+        warn_of_cautions(new)
         return write_report(summary, path, static=static, force=force)
 
     def explain(self, X: Any = None, *, n_listed: int = 5, max_rows: int = 20_000) -> Explanation:
@@ -763,7 +798,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> from manyview import LMVSC, datasets
         >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
         >>> why = LMVSC(3, random_state=0).fit(views).explain(views)
-        >>> why.samples["for"][0] in ("view_0", "view_1", "all views")
+        >>> why.samples["supported_by"][0] in ("view_0", "view_1", "all views")
         True
         """
         check_is_fitted(self)
@@ -927,6 +962,8 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         **_attributes_of_model(model),
     )
     estimator.__dict__.update(fitted)
+    if "choices_" in fitted:
+        estimator.choices_ = Choices(fitted["choices_"])
     ids = fitted.get("ids_")
     estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:

@@ -20,9 +20,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import Pipeline
 
 from manyview.estimator import LMVSC
+from manyview.pipeline.label_free import sampled_silhouette
 from manyview.pipeline.model import FittedModel
-from manyview.stages.labels import label_rows
-from manyview.stages.n_clusters import Suggestion, kept_inside, modularity, silhouette
+from manyview.stages.n_clusters import Suggestion, kept_inside
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views, as_views
 
@@ -30,8 +30,6 @@ __all__ = ["Selection", "Trial", "compare", "excess_cut", "label_free_score", "s
 
 Labels = npt.NDArray[np.int32]
 
-_SILHOUETTE_ROWS = 3000
-_SCORED_ROWS = 20_000
 
 SETTINGS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -283,13 +281,7 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
             f"This scorer needs an LMVSC, or a pipeline that ends with one; got "
             f"{type(estimator).__name__}."
         )
-    views = estimator.read_rows(X)
-    rows: Views = views[spread_evenly(views.n_rows, _SCORED_ROWS)].load()
-    model = estimator.model_
-    embedding = model.embed(list(rows.arrays), 0)
-    labels = label_rows(embedding, model.centers)
-    inside = [modularity(graph, labels) for graph in model.fused_graphs(rows.arrays)]
-    return max(sampled_silhouette(embedding, labels), 0.0) * max(float(np.mean(inside)), 0.0)
+    return estimator.score(X)
 
 
 def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int) -> float:
@@ -319,9 +311,3 @@ def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int)
         kept = kept_inside(graph, labels, n_clusters) / np.maximum(counts, 1.0)
         cuts.append(float(bound - kept.sum()) / n_clusters)
     return float(np.mean(cuts))
-
-
-def sampled_silhouette(embedding: npt.NDArray[np.float64], labels: Labels) -> float:
-    """Silhouette of some of the rows; 0 where it is not defined."""
-    shown = slice(None, None, max(1, len(labels) // _SILHOUETTE_ROWS))
-    return silhouette(embedding[shown], labels[shown])

@@ -140,8 +140,10 @@ def test_an_id_is_found(report, read):
     page.fill("#find-id", "image 12")
     page.press("#find-id", "Enter")
     assert page.locator("#picked li").all_inner_texts() == ["image 12"]
+    assert page.locator("#tags .ring").count() == 1
     page.fill("#find-id", "no such image")
     page.press("#find-id", "Enter")
+    assert page.locator("#tags .ring").count() == 0
     assert page.locator("#count").inner_text() == "No point there"
 
 
@@ -185,8 +187,10 @@ def test_the_reader_chooses_light_or_dark(report, read):
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
     assert paper() == "rgb(20, 23, 28)"
+    assert page.inner_text("#theme") == "Light colours"
     page.click("#theme")
     assert paper() == "rgb(255, 255, 255)"
+    assert page.inner_text("#theme") == "Dark colours"
 
 
 def test_on_paper_the_map_is_a_picture_in_light_colours(report, read):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from itertools import product
@@ -373,19 +370,3 @@ def test_a_fit_that_filled_the_disk_goes_on_when_there_is_room(path, tmp_path, s
     model.fit(path)
     memory = make_model(engine="memory").fit(path)
     assert np.array_equal(model.labels_, memory.labels_)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fit_killed_at_random_moments_gives_the_same_labels(tmp_path):
-    """One process forks fits and kills each with SIGKILL; they share a checkpoint until one ends."""
-    script = Path(__file__).with_name("kill_fits.py")
-    done = subprocess.run(
-        [sys.executable, script, tmp_path, "16"], capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["n_killed"] >= 16
-    assert report["n_finished"] >= 1
-    assert report["all_same"]
-    assert report["n_resumed"] >= 5  # runs that found calls of an earlier one finished or under way

@@ -74,6 +74,7 @@ class TestAttributes:
     def test_seconds_of_every_stage(self, model):
         assert list(model.stage_seconds_) == [
             "sample", "pilot", "anchors", "graph", "spectrum", "clusters", "embedding", "labels",
+            "oddness", "confidence",
         ]  # fmt: skip
         assert all(seconds >= 0 for seconds in model.stage_seconds_.values())
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from manyview import LMVSC, Views
-from manyview.explain.explanation import TOGETHER
 
 CHEAP = {"n_repeats": 1, "scaling": "standard", "random_state": 0, "n_jobs": 1}
 
@@ -51,7 +50,7 @@ def test_the_view_that_sees_a_group_supports_it():
     views = {"seeing": X[0], "blind": X[1]}
     samples = LMVSC(3, fusion="late", **CHEAP).fit(views).explain(views).samples
     assert samples["seeing"].mean() > samples["blind"].mean()
-    assert (samples["against"] == "seeing").sum() < (samples["against"] == "blind").sum()
+    assert (samples["opposed_by"] == "seeing").sum() < (samples["opposed_by"] == "blind").sum()
 
 
 def test_a_view_with_the_rows_of_another_group_opposes():
@@ -60,8 +59,8 @@ def test_a_view_with_the_rows_of_another_group_opposes():
     swapped = X[1].copy()
     swapped[0] = X[1][1]
     samples = model.explain([X[0], swapped]).samples
-    assert (samples["for"][0], samples["against"][0]) == ("view_0", "view_1")
-    assert (samples["against"][1:] == "").mean() > 0.9
+    assert (samples["supported_by"][0], samples["opposed_by"][0]) == ("view_0", "view_1")
+    assert (samples["opposed_by"][1:] == "").mean() > 0.9
 
 
 class TestTables:
@@ -98,7 +97,7 @@ class TestTables:
         model, views = fitted
         samples = model.explain(views).to_frame("samples")
         assert samples["id"].tolist() == views.ids.tolist()
-        assert np.allclose(samples[["size", "hue", TOGETHER]].sum(axis=1), samples["margin"])
+        assert np.allclose(samples[["size", "hue", "all_views"]].sum(axis=1), samples["margin"])
         assert np.array_equal(samples["cluster"], model.labels_)
 
     @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -111,7 +110,7 @@ class TestTables:
     def test_plain_values_for_json(self, fitted):
         content = json.loads(json.dumps(fitted[0].explain(fitted[1]).to_dict()))
         assert set(content) == {"features", "anchors", "samples"}
-        assert len(content["samples"]["for"]) == 120
+        assert len(content["samples"]["supported_by"]) == 120
 
     def test_an_unknown_table(self, fitted):
         with pytest.raises(ValueError, match="table must be one of"):
@@ -158,5 +157,5 @@ def test_views_called_like_columns_of_the_table():
     model = LMVSC(3, **CHEAP).fit(views)
     samples = model.explain(views).samples
     assert np.array_equal(samples["cluster"], model.labels_)
-    shares = [samples[name] for name in ("margin: cluster", "margin: all views", "all views")]
+    shares = [samples[name] for name in ("margin_cluster", "all_views", "all_views_")]
     assert np.allclose(np.sum(shares, axis=0), samples["margin"], rtol=0, atol=1e-10)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import Views
+from manyview import LMVSC, Views
 from manyview.explain import features
-from manyview.explain.features import find_features, measure_effects
+from manyview.explain.features import find_features, measure_effects, measure_importances
 
 
 @pytest.fixture
@@ -75,3 +75,19 @@ def test_column_blocks_do_not_change_what_is_found(counts, form, monkeypatch):
     whole = find_features(Views([form(X), form(X[:, ::-1])]), labels, 3)
     monkeypatch.setattr(features, "_CELLS", 1000)
     assert find_features(Views([form(X), form(X[:, ::-1])]), labels, 3) == whole
+
+
+class TestImportances:
+    def test_a_fit_tells_which_columns_matter_in_each_view(self):
+        rng = np.random.default_rng(0)
+        group = np.repeat([0, 1], 60)
+        one = np.stack([9.0 * group + rng.normal(size=120), rng.normal(size=120)], axis=1)
+        two = sparse.csr_array(np.stack([rng.random(120) < 0.3, group == 1], axis=1) * 1.0)
+        model = LMVSC(2, n_repeats=1, random_state=0).fit([one, two])
+        assert [values.argmax() for values in model.feature_importances_] == [0, 1]
+        assert [values.sum() for values in model.feature_importances_] == pytest.approx([1, 1])
+
+    def test_rows_in_no_cluster_and_constants_count_for_nothing(self):
+        X = np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 1.0], [900.0, 1.0]])
+        (found,) = measure_importances(Views(X), np.array([0, 0, 1, -1]))
+        assert found.tolist() == [1.0, 0.0]

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from manyview import LMVSC, load
 from manyview.engines import Memory
+from manyview.pipeline.choices import Choices
 
 OPEN = {
     "scaling", "view_weights", "fusion", "n_anchors", "alpha", "locality", "n_repeats",
@@ -197,3 +198,16 @@ class TestAnchorsOfText:
 
     def test_what_was_set_is_respected(self, texts):
         assert set(self.anchors(texts, n_anchors=50)[1]) == {50}
+
+
+def test_choices_are_shown_as_a_table():
+    choices = Choices(
+        [
+            {"parameter": "alpha", "value": 0.01, "why": "keeps rows stable"},
+            {"parameter": "view_weights", "value": {"a": 0.5}, "why": "x" * 200},
+        ]
+    )
+    first, second = repr(choices).splitlines()
+    assert first.split() == ["alpha", "0.01", "keeps", "rows", "stable"]
+    assert second.startswith("view_weights  {'a': 0.5}") and second.endswith("...")
+    assert list(choices) == choices

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyview import Views
+from manyview import LMVSC, Views
 from manyview.views.matching import (
     align_columns,
     drop_empty_views,
@@ -110,3 +110,16 @@ class TestColumns:
         refuse_other_columns(Views({"b": Y}), ["b"], [3])
         with pytest.raises(ValueError, match="X has 3 features, but LMVSC is expecting 2"):
             refuse_other_columns(Views({"b": Y}), ["b"], [2])
+
+
+def test_a_view_of_nan_in_a_file_is_left_out_as_one_in_memory_is(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    views = {"a": X, "b": np.full((60, 2), np.nan)}
+    for name, view in views.items():
+        np.save(tmp_path / f"{name}.npy", view)
+    files = {name: tmp_path / f"{name}.npy" for name in views}
+    labels = []
+    for given in (views, files):
+        with pytest.warns(UserWarning, match=r"No sample has view\(s\) \['b'\]: left out"):
+            labels.append(LMVSC(2, n_anchors=5, n_repeats=1, random_state=0).fit(given).labels_)
+    assert np.array_equal(*labels)

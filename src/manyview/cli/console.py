@@ -18,7 +18,13 @@ import click
 from click.core import ParameterSource
 
 from manyview.cli import how_to_install
-from manyview.errors import DatasetNotFoundError, ParameterError, ReadError, RemediableError
+from manyview.errors import (
+    CautionWarning,
+    DatasetNotFoundError,
+    ParameterError,
+    ReadError,
+    RemediableError,
+)
 from manyview.wording import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -112,6 +118,7 @@ def remarks() -> Iterator[list[str]]:
         warnings.simplefilter("default")
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         warnings.filterwarnings("ignore", category=FutureWarning)
+        warnings.filterwarnings("ignore", category=CautionWarning)  # the command tells them itself
         try:
             yield found
         finally:

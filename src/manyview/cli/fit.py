@@ -196,6 +196,7 @@ class _Job:
                 **_describe_fit(model, data),
                 "seconds": round(time.perf_counter() - started - compiling, 3),
                 "warnings": warnings,
+                "cautions": list(model.cautions_),
                 "inputs": self.inputs.record(),
             }
             self._write(model, data, facts)
@@ -204,6 +205,8 @@ class _Job:
                     self._write_report(model, data, facts)
         if self.uses_checkpoint:  # otherwise a folder of that name is the user's
             remove_checkpoint(self.checkpoint)
+        for caution in facts["cautions"]:
+            say(f"Caution: {caution}")
         print_result(facts, lambda: self._print(facts, results.describe_views(data.views)))
 
     def _read(self) -> Assembled:
@@ -271,10 +274,12 @@ class _Job:
     def _write_report(self, model: LMVSC, data: Assembled, facts: dict[str, Any]) -> None:
         """Add what a report shows to the facts, and write the page made of them."""
         try:
+            from manyview.explain.cautions import cautions_of_advice
             from manyview.report import build_summary
 
             command, seed = facts["command"], facts["seed"]
             shown = build_summary(model, data.views, command=command, random_state=seed)
+            facts["cautions"] = cautions_of_advice(shown["advice"])
             shown["fit"] = facts
             from manyview.report import write_report
 

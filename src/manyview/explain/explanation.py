@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +31,7 @@ _ROWS = 4096
 _FEATURES = (
     "cluster", "view", "column", "effect", "inside", "outside", "present_inside", "present_outside",
 )  # fmt: skip
-_OF_SAMPLES = ("row", "id", "cluster", "second", "margin", "for", "against")
+_OF_SAMPLES = ("row", "id", "cluster", "second", "margin", "supported_by", "opposed_by")
 _ANCHORS = ("cluster", "views", "graph", "anchor", "closeness", "share")
 
 
@@ -52,10 +54,11 @@ class Explanation:
     samples : dict
         One entry a row: ``row``, ``id``, ``cluster``, ``second`` (the next cluster, -1 if there is
         none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), the
-        share of the margin that each view contributes and, if they are also fused side by side, "all
-        views" (that alone, if clusters are evident); the shares sum to the margin. ``for`` is the view
-        that contributes most, ``against`` the one that takes most away, "" if none does. A view whose
-        name is one of these columns' is called "margin: NAME". Empty without rows.
+        share of the margin that each view contributes and, if they are also fused side by side,
+        ``all_views`` (that alone, if clusters are evident); the shares sum to the margin.
+        ``supported_by`` is the view that contributes most, ``opposed_by`` the one that takes most away,
+        "" if none does. A view whose name cannot be an attribute, or is one of these columns', has the
+        column ``margin_NAME``, with underscores. Empty without rows.
     view_names : tuple of str
         Names of the views.
     n_rows : int
@@ -103,8 +106,11 @@ class Explanation:
         return "\n".join([f"Explanation of {shown}{of_all} rows", *self._describe_clusters()])
 
     def _describe_clusters(self) -> Iterator[str]:
-        clusters, supporters = np.asarray(self.samples["cluster"]), np.asarray(self.samples["for"])
-        is_opposed = np.asarray(self.samples["against"]) != ""
+        clusters, supporters = (
+            np.asarray(self.samples["cluster"]),
+            np.asarray(self.samples["supported_by"]),
+        )
+        is_opposed = np.asarray(self.samples["opposed_by"]) != ""
         columns = ("cluster", "view", "column", "effect")
         features = list(zip(*(self.features[name] for name in columns), strict=True))
         for cluster in np.unique(clusters):
@@ -164,28 +170,46 @@ def _look_at(model: FittedModel, rows: Views) -> tuple[Margins, list[Array]]:
 
 
 def _list_samples(model: FittedModel, margins: Margins, names: tuple[str, ...]) -> Table:
-    columns = [
-        _column_for(names[g.views[0]]) if len(g.views) == 1 else TOGETHER for g in model.graphs
+    # A view may be called as all of them are.
+    owners = [
+        (len(g.views), names[g.views[0]] if len(g.views) == 1 else TOGETHER) for g in model.graphs
     ]
     shares = {
-        column: margins.by_graph[:, [name == column for name in columns]].sum(axis=1)
-        for column in dict.fromkeys(columns)
+        owner: margins.by_graph[:, [name == owner for name in owners]].sum(axis=1)
+        for owner in dict.fromkeys(owners)
     }
-    values, who = np.column_stack(list(shares.values())), np.array([*shares, ""])
+    values, who = (
+        np.column_stack(list(shares.values())),
+        np.array([*(name for _, name in shares), ""]),
+    )
     is_opposed = values.min(axis=1) < 0
     return {
         "cluster": margins.labels,
         "second": margins.second,
         "margin": margins.margin,
-        **shares,
-        "for": who[values.argmax(axis=1)],
-        "against": who[np.where(is_opposed, values.argmin(axis=1), len(shares))],
+        **dict(zip(_columns_for([name for _, name in shares]), shares.values(), strict=True)),
+        "supported_by": who[values.argmax(axis=1)],
+        "opposed_by": who[np.where(is_opposed, values.argmin(axis=1), len(shares))],
     }
 
 
-def _column_for(view: str) -> str:
-    """The column of samples with a view's share of the margin."""
-    return f"margin: {view}" if view in (*_OF_SAMPLES, TOGETHER) else view
+def _columns_for(views: list[str]) -> list[str]:
+    """The columns of samples with each view's share of the margin: names that can be attributes.
+
+    Examples
+    --------
+    >>> _columns_for(["rna", "all views", "2d", "margin", "2 d"])
+    ['rna', 'all_views', 'margin_2d', 'margin_margin', 'margin_2_d']
+    """
+    columns: list[str] = []
+    for view in views:
+        column = re.sub(r"\W", "_", view)
+        if not column.isidentifier() or keyword.iskeyword(column) or column in _OF_SAMPLES:
+            column = f"margin_{column}"
+        while column in columns:
+            column += "_"
+        columns.append(column)
+    return columns
 
 
 def _place_anchors(model: FittedModel, part: GraphPart) -> Array:

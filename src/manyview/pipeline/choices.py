@@ -20,6 +20,20 @@ Choice = dict[str, Any]
 """``parameter``, ``value`` and ``why``, all fit for JSON."""
 
 
+class Choices(list[Choice]):
+    """Choices, shown as a short table."""
+
+    def __repr__(self) -> str:
+        lines = [(c["parameter"], _short(c["value"], 40), _short(c["why"], 90)) for c in self]
+        widths = [max((len(line[i]) for line in lines), default=0) for i in (0, 1)]
+        return "\n".join(f"{n:<{widths[0]}}  {v:<{widths[1]}}  {why}" for n, v, why in lines)
+
+
+def _short(value: Any, width: int) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
 def explain(params: Mapping[str, Any], names: Sequence[str], result: Result) -> list[Choice]:
     """The choices behind every parameter in ``params`` that is, or contains, "auto".
 

@@ -194,6 +194,8 @@ FITTED: Mapping[str, Kind] = {
     "feature_names_in_": NAMES,
     "feature_names_per_view_": each(optional(each(TEXT))),
     "n_features_in_": COUNT_FROM_1,
+    "cautions_": each(TEXT),
+    "feature_importances_": each(floats(1)),
     "encodings_": each(optional(instance(Encoding))),
     "ids_": optional(NAMES),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def _first_bytes(path: Path) -> bytes:
         try:
             with gzip.open(path) as packed:
                 return packed.read(520)
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, zlib.error) as error:
             raise ReadError(f"{path} is cut short or is not a .gz file ({error}).") from error
     return head
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +28,9 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
         _check_head(file, path)
         _check_sizes(file, path)
         try:
-            array = mmread(file, spmatrix=False)
+            # By its name: an error in a stream of Python's would end the process.
+            with _as_plain_file(file, path) as name:
+                array = mmread(name, spmatrix=False)
         except (EOFError, OSError):
             raise
         except Exception as error:  # whatever a damaged file makes the parser raise
@@ -34,6 +38,19 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     if 0 in array.shape:
         raise ReadError(f"{path} is empty: its shape is {array.shape}.")
     yield {ALONE: Entry.of(checked_csr(array) if sparse.issparse(array) else np.asarray(array))}
+
+
+@contextmanager
+def _as_plain_file(file: IO[bytes], path: Path) -> Iterator[str]:
+    """The name of a file that is not packed, with the same content."""
+    if path.suffix not in (".gz", ".bz2"):
+        yield str(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="manyview-") as folder:
+        plain = Path(folder) / "plain.mtx"
+        with plain.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
+        yield str(plain)
 
 
 def _check_sizes(file: IO[bytes], path: Path) -> None:

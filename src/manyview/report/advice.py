@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from manyview.explain.cautions import about_sizes, name_clusters, number, percent
+
 Advice = dict[str, str]
 Summary = dict[str, Any]
 
 UNSTABLE = 0.8
 SHAKY = 0.6
 _SILENT = 0.005  # a weight that is shown as 0.00
-_MAX_LISTED = 8
 
 
 def give_advice(summary: Summary) -> list[Advice]:
@@ -23,32 +24,6 @@ def give_advice(summary: Summary) -> list[Advice]:
     rules = (_sizes, _stability, _confidence, _agreement, _only_one_view, _rows, _run)
     advice = [item for rule in rules for item in rule(summary)]
     return sorted(advice, key=lambda item: item["level"] != "warning")
-
-
-def number(value: float) -> str:
-    r"""A whole number with narrow spaces between thousands.
-
-    Examples
-    --------
-    >>> number(1234567).split("\u202f")
-    ['1', '234', '567']
-    """
-    return f"{value:,.0f}".replace(",", "\u202f")
-
-
-def percent(share: float) -> str:
-    """A share in per cent; small ones are not called nothing.
-
-    Examples
-    --------
-    >>> percent(0.251), percent(0.001), percent(0.0), percent(0.9999), percent(1)
-    ('25 %', '< 1 %', '0 %', '> 99 %', '100 %')
-    """
-    if 0 < share < 0.005:
-        return "< 1 %"
-    if 0.995 <= share < 1:
-        return "> 99 %"
-    return f"{100 * share:.0f} %"
 
 
 def _warning(section: str, title: str, text: str) -> Advice:
@@ -59,43 +34,10 @@ def _note(section: str, title: str, text: str) -> Advice:
     return {**_warning(section, title, text), "level": "note"}
 
 
-def _name(clusters: list[int]) -> str:
-    """Clusters in words."""
-    shown = [str(c) for c in clusters[:_MAX_LISTED]]
-    if len(clusters) > _MAX_LISTED:
-        shown.append(f"{len(clusters) - _MAX_LISTED} more")
-    if len(shown) == 1:
-        return f"cluster {shown[0]}"
-    return f"clusters {', '.join(shown[:-1])} and {shown[-1]}"
-
-
 def _sizes(summary: Summary) -> Iterator[Advice]:
-    clusters, n_rows = summary["clusters"], summary["n_rows"]
-    empty = [c["cluster"] for c in clusters if c["size"] == 0]
-    if empty:
-        yield _warning(
-            "clusters",
-            f"{len(empty)} of {len(clusters)} clusters are empty",
-            f"No row is in {_name(empty)}. There are too few distinct rows, or too many clusters were "
-            "asked for.",
-        )
-    largest = max(clusters, key=lambda c: c["size"])
-    if len(clusters) > 1 and largest["share"] > max(0.8, 2 / len(clusters)):
-        yield _warning(
-            "clusters",
-            f"Cluster {largest['cluster']} holds {percent(largest['share'])} of the rows",
-            "The others may be a few odd rows split off rather than groups. Look at their members, "
-            "try another scaling, or leave odd rows out.",
-        )
-    limit = max(5.0, 0.05 * n_rows / len(clusters))
-    tiny = [c["cluster"] for c in clusters if 0 < c["size"] < limit]
-    if tiny and n_rows >= 10 * len(clusters):
-        yield _warning(
-            "clusters",
-            f"{_name(tiny)} {'is' if len(tiny) == 1 else 'are'} tiny".capitalize(),
-            f"Fewer than {number(limit)} rows each. Odd rows, duplicates or a real rare group: look at "
-            "the members before you use them.",
-        )
+    sizes = {cluster["cluster"]: cluster["size"] for cluster in summary["clusters"]}
+    for title, text in about_sizes(sizes):
+        yield _warning("clusters", title, text)
 
 
 def _stability(summary: Summary) -> Iterator[Advice]:
@@ -117,7 +59,7 @@ def _stability(summary: Summary) -> Iterator[Advice]:
     if shaky and len(shaky) < len(clusters):
         yield _note(
             "clusters",
-            f"Other seeds do not find {_name(shaky)} again",
+            f"Other seeds do not find {name_clusters(shaky)} again",
             f"Their best match in a second fit overlaps by less than {percent(SHAKY)}. Be careful "
             "with what you conclude from them.",
         )
@@ -189,11 +131,11 @@ def _only_one_view(summary: Summary) -> Iterator[Advice]:
     for name, clusters in by_view.items():
         yield _note(
             "views",
-            f"Only view “{name}” sees {_name(clusters)}",
+            f"Only view “{name}” sees {name_clusters(clusters)}",
             "No other view separates these rows by itself. If that view is in doubt, so are they.",
         )
     if together:
-        title = f"No single view sees {_name(together)}"
+        title = f"No single view sees {name_clusters(together)}"
         yield _note("views", title, "They come out only when the views are put together.")
 
 

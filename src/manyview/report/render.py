@@ -16,8 +16,8 @@ import numpy.typing as npt
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from manyview.explain.cautions import number, percent
 from manyview.machine import whole_file
-from manyview.report.advice import number, percent
 from manyview.report.layout import draw_points
 from manyview.report.palette import choose_colours
 from manyview.report.summary import Facts

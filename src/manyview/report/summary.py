@@ -18,6 +18,7 @@ from manyview.report.certainty import describe_certainty, describe_cluster, meas
 from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
 from manyview.report.layout import lay_out, quantise
 from manyview.report.spectrum import describe_spectrum
+from manyview.report.tree import describe_tree
 from manyview.sources import as_ids
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
@@ -160,6 +161,7 @@ class Facts:
             "clusters": [self._cluster(cluster) for cluster in range(self.k)],
             "confidence": None if self.certainty is None else describe_certainty(self.certainty),
             "spectrum": describe_spectrum(self.model.singular_values_, self.k),
+            "tree": describe_tree(self.model.model_.hierarchy, self.k),
         }
 
     def collect(self) -> dict[str, Any]:

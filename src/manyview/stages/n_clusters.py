@@ -26,7 +26,7 @@ _LEAST_STABILITY = 0.25
 _CLEAR = 0.55  # silhouette of clusters that are finer than pieces
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Suggestion:
     """A suggested number of clusters, with the curves it was decided from.
 
@@ -55,6 +55,17 @@ class Suggestion:
     score: list[float]
     stability: float
     n_pieces: int = 1
+
+    def __repr__(self) -> str:
+        shown = [self.n_clusters, *self.runners_up()]
+        lines = [f"{self.n_clusters} clusters: {self.why()}"]
+        for k in (k for k in shown if k in self.candidates):
+            at = self.candidates.index(k)
+            figures = (self.silhouette[at], self.modularity[at], self.score[at])
+            lines.append(f"{k:>8}" + "".join(f"{figure:12.3f}" for figure in figures))
+        if len(lines) > 1:
+            lines.insert(1, "clusters  silhouette  modularity       score")
+        return "\n".join(lines)
 
     def runners_up(self, count: int = 3) -> list[int]:
         """The next best candidates: peaks of the score first, then by score."""

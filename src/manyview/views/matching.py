@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from manyview.errors import InputError, warn_user
+from manyview.sources import is_source
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table
@@ -25,6 +27,8 @@ from manyview.wording import lacks_columns
 
 Names = Sequence[str] | None
 
+_LOOKED_AT = 4096  # rows at a time
+
 
 def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:
     """X as views; one wide array by the places of each view's columns, if they are given."""
@@ -36,21 +40,39 @@ def _default_names(count: int) -> list[str]:
 
 
 def drop_empty_views(views: Views, only: Collection[str] | None = None) -> Views:
-    """The views that describe some sample; only those named are looked at, if any are."""
+    """The views that describe some sample; only those named are looked at, if any are.
+
+    Of views in files, those whose first row is missing are read until there is one that is not.
+    """
     present = views.present
-    if present is None:
-        return views
     looked_at = views.names if only is None else only
     empty = [
         name
-        for name, has_view in zip(views.names, present.T, strict=True)
-        if name in looked_at and not has_view.any()
+        for i, name in enumerate(views.names)
+        if name in looked_at
+        and ((present is not None and not present[:, i].any()) or _says_nothing(views.arrays[i]))
     ]
     if only is None:
-        refuse_samples_without_views(present)
+        if present is not None:
+            refuse_samples_without_views(present)
+        if len(empty) == views.n_views:
+            raise InputError(f"No sample has any of the views {empty}: all values are NaN.")
         if empty:
             warn_user(f"No sample has view(s) {empty}: left out.", UserWarning)
     return views if not empty else views.select([n for n in views.names if n not in empty])
+
+
+def _says_nothing(rows: Any) -> bool:
+    """Whether a view in a file has no row that is not missing."""
+    if not is_source(rows) or rows.is_sparse or rows.dtype.kind != "f":
+        return False
+    n = rows.shape[0]
+    ends = sorted({0, 1, n, *range(_LOOKED_AT, n, _LOOKED_AT)})
+    return all(_is_missing(rows.read(start, end)) for start, end in pairwise(ends))
+
+
+def _is_missing(block: Any) -> bool:
+    return isinstance(block, np.ndarray) and bool(np.isnan(block).all())
 
 
 def is_single(X: Any, views: Views) -> bool:

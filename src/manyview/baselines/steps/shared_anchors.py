@@ -19,6 +19,7 @@ from manyview.baselines.steps.projections import polar
 from manyview.stages.rows import ScaledRows
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
+from manyview.views.selection import find_present
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,20 +39,15 @@ def fit_scalers(views: Views, *, standardise: bool) -> list[Scaler]:
     scalers = []
     for name, array in views.items():
         scaler = fit_scaler(array, name=name, kind="standard" if standardise else None)
-        if standardise:
-            n = array.shape[0] if views.present is None else int(_count(views, name))
-            used = scaler.scale > 0
-            # The scaler gives the view an energy of one; here each column has one.
-            factor = np.sqrt(np.count_nonzero(used) * max(n - 1, 1) / n)
-            scalers.append(replace(scaler, scale=scaler.scale * factor))
-        else:
+        if not standardise:
             scalers.append(replace(scaler, shift=np.zeros_like(scaler.shift)))
+            continue
+        present = find_present(array)
+        n = array.shape[0] if present is None else int(present.sum())
+        # The scaler gives the view an energy of one; here each column that varies has one.
+        factor = np.sqrt(np.count_nonzero(scaler.scale) * max(n - 1, 1) / n)
+        scalers.append(replace(scaler, scale=scaler.scale * factor))
     return scalers
-
-
-def _count(views: Views, name: str) -> int:
-    assert views.present is not None
-    return int(views.present[:, views.names.index(name)].sum())
 
 
 def scale_views(views: Views, scalers: Sequence[Scaler]) -> list[ScaledRows]:

@@ -8,7 +8,7 @@
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
   const watchers = [];
   const retheme = () => {
-    $("theme").setAttribute("aria-pressed", String(isDark()));
+    $("theme").textContent = isDark() ? "Light colours" : "Dark colours"; // what pressing it does
     watchers.forEach((watch) => watch());
   };
   $("theme").addEventListener("click", () => {
@@ -199,7 +199,7 @@
   const tags = $("tags");
   let anchors = [];
   function placeTags() {
-    tags.replaceChildren();
+    anchors.forEach(([tag]) => tag.remove());
     anchors = [];
     if (colouring.kind === "confidence" || colouring.names.length > 40) return;
     const middles = colouring.names.map(() => [[], []]);
@@ -224,8 +224,20 @@
       anchors.push([tag, i]);
     });
   }
+  // Points that were looked for get a ring, so that one among many thousands is seen.
+  const MOST_RINGS = 200;
+  let rings = [];
+  function ring(points) {
+    rings.forEach(([mark]) => mark.remove());
+    rings = points.slice(0, MOST_RINGS).map((i) => {
+      const mark = document.createElement("b");
+      mark.className = "ring";
+      tags.append(mark);
+      return [mark, i];
+    });
+  }
   function drawTags() {
-    for (const [tag, i] of anchors) {
+    for (const [tag, i] of [...anchors, ...rings]) {
       const [x, y] = toScreen(i);
       tag.style.transform = `translate(${x}px, ${y}px) translate(-50%, -50%)`;
       tag.hidden = x < 0 || y < 0 || x > width || y > height;
@@ -279,7 +291,7 @@
 
   // Selection: by lasso, by legend, by id, or all that is in view.
   const LISTED = 300;
-  function select(test, keepLegend = false) {
+  function select(test, keepLegend = false, isLookedFor = false) {
     if (!keepLegend && highlighted.size) { highlighted = new Set(); fillLegend(); }
     selected = null;
     let count = 0;
@@ -288,6 +300,7 @@
       for (let i = 0; i < n; i++) if (test(i)) { selected[i] = 1; count++; }
       if (!count) selected = null;
     }
+    ring(isLookedFor && selected ? [...selected.keys()].filter((i) => selected[i]) : []);
     showSelection(count, test !== null);
     recolour();
   }
@@ -343,7 +356,8 @@
     if (!wanted) return select(null);
     let exact = false;
     for (let i = 0; i < n && !exact; i++) exact = idOf(i).toLowerCase() === wanted;
-    select((i) => (exact ? idOf(i).toLowerCase() === wanted : idOf(i).toLowerCase().includes(wanted)));
+    const isFound = (i) => (exact ? idOf(i).toLowerCase() === wanted : idOf(i).toLowerCase().includes(wanted));
+    select(isFound, false, true);
   });
 
   // What is under the pointer, or in the middle of the picture.

@@ -1,23 +1,21 @@
-"""Kill fits with SIGKILL at random moments, start them again, and compare their labels.
-
-Run as ``python kill_fits.py FOLDER N_KILLS``; prints what happened as JSON.
-"""
+"""Kill fits with SIGKILL at random moments, start them again, and compare their labels."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
-import sys
+import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
+from tests.faults.cases import arguments, conclude
 
 N_ROWS = 20_001
 
@@ -55,7 +53,8 @@ def make_model(engine):
     return LMVSC(4, random_state=0, engine=engine, **cheap)
 
 
-def main(folder, n_kills):
+def kill_fits(folder, n_kills, seed):
+    """What happened to so many fits that were killed, and to those that ended."""
     paths = make_views(folder)
     # Each fit would load compiled code again; one thread, or a fork might wait for ever.
     make_model("memory").set_params(n_jobs=1).fit([np.load(path)[:500] for path in paths])
@@ -77,7 +76,7 @@ def main(folder, n_kills):
     shutil.rmtree(state)
 
     expected = np.load(folder / "memory.npz")
-    chance = random.Random(0)
+    chance = random.Random(seed)
     report = {"n_killed": 0, "n_finished": 0, "n_resumed": 0, "all_same": True}
     while report["n_killed"] < n_kills or report["n_finished"] == 0:
         report["n_resumed"] += any(state.glob("0*.done")) if state.exists() else 0
@@ -93,8 +92,17 @@ def main(folder, n_kills):
         report["n_finished"] += 1
         report["all_same"] &= all(same)
         shutil.rmtree(state)
-    print(json.dumps(report))  # noqa: T201
+    return report
+
+
+def main():
+    options = arguments(50)
+    folder = Path(tempfile.mkdtemp(prefix="manyview-faults-"))
+    report = kill_fits(folder, options.n, options.seed)
+    shutil.rmtree(folder)
+    same = report.pop("all_same")
+    conclude("kills", options, Counter(report), [] if same else ["other labels after a kill"])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main()

@@ -1,0 +1,160 @@
+"""What people ask of a clustering: how sure, which are odd, how many; measured against known labels.
+
+How far confidence is from the share of right rows (expected calibration error), how much of junk is
+found and how few rows of clean sets are marked, and what a cut of the tree is worth beside a fresh fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from benchmarks.record import Report, Target
+from manyview import LMVSC, Views, datasets, metrics
+from manyview.engines.base import Run
+from manyview.engines.memory import Memory
+from manyview.engines.progress import SilentProgress
+from manyview.errors import DatasetNotFoundError
+from manyview.pipeline.oddness import learn_oddness
+from manyview.pipeline.settings import resolve
+
+NAMES = (
+    "3sources", "msrcv1", "bbcsport", "handwritten", "leaves100", "bdgp2", "reuters600", "reuters1200",
+    "scene15", "wikipedia", "prokaryotic", "hdigit", "citeseq_pbmc10x", "citeseq_gse100866", "adt13",
+    "acm", "tdt2", "aloi100", "mnist", "covtype",
+)  # fmt: skip
+QUICK = ("3sources", "msrcv1", "bbcsport")
+_MOST_ROWS = 3_000
+_N_JUNK = 20
+_BINS = 15
+
+
+def run(report: Report) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run_mixtures(report)
+        run_junk(report)
+        run_clean(report)
+        run_sets(report)
+
+
+def run_mixtures(report: Report) -> None:
+    """Calibration where clusters are Gaussian with one covariance."""
+    for k, separation in ((3, 4.5), (5, 4.5), (10, 6.0)):
+        rng = np.random.default_rng(k)
+        target = rng.integers(k, size=1500)
+        centers = separation / np.sqrt(2.0) * np.linalg.qr(rng.normal(size=(12, 12)))[0][:k]
+        X = centers[target] + rng.normal(size=(1500, 12))
+        model = LMVSC(k, random_state=0).fit([X[:, :6], X[:, 6:]])
+        report.add(
+            f"calibration error, mixture of {k}, {separation:g} deviations apart",
+            calibration_error(model, target),
+            Target(at_most=0.05),
+            scores={"accuracy": metrics.accuracy(target, model.labels_)},
+        )
+
+
+def run_junk(report: Report) -> None:
+    """Junk among digits: what is found, what is lost."""
+    views = datasets.digits_views()
+    target, n = np.asarray(views.target), views.n_rows
+    clean = metrics.accuracy(target, LMVSC(10, random_state=0).fit(views).labels_)
+    for kind in ("far",) if report.quick else ("far", "uniform"):
+        rows = [with_junk(np.asarray(X, np.float64), kind) for X in views.arrays]
+        kept = metrics.accuracy(target, LMVSC(10, random_state=0).fit(rows).labels_[:n])
+        labels = LMVSC(10, outliers="mark", random_state=0).fit(rows).labels_
+        marked = metrics.accuracy(target, labels[:n])
+        report.add(
+            f"accuracy lost to {_N_JUNK} rows of junk ({kind}) among digits, marked",
+            clean - marked,
+            Target(at_most=0.01),
+            scores={"clean": clean, "kept": kept, "marked": marked},
+        )
+        found, false = float((labels[n:] < 0).sum()), float((labels[:n] < 0).mean())
+        report.add(f"rows of junk found ({kind})", found, Target(at_least=18))
+        report.add(f"digits marked beside junk ({kind})", false, Target(at_most=0.01))
+
+
+def with_junk(X: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+    """Rows, and junk after them: normal, ten times as wide as all values; or even in each column."""
+    rng = np.random.default_rng(X.shape[1])
+    size = (_N_JUNK, X.shape[1])
+    if kind == "far":
+        junk = X.mean(axis=0) + 10.0 * X.std() * rng.normal(size=size)
+    else:
+        junk = X.min(axis=0) + np.ptp(X, axis=0) * rng.random(size)
+    return np.vstack([X, junk])
+
+
+def run_clean(report: Report) -> None:
+    """The share of rows that would be marked in data as they are."""
+    for name, views in load_sets(QUICK if report.quick else NAMES):
+        settings = resolve(LMVSC(3, outliers="mark").get_params(), views)
+        rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+        oddness = learn_oddness(rows, views.names, settings)
+        share = float(oddness.is_odd(views.arrays, 0).mean())
+        report.add(f"marked of {name}", share, Target(at_most=0.02))
+
+
+def run_sets(report: Report) -> None:
+    """Calibration, and cuts beside fresh fits, on real data."""
+    lost: dict[str, list[float]] = {"half": [], "twice": []}
+    for name, views in load_sets(QUICK if report.quick else NAMES):
+        target = np.unique(np.asarray(views.target), return_inverse=True)[1]
+        k = int(target.max()) + 1
+        model = LMVSC(k, random_state=0).fit(views)
+        report.add(
+            f"calibration error, {name}",
+            calibration_error(model, target),
+            scores={"accuracy": metrics.accuracy(target, model.labels_)},
+        )
+        for word, n in (("half", max(k // 2, 2)), ("twice", 2 * k)):
+            fresh = metrics.nmi(target, LMVSC(n, random_state=0).fit(views).labels_)
+            try:
+                cut = metrics.nmi(target, model.cut(n))
+            except ValueError as error:  # clusters that cannot be split
+                report.add(f"NMI of a cut at {word} as many, {name}", note=str(error))
+                continue
+            lost[word].append(fresh - cut)
+            report.add(
+                f"NMI of a fresh fit less a cut's at {word} as many, {name}",
+                fresh - cut,
+                scores={"fresh": fresh, "cut": cut},
+            )
+    for word, values in lost.items():
+        report.add(
+            f"NMI of a fresh fit less a cut's at {word} as many, mean of {len(values)} sets",
+            float(np.mean(values)),
+            Target(at_most=0.03, indicative=report.quick),
+        )
+
+
+def load_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Views]]:
+    """Data sets that are on this machine, of large ones some rows."""
+    for name in names:
+        try:
+            views = datasets.load(name, download=False)
+        except DatasetNotFoundError:
+            continue
+        if views.n_rows > _MOST_ROWS:
+            chosen = np.random.default_rng(0).permutation(views.n_rows)[:_MOST_ROWS]
+            views = views[np.sort(chosen)]
+        yield name, views
+
+
+def calibration_error(model: LMVSC, target: Any) -> float:
+    """Mean difference of confidence and the share of right rows, over bins of confidence."""
+    labels = np.asarray(model.labels_)
+    size = int(max(labels.max(), target.max())) + 1
+    counts = np.zeros((size, size))
+    np.add.at(counts, (labels, target), 1)
+    is_right = linear_sum_assignment(-counts)[1][labels] == target
+    confidence = np.asarray(model.confidence_)
+    bins = np.minimum((_BINS * confidence).astype(int), _BINS - 1)
+    gaps = [(confidence[bins == b] - is_right[bins == b]).sum() for b in np.unique(bins)]
+    return float(np.abs(gaps).sum() / len(confidence))
