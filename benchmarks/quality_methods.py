@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 import importlib.util
 import random
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
