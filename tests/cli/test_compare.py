@@ -58,3 +58,23 @@ def test_what_cannot_be_compared_is_one_line(here, run, second, message):
     np.save("b.npy", np.arange(15) % 4)
     result = run("compare", first, second, "-q")
     assert result.exit_code == 2 and is_one_line(result.stderr) and message in result.stderr
+
+
+@pytest.mark.parametrize("second", ["b.csv", "b.csv::cluster", "folder"])
+def test_what_is_read_is_never_written_over(here, run, second):
+    (here / "folder").mkdir()
+    (here / "folder" / "labels.csv").write_text((here / "b.csv").read_text())
+    path = here / ("folder/labels.csv" if second == "folder" else "b.csv")
+    before = path.read_text()
+    result = run("compare", "a.csv", second, "--moved", path, "--force")
+    assert result.exit_code == 2 and "is read by this command" in result.stderr
+    assert path.read_text() == before
+
+
+def test_ids_in_the_list_of_moves_are_no_formulas(here, run):
+    for name, clusters in (("c.csv", "0011"), ("d.csv", "0010")):
+        lines = (f"{'=' * (i == 3)}r{i},{cluster}\n" for i, cluster in enumerate(clusters))
+        (here / name).write_text("id,cluster\n" + "".join(lines))
+    result = run("compare", "c.csv", "d.csv", "--moved", "moved.csv")
+    assert result.exit_code == 0, result.stderr
+    assert (here / "moved.csv").read_text() == "id,from,to\n'=r3,1,0\n"

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
-from manyview.cli.label_files import read_label_pair
+from manyview.cli.label_files import label_path, read_label_pair
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, ready
+from manyview.cli.results import claim_file, ready, refuse_inputs
+from manyview.cli.staging import writing
 from manyview.machine import whole_file
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -52,6 +53,8 @@ def command(
     A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
     Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
     """
+    outputs = [path for path in (output, moved) if path is not None]
+    refuse_inputs(outputs, [label_path(first), label_path(second)])
     for path, endings in ((output, _PICTURES), (moved, (".csv",))):
         if path is not None and path.suffix not in endings:
             flag = "-o" if path is output else "--moved"
@@ -128,7 +131,7 @@ def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None
     figure = Figure(figsize=(7, max(4.0, 0.25 * display.n_bars)), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     display.plot(ax=figure.add_subplot())
-    with whole_file(ready(path)) as unfinished:
+    with writing(path), whole_file(ready(path)) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:])
     say(f"The picture is {path}.")
 
@@ -136,9 +139,17 @@ def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None
 def _write_moved(path: Path, before: Any, matched: Any, ids: Any) -> None:
     import numpy as np
 
+    from manyview.readers.guarding import guard
+    from manyview.sources import as_ids
+
     rows = np.flatnonzero(before != matched)
-    with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
+    names = rows if ids is None else map(guard, as_ids(ids[rows]).tolist())
+    with (
+        writing(path),
+        whole_file(ready(path)) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["row" if ids is None else "id", "from", "to"])
-        writer.writerows((i if ids is None else ids[i], before[i], matched[i]) for i in rows)
+        writer.writerows(zip(names, before[rows], matched[rows], strict=True))
     say(f"{len(rows)} rows that moved are in {path}.")

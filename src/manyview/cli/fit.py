@@ -197,7 +197,7 @@ class _Job:
                 "seconds": round(time.perf_counter() - started - compiling, 3),
                 "warnings": warnings,
                 "cautions": list(model.cautions_),
-                "inputs": self.inputs.record(),
+                "inputs": self.inputs.record(data.marks),
             }
             self._write(model, data, facts)
             if self.has_report:

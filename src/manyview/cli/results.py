@@ -75,7 +75,7 @@ def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path]) -> None:
         for path in outputs:
             if path.resolve() == own or (own.is_dir() and own in path.resolve().parents):
                 raise Failure(
-                    f"{path} is read by this command, or in a folder that is. Choose another with -o."
+                    f"{path} is read by this command, or in a folder that is. Choose another."
                 )
 
 

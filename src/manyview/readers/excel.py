@@ -27,11 +27,12 @@ def read(request: Request) -> Contents:
     sheets = _read_sheets(request.path)
     name, key = _choose_sheet(sheets, request)
     table = _as_table(sheets[name], f"{request.path}::{name}")
-    aside = (request.id_column, request.label_column)
+    aside = (request.id_column, request.label_column, *request.levels)
     written = [n for n, c in table.items() if c.dtype.kind == "U" and n not in aside]
-    table, remark = convert_columns(table, written, request.decimal)
-    how = f"sheet {name!r}; {remark}" if remark else f"sheet {name!r}"
-    contents = table_contents(table, replace(request, key=key), kind="Excel", how=how)
+    found = convert_columns(table, written, request.decimal, usual=request.usual or ".")
+    how = f"sheet {name!r}; {found.remark}" if found.remark else f"sheet {name!r}"
+    contents = table_contents(found.table, replace(request, key=key), kind="Excel", how=how)
+    contents = replace(contents, decimal=found.decimal)
     is_named = request.key is not None and key is None and len(contents.parts) == 1
     return contents.renamed(name) if is_named else contents
 

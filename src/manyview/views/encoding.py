@@ -228,20 +228,26 @@ def _columns_of(rows: Any, names: Sequence[str] | None, view: str) -> Mapping[st
     return dict(zip(names, np.asarray(rows).T, strict=True))
 
 
-def _numbers_of_text(values: Column, code: Code, view: str) -> npt.NDArray[np.float64]:
-    texts = kinds.level_texts(values)
-    numbers = np.array([kinds.to_number(text) for text in texts.tolist()], dtype=np.float64)
-    if np.isnan(numbers).any():
+def _numbers_in(values: Column, code: Code, view: str) -> npt.NDArray[np.float64]:
+    """Values of which none is missing as numbers; ValueError if they are not what was fitted."""
+    is_date, texts = values.dtype.kind in "Mm", kinds.level_texts(values)
+    wrong = np.full(len(texts), is_date != (code.kind == "date"))
+    if values.dtype.kind in "OUST" and not wrong.any():
+        numbers = np.array([kinds.to_number(text) for text in texts.tolist()], dtype=np.float64)
+        wrong = np.isnan(numbers)
+    elif not wrong.any():
+        numbers = kinds.as_numbers(values)
+    if wrong.any():
         raise ValueError(
             f"Column {code.name!r} of view {view!r} was fitted as a {code.kind}; it now holds "
-            f"{str(texts[np.isnan(numbers)][0])!r}."
+            f"{str(texts[wrong][0])!r}."
         )
     return numbers
 
 
 def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float64], Column]:
     """The columns that one becomes, and which rows lack it."""
-    values = kinds.plain(values)
+    values = values if code.kind == "order" else kinds.plain(values)
     missing = kinds.find_missing(values)
     made = np.zeros((len(values), len(code.feature_names)))
     if code.kind == "category":
@@ -256,10 +262,8 @@ def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float
     numbers = np.full(len(values), np.nan)
     if code.kind == "order":
         numbers[~missing] = kinds.rank(kinds.level_texts(values[~missing]), code.levels)
-    elif values.dtype.kind in "OUST":
-        numbers[~missing] = _numbers_of_text(values[~missing], code, view)
-    elif not missing.all():
-        numbers = kinds.as_numbers(values)
+    else:
+        numbers[~missing] = _numbers_in(values[~missing], code, view)
     lacks = np.isnan(numbers)
     made[:, 0] = np.where(lacks, code.fill, numbers)
     if code.has_missing:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from manyview.checks import check_option
 from manyview.errors import ParameterTypeError
+from manyview.readers.numerals import is_code
 from manyview.sources import are_missing, as_ids
 from manyview.wording import count, first_few
 
@@ -115,7 +116,6 @@ def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str
     """What becomes of a column, by all its values (n,)."""
     if asked == "drop":
         return Code(name, "left out", why="as asked")
-    values = plain(values)
     missing = find_missing(values)
     has_missing, known = bool(missing.any()), values[~missing]
     if len(known) == 0:
@@ -124,12 +124,14 @@ def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str
         ranks = rank(level_texts(known), order)
         why = f"ordered: {' < '.join(order)}"
         return Code(name, "order", order, has_missing=has_missing, fill=middle(ranks), why=why)
+    values = plain(values)
+    known = values[~missing]
     if values.dtype.kind in "iufMm" and asked != "encode":
         return _look_at_numbers(name, as_numbers(values), has_missing, asked, values.dtype.kind)
     texts = level_texts(known)
     if asked is None and values.dtype.kind != "b":
         numbers = _numbers_in(texts)
-        if not np.isnan(numbers).any() and not any(map(_is_written_as_code, texts.tolist())):
+        if not np.isnan(numbers).any() and not any(map(is_code, texts.tolist())):
             code = _look_at_numbers(name, numbers, has_missing, "keep", "f")
             return replace(code, why=f"numbers written as text; {code.why}".removesuffix("; "))
         _refuse_mistakes(name, texts, numbers)
@@ -148,11 +150,6 @@ def to_number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
-
-
-def _is_written_as_code(text: str) -> bool:
-    """Whether digits begin with a zero that says nothing, as in 01234."""
-    return len(text) > 1 and text[0] == "0" and text.isdigit()
 
 
 def _refuse_mistakes(
@@ -266,6 +263,18 @@ def find_missing(values: Column) -> npt.NDArray[np.bool_]:
 def level_texts(values: Column) -> npt.NDArray[np.str_]:
     """Values that are not missing as text: 7, 7.0 and "7" are the same level."""
     return np.char.strip(as_ids(values)) if len(values) else np.zeros(0, np.str_)
+
+
+def are_numbers(levels: tuple[str, ...]) -> bool:
+    """Whether levels are numbers, each written as :func:`level_texts` writes it.
+
+    Examples
+    --------
+    >>> are_numbers(("1", "2.5")), are_numbers(("01", "02")), are_numbers(("1", "x"))
+    (True, False, False)
+    """
+    numbers = np.array([to_number(level) for level in levels])
+    return level_texts(numbers).tolist() == list(levels)
 
 
 def as_numbers(values: Column) -> npt.NDArray[np.float64]:
