@@ -89,3 +89,9 @@ def test_codes_with_leading_zeros_stay_text(tmp_path):
     contents = read_view(str(tmp_path / "codes.xlsx"))
     assert contents.parts[0].rows.columns["zip"].tolist() == ["01234", "12345"]
     assert "thousands marks in 'size'." in contents.note
+
+
+def test_years_as_names_are_whole_numbers(tmp_path):
+    pd.DataFrame({"id": ["a"], 2019: [1.0], 2020: [2.0]}).to_excel(tmp_path / "y.xlsx", index=False)
+    contents = read_view(str(tmp_path / "y.xlsx"), id_column="id")
+    assert contents.parts[0].columns == ("2019", "2020")

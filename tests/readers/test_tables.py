@@ -317,6 +317,10 @@ class TestLabels:
         path = put(tmp_path, "id,Label,colour\nx,cat,2\n")
         assert read_labels(path).labels.tolist() == ["cat"]
 
+    def test_ids_alone_are_no_labels(self, tmp_path):
+        with pytest.raises(ReadError, match="holds ids, but no labels"):
+            read_labels(put(tmp_path, "id\na\nb\n"))
+
     def test_a_vector_has_no_ids(self, tmp_path):
         np.save(tmp_path / "y.npy", np.array([[2], [1]]))
         found = read_labels(str(tmp_path / "y.npy"))

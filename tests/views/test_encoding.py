@@ -152,7 +152,15 @@ class TestFit:
         alone = model.predict(people.iloc[[7]])
         assert alone[0] == model.labels_[7]
         new = people.iloc[[7]].assign(job="astronaut", smokes=None, name="who")
-        assert model.predict(new).shape == (1,)
+        with pytest.warns(
+            UserWarning, match="'job' of .* 1 level that the fit did not have: 'astro"
+        ):
+            assert model.predict(new).shape == (1,)
+
+    def test_advice_names_a_column_of_which_nothing_was_asked(self, people):
+        frame = people.assign(first="same")[["first", *people.columns]]
+        with pytest.warns(UserWarning, match=r"with categories={'name': 'drop'}"):
+            LMVSC(**SETTINGS, categories={"first": "drop"}).fit(frame)
 
     def test_what_is_left_out_unasked_is_warned_about(self, people):
         with pytest.warns(UserWarning, match=r"left out 'name' \(identifiers: 120 values"):

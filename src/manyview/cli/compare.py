@@ -14,6 +14,7 @@ from manyview.cli.options import force_option, output_option
 from manyview.cli.results import claim_file, ready, refuse_inputs
 from manyview.cli.staging import writing
 from manyview.machine import whole_file
+from manyview.readers.text import is_number
 
 _PICTURES = (".png", ".svg", ".pdf")
 _SHOWN = 20
@@ -78,8 +79,9 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
 
     for labels in (before, after):
         if labels.dtype.kind not in "iu":
+            wrong = next(text for text in map(str, labels.tolist()) if not _is_whole(text))
             raise Failure(
-                f"labels must be numbers of clusters; got {str(labels[0])!r}. For names of classes, "
+                f"labels must be numbers of clusters; got {wrong!r}. For names of classes, "
                 "there is 'manyview evaluate'."
             )
     matched = metrics.match_labels(before, after)
@@ -95,13 +97,19 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
     numbers = {int(a): int(b) for a, b in zip(after, matched, strict=True)}
     return {
         "n_rows": len(before),
-        "n_clusters": [len(np.unique(before)), len(np.unique(after))],
+        "n_clusters": [len(np.unique(own[own >= 0])) for own in (before, after)],
+        "n_outliers": [int((own < 0).sum()) for own in (before, after)],
         "same": kept,
         "nmi": scores["nmi"],
         "ari": scores["ari"],
         "numbers": numbers,
         "moves": moves,
     }, matched
+
+
+def _is_whole(text: str) -> bool:
+    """Whether some text is a whole number."""
+    return is_number(text) and float(text).is_integer()
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -111,9 +119,12 @@ def _print(facts: dict[str, Any]) -> None:
         f"{facts['n_rows']} rows in {first} and {second} clusters: {facts['same']:.1%} are in the same "
         f"cluster, {n_moved} moved (NMI {facts['nmi']:.4f}, ARI {facts['ari']:.4f})"
     )
-    renamed = [f"{own} is {known}" for own, known in facts["numbers"].items() if own != known]
+    if any(facts["n_outliers"]):
+        echo("rows without a cluster (-1): {} and {}".format(*facts["n_outliers"]))
+    numbers = sorted(facts["numbers"].items())
+    renamed = [f"{own} is {known}" for own, known in numbers if own != known]
     if renamed:
-        echo(f"clusters of B in A's numbers: {', '.join(sorted(renamed)[:_SHOWN])}")
+        echo(f"clusters of B in A's numbers: {', '.join(renamed[:_SHOWN])}")
     if facts["moves"]:
         rows = [[move["from"], move["to"], move["rows"]] for move in facts["moves"][:_SHOWN]]
         print_table(["from", "to", "rows"], rows, right=[0, 1, 2])

@@ -57,9 +57,11 @@ def _lock(folder: Path) -> None:
     try:
         lock = Lock(folder / ".lock")
     except InUseError as error:
-        since = "" if error.seconds is None else f", since {seconds_in_words(error.seconds)}"
+        who = ""
+        if error.process is not None and error.seconds is not None:  # else it has only just begun
+            who = f" (process {error.process}, for {seconds_in_words(error.seconds)})"
         raise Failure(
-            f"another manyview writes to {folder} (process {error.process}{since}). Wait for it, or "
+            f"another manyview writes to {folder}{who}. Wait for it, or "
             "choose another folder with -o.",
             exit_code=1,
         ) from error

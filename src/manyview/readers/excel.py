@@ -90,7 +90,7 @@ def _as_table(rows: Sequence[Sequence[Any]], where: str) -> dict[str, npt.NDArra
     width = max(map(len, rows))
     cells = [[*row, *[""] * (width - len(row))] for row in rows]
     has_names = any(isinstance(cell, str) and cell for cell in cells[0])
-    names = [str(cell).strip() for cell in cells[0]] if has_names else [""] * width
+    names = [_as_text(cell) for cell in cells[0]] if has_names else [""] * width
     columns = list(zip(*cells[has_names:], strict=True))
     if not columns:
         raise ReadError(f"{where} has a line of names but no rows.")
@@ -121,5 +121,6 @@ def _as_column(cells: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def _as_text(cell: Any) -> str:
+    """A cell as text: 2019, not 2019.0."""
     is_whole = isinstance(cell, float) and cell.is_integer()
     return str(int(cell)) if is_whole else str(cell).strip()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.checks import check_option
-from manyview.errors import ParameterTypeError
+from manyview.errors import InputError, ParameterTypeError
 from manyview.readers.numerals import is_code
 from manyview.sources import are_missing, as_ids
 from manyview.wording import count, first_few
@@ -31,7 +31,7 @@ _LEAST_COVERED = 0.1  # of the rows that must have a level of their own, else it
 _MANY_WORDS = 3
 _MOSTLY = 0.8  # of a column's texts that are numbers, for the others to look like mistakes
 _LEAST_ROWS = 30  # for numbers in order to be remarkable
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?)?)?Z?")
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,15 @@ def to_number(text: str) -> float:
 def _refuse_mistakes(
     name: str, texts: npt.NDArray[np.str_], numbers: npt.NDArray[np.float64]
 ) -> None:
-    """Raise ValueError if nearly all of some text are numbers: the rest are no levels but mistakes."""
+    """Raise InputError if nearly all of some text are numbers: the rest are no levels but mistakes."""
     wrong = np.isnan(numbers)
     if 0 < wrong.mean() < 1 - _MOSTLY:
-        raise ValueError(
+        raise InputError(
             f"Column {name!r} holds numbers, but for {first_few(np.unique(texts[wrong]), 3)} in "
-            f"{count(int(wrong.sum()), 'row')}. Correct them, leave the column out, or encode it as "
-            "categories."
+            f"{count(int(wrong.sum()), 'row')}.",
+            remedy="Correct them, leave the column out, or encode it: "
+            f"categories={{{name!r}: 'drop'}}, or 'encode'.",
+            parameter="mistakes",
         )
 
 
@@ -199,15 +201,13 @@ def _look_at_levels(
         n_words = np.mean([len(text.split()) for text in texts[:1000]])
         what = "free text" if n_words > _MANY_WORDS else "identifiers"
         why = f"{what}: {count(len(levels), 'value')} in {count(len(texts), 'row')}"
-        return Code(
-            name, "left out", why=f"{why}, such as {first_few(levels, 1).split(' and ')[0]}"
-        )
+        return Code(name, "left out", why=f"{why}, such as {str(levels[0])!r}")
     if not kept or len(levels) in (len(kept) + 1, 2):  # a single one shares with nobody
         kept = list(order[:_MOST_LEVELS])
     has_rare = len(kept) < len(levels)
     why = count(len(levels), "level")
     if has_rare:
-        why += f", {len(levels) - len(kept)} rare ones as one"
+        why += f", {len(levels) - len(kept)} of them, which are rare, as one"
     why += ", missing as one more" if has_missing else ""
     return Code(name, "category", tuple(map(str, levels[kept])), has_rare, has_missing, why=why)
 
@@ -246,9 +246,16 @@ def _days_if_all(values: Column) -> Column:
     if not all(text == "NaT" or _ISO.fullmatch(text) for text in texts):
         return values
     try:
-        return np.array([text.removesuffix("Z") for text in texts], dtype="datetime64[us]")
-    except ValueError:  # such as the 31st of February
+        return np.array([_in_utc(text) for text in texts], dtype="datetime64[us]")
+    except (ValueError, OverflowError):  # such as the 31st of February
         return values
+
+
+def _in_utc(text: str) -> str:
+    """A day or time as ISO writes it, without its zone."""
+    if re.search(r":\d.*[+-]", text):
+        return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None).isoformat()
+    return text.removesuffix("Z")
 
 
 def find_missing(values: Column) -> npt.NDArray[np.bool_]:
@@ -274,7 +281,7 @@ def are_numbers(levels: tuple[str, ...]) -> bool:
     (True, False, False)
     """
     numbers = np.array([to_number(level) for level in levels])
-    return level_texts(numbers).tolist() == list(levels)
+    return bool(level_texts(numbers).tolist() == list(levels))
 
 
 def as_numbers(values: Column) -> npt.NDArray[np.float64]:
