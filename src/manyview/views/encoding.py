@@ -66,7 +66,7 @@ class Encoding:
         return {code.name: f"{code.kind} ({code.why})" if code.why else code.kind for code in plain}
 
     def note(self, name: str) -> str:
-        """All of it in one sentence about the view ``name``, but for likely ids, of which others tell."""
+        """All of it in one sentence about the view ``name``; likely ids are told apart."""
         told = {c: what for c, what in self.summary().items() if c not in self.likely_ids}
         words = [f"{column!r} {what}" for column, what in told.items()]
         return f"View {name!r}, what becomes of its columns: {'; '.join(words)}."
