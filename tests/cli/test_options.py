@@ -101,7 +101,7 @@ NONSENSE = {
         "--format": ["html", ""],
         "--score": ["x", ""],
         "--picture": ["x.txt", "new"],
-        "--results": [_FILE, "new/x.jsonl"],
+        "--results": [_FILE],
     },
     ("reproduce", "-q"): {"--seeds": ["0", "-1", "x", ""], "-o": _OUTPUT},
 }

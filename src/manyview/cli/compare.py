@@ -53,12 +53,12 @@ def command(
     A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
     Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
     """
-    outputs = [path for path in (output, moved) if path is not None]
-    refuse_inputs(outputs, [label_path(first), label_path(second)])
+    inputs = [label_path(first), label_path(second)]
     for path, endings in ((output, PICTURES), (moved, (".csv",))):
         if path is not None:
             flag = "-o" if path is output else "--moved"
             check_ending(path, endings, flag=flag)
+            refuse_inputs([path], inputs, flag=flag)
             claim_file(path, force=force, flag=flag)
     before, after, ids = read_label_pair((first, second), id_column=id_column, join=join)
     facts, matched = _compare(before, after)
