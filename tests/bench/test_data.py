@@ -74,7 +74,7 @@ def test_two_files_with_one_name_are_refused(views, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         save_npz(tmp_path / folder / "mine.npz", views)
-    with pytest.raises(ValueError, match="'mine'.* twice"):
+    with pytest.raises(ValueError, match=r"'mine'.* twice"):
         as_sources([tmp_path / "a" / "mine.npz", tmp_path / "b" / "mine.npz"])
 
 

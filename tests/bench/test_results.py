@@ -63,7 +63,7 @@ def test_unknown_score_or_protocol_is_refused(results):
 
 def test_results_that_are_not_of_one_thing_are_refused():
     settings = Results([line("A", "d", 0.5, settings={"m": m}) for m in (1, 2)])
-    with pytest.raises(ValueError, match="'A' on 'd' for .*'m': 1.* and for .*'m': 2"):
+    with pytest.raises(ValueError, match=r"'A' on 'd' for .*'m': 1.* and for .*'m': 2"):
         settings.figure("A", "d")
     assert settings.figure("A", "d", protocol="label-tuned").settings == "{'m': 1}"
     few = line("A", "d", 0.7, seed=1)
