@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview import Views, datasets
+from manyview.views.container import with_short_indices
 
 HISTOGRAMS = (77, 13, 23, 18)
 """Columns of four views, 131 in all: colours and shapes of photographed objects have about as many."""
@@ -108,5 +109,5 @@ def load(name: str, n_rows: int | None = None) -> Views:
 def join(views: Views) -> Any:
     """All columns side by side, as they are."""
     if any(sparse.issparse(array) for array in views.arrays):
-        return sparse.csr_matrix(sparse.hstack(views.arrays, "csr"))
+        return with_short_indices(sparse.csr_array(sparse.hstack(views.arrays, "csr")))
     return np.hstack(views.arrays)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from manyview.bench.cells import Cell, Store
+from manyview.errors import ParameterError
 from manyview.reproduce.problems import Data
 
 CELL = Cell(Data("handwritten"), "KMeans", {"a": 1, "b": 0.5}, 0)
@@ -48,6 +49,20 @@ def test_a_line_that_was_cut_off_is_computed_again_and_harms_no_other(results_fi
     other = replace(CELL, seed=1)
     store.add(other, {"status": "done"})
     assert Store(results_file).missing([CELL, other]) == []
+
+
+@pytest.mark.parametrize("content", [b"my,data\n1,2", b'{"other": 1}\n', b"\xff\xfe\0"])
+def test_a_file_of_something_else_is_left_alone(results_file, content):
+    results_file.write_bytes(content)
+    with pytest.raises(ParameterError, match="results must be a file of results"):
+        Store(results_file)
+    assert results_file.read_bytes() == content
+
+
+def test_a_first_line_that_was_cut_off_is_no_other_file(results_file):
+    Store(results_file).add(CELL, {"status": "done"})
+    results_file.write_text(results_file.read_text()[:40])
+    assert len(Store(results_file)) == 0
 
 
 @pytest.mark.parametrize(

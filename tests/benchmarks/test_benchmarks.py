@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 from manyview import LMVSC, Views
 from manyview.datasets import make_views
@@ -180,6 +181,9 @@ def test_made_data_has_the_shape_that_is_told(make, n_columns):
     views = make(4, 50)
     assert views.n_rows == 50 and tuple(views.n_features) == n_columns
     assert len(np.unique(views.target)) == 4
+    joined = default_fit_data.join(views)
+    assert joined.shape == (50, sum(n_columns))
+    KMeans(2, init="random", n_init=1, random_state=0).fit(joined)  # takes it
 
 
 @pytest.mark.slow

@@ -69,3 +69,23 @@ def test_numbers_with_commas_are_read_as_told(tmp_path, run):
     result = run("inspect", tmp_path / "t.csv", "--no-cost", "--json", "--decimal", ",")
     (view,) = json.loads(result.stdout)["views"]
     assert (view["least"], view["greatest"]) == (1.0, 2029.0)
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_new_rows_are_read_as_the_fit_read_its_own(tmp_path, run, n_files):
+    """Codes stay codes, and commas commas, where new rows alone do not show what they are."""
+    rows = [("01", "1,5"), ("02", "2,234"), ("x", "9,25")] * 8
+    head, out = "kind\tsize\n", tmp_path / "out"
+    (tmp_path / "t.tsv").write_text(head + "".join(f"{a}\t{b}\n" for a, b in rows))
+    views = [f"kind={tmp_path}/t.tsv::kind", f"size={tmp_path}/t.tsv::size"]
+    result = run(
+        "fit", *(views if n_files == 2 else [tmp_path / "t.tsv"]), *LIGHT, "-o", out, "--no-report"
+    )
+    assert result.exit_code == 0, result.stderr
+    (tmp_path / "new.tsv").write_text(head + "02\t2,234\n" * 2)
+    views = [view.replace("t.tsv", "new.tsv") for view in views]
+    new = views if n_files == 2 else [tmp_path / "new.tsv"]
+    result = run("predict", out, *new, "-o", tmp_path / "new.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "decimal commas in 'size'" in result.stderr and "thousands marks" not in result.stderr
+    assert read_clusters(tmp_path / "new.csv") == [read_clusters(out / "labels.csv")[1]] * 2

@@ -49,12 +49,48 @@ def test_folders_and_models_of_fits_are_compared(fitted, run):
 
 @pytest.mark.parametrize(
     ("second", "message"),
-    [("c.npy", "has 15 labels but c.npy has 3"), ("d.csv", "labels must be numbers of clusters")],
+    [
+        ("c.npy", "has 15 labels but c.npy has 3"),
+        ("d.csv", "labels must be numbers of clusters; got 'x0'"),
+        ("e.csv", "labels must be numbers of clusters; got ''"),
+    ],
 )
 def test_what_cannot_be_compared_is_one_line(here, run, second, message):
     np.save("c.npy", np.arange(3))
     (here / "d.csv").write_text("leaf,label\n" + "".join(f"l{i},x{i % 3}\n" for i in range(15)))
-    first = "a.csv::cluster" if second == "d.csv" else "b.npy"
+    (here / "e.csv").write_text(
+        "leaf,label\n" + "".join(f"l{i},{i or 5}\n" for i in range(14)) + "l14,\n"
+    )
+    first = "b.npy" if second == "c.npy" else "a.csv::cluster"
     np.save("b.npy", np.arange(15) % 4)
     result = run("compare", first, second, "-q")
     assert result.exit_code == 2 and is_one_line(result.stderr) and message in result.stderr
+
+
+@pytest.mark.parametrize("second", ["b.csv", "b.csv::cluster", "folder"])
+def test_what_is_read_is_never_written_over(here, run, second):
+    (here / "folder").mkdir()
+    (here / "folder" / "labels.csv").write_text((here / "b.csv").read_text())
+    path = here / ("folder/labels.csv" if second == "folder" else "b.csv")
+    before = path.read_text()
+    result = run("compare", "a.csv", second, "--moved", path, "--force")
+    assert result.exit_code == 2 and "is read by this command" in result.stderr
+    assert path.read_text() == before
+
+
+def test_ids_in_the_list_of_moves_are_no_formulas(here, run):
+    for name, clusters in (("c.csv", "0011"), ("d.csv", "0010")):
+        lines = (f"{'=' * (i == 3)}r{i},{cluster}\n" for i, cluster in enumerate(clusters))
+        (here / name).write_text("id,cluster\n" + "".join(lines))
+    result = run("compare", "c.csv", "d.csv", "--moved", "moved.csv")
+    assert result.exit_code == 0, result.stderr
+    assert (here / "moved.csv").read_text() == "id,from,to\n'=r3,1,0\n"
+
+
+def test_outliers_are_no_cluster_and_numbers_are_in_order(here, run):
+    np.save("c.npy", np.repeat([-1, 2, 9, 10], 4))
+    np.save("d.npy", np.repeat([-1, 10, 2, 9], 4))
+    result = run("compare", "c.npy", "d.npy")
+    assert "16 rows in 3 and 3 clusters: 100.0%" in result.stdout
+    assert "rows without a cluster (-1): 4 and 4\n" in result.stdout
+    assert "2 is 9, 9 is 10, 10 is 2\n" in result.stdout

@@ -84,7 +84,7 @@ class TestLocks:
         lock = Lock(files / "out" / ".lock")
         result = run(*FIT, "-o", "out", "--no-report")
         assert result.exit_code == 1
-        assert f"(process {os.getpid()}, since " in result.stderr
+        assert f"(process {os.getpid()}, for " in result.stderr
         lock.close()
         assert not list((files / "out").iterdir())
 

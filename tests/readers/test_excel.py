@@ -81,3 +81,17 @@ def test_a_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "t.xlsx").write_text("hello")
     with pytest.raises(ReadError, match=r"t\.xlsx is damaged, cut short or no Excel file"):
         read_view(str(tmp_path / "t.xlsx"))
+
+
+def test_codes_with_leading_zeros_stay_text(tmp_path):
+    frame = pd.DataFrame({"zip": ["01234", "12345"], "size": ["1 500", "20"]})
+    frame.to_excel(tmp_path / "codes.xlsx", index=False)
+    contents = read_view(str(tmp_path / "codes.xlsx"))
+    assert contents.parts[0].rows.columns["zip"].tolist() == ["01234", "12345"]
+    assert "thousands marks in 'size'." in contents.note
+
+
+def test_years_as_names_are_whole_numbers(tmp_path):
+    pd.DataFrame({"id": ["a"], 2019: [1.0], 2020: [2.0]}).to_excel(tmp_path / "y.xlsx", index=False)
+    contents = read_view(str(tmp_path / "y.xlsx"), id_column="id")
+    assert contents.parts[0].columns == ("2019", "2020")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manyview import Views
-from manyview.readers import read_view
+from manyview.readers import parse, read_file, read_view
 from manyview.readers.numerals import read_numerals
 
 
@@ -21,6 +23,7 @@ from manyview.readers.numerals import read_numerals
         (["1 234,5", "1\u00a0000"], [1234.5, 1000], ","),
         (["1'000.5"], [1000.5], "."),
         (["1,234", "1,5"], [1.234, 1.5], ","),
+        (["0,125", "-0,250"], [0.125, -0.25], ","),
         (["1,5e3", ""], [1500, np.nan], ","),
     ],
 )
@@ -39,7 +42,17 @@ def test_thousands_that_could_be_fractions_are_doubtful():
 
 
 @pytest.mark.parametrize(
-    "texts", [["a", "1,5"], ["1-2"], ["12,34,5"], ["1.5", "2,5"], ["+", "-"], [""]]
+    "texts",
+    [
+        ["a", "1,5"],
+        ["1-2"],
+        ["12,34,5"],
+        ["1.5", "2,5"],
+        ["+", "-"],
+        [""],
+        ["E1", "E2"],
+        ["01234", "12345"],
+    ],
 )
 def test_what_is_no_number_stays_text(texts):
     assert read_numerals(np.array(texts)) is None
@@ -72,3 +85,26 @@ class TestFiles:
     def test_python_reads_them_as_the_command_line_does(self, tmp_path):
         views = Views({"c": str(self.write(tmp_path, "a|b\n1,5|True\n2,5|False\n"))})
         assert views["c"].tolist() == [[1.5, 1.0], [2.5, 0.0]]
+
+    def test_a_file_has_one_mark_where_columns_allow_both(self, tmp_path):
+        contents = read_view(
+            str(self.write(tmp_path, "a\tb\tc\n1,5\t1.234\t0.5\n2,5\t2.000\t01\n"))
+        )
+        assert contents.parts[0].rows.tolist() == [[1.5, 1234, 0.5], [2.5, 2000, 1]]
+        assert (
+            "decimal commas in 'a'; thousands marks in 'b'; fractions and thousands look alike in 'b'"
+            in contents.note
+        )
+        assert contents.decimal == ","
+
+    def test_only_what_has_marks_is_told_to_have_them(self, tmp_path):
+        contents = read_view(str(self.write(tmp_path, "a|b|c\n1 500|5|x\n20|6|y\n")))
+        assert "thousands marks in 'a'." in contents.note
+
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [({"usual": ","}, [1.234, 2.5]), ({"levels": ["a"]}, ["1,234", "2,500"])],
+    )
+    def test_what_is_known_of_a_table_is_used(self, tmp_path, asked, expected):
+        request = replace(parse(str(self.write(tmp_path, "a\tb\n1,234\tx\n2,500\ty\n"))), **asked)
+        assert read_file(request).parts[0].rows.columns["a"].tolist() == expected

@@ -142,6 +142,21 @@ def test_text_far_down_a_column_is_found(tmp_path):
     assert part.rows.columns["a"][[0, 29_999, 30_000]].tolist() == ["0", "29999", "oops"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (["1234567", "01", "NA", "oops"], ["1234567", "01", "", "oops"]),
+        (["1234567", "7654321", "1 234 567"], [1234567, 7654321, 1234567]),
+        (["true", "NA", "true", "x"], ["true", "", "true", "x"]),
+        (["true", "NA", "False", "true"], ["True", "", "False", "True"]),
+    ],
+)
+def test_a_column_is_the_same_whatever_its_batches_hold(tmp_path, monkeypatch, fields, expected):
+    monkeypatch.setattr("manyview.readers.csv._BATCH_ROWS", 2)
+    path = put(tmp_path, "a,b\n" + "".join(f"{field},x\n" for field in fields))
+    assert read_view(path).parts[0].rows.columns["a"].tolist() == expected
+
+
 def test_columns_that_are_no_numbers_stay_as_they_are(tmp_path):
     path = put(tmp_path, "name,size,on,off\nbig,2,True,true\nNA,1,FALSE,\n")
     columns = read_view(path).parts[0].rows.columns
@@ -301,6 +316,10 @@ class TestLabels:
     def test_a_usual_name_among_several(self, tmp_path):
         path = put(tmp_path, "id,Label,colour\nx,cat,2\n")
         assert read_labels(path).labels.tolist() == ["cat"]
+
+    def test_ids_alone_are_no_labels(self, tmp_path):
+        with pytest.raises(ReadError, match="holds ids, but no labels"):
+            read_labels(put(tmp_path, "id\na\nb\n"))
 
     def test_a_vector_has_no_ids(self, tmp_path):
         np.save(tmp_path / "y.npy", np.array([[2], [1]]))

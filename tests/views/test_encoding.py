@@ -96,6 +96,20 @@ class TestEncoding:
         with pytest.raises(ValueError, match=message):
             learn_encoding(self.table, "t").encode(table, "t")
 
+    @pytest.mark.parametrize("days", [["2020-01-01", "2020-01-02"], pd.to_timedelta([1, 2], "D")])
+    def test_days_and_numbers_are_not_taken_for_each_other(self, days):
+        days, kind = np.array(days), np.array(["a", "b"])
+        numbers, lacking = np.array([2024.0, 7.0]), np.array([np.nan, np.nan])
+        of_days = learn_encoding(Table({"kind": kind, "x": days}), "t")
+        of_numbers = learn_encoding(Table({"kind": kind, "x": numbers}), "t")
+        for values in (numbers, np.array(["2024", "7"])):
+            with pytest.raises(ValueError, match=r"'x' of view 't' was fitted as a date.*'2024'"):
+                of_days.encode(Table({"kind": kind, "x": values}), "t")
+        with pytest.raises(ValueError, match="'x' of view 't' was fitted as a number"):
+            of_numbers.encode(Table({"kind": kind, "x": days}), "t")
+        for encoding in (of_days, of_numbers):
+            assert np.isfinite(encoding.encode(Table({"kind": kind, "x": lacking}), "t")).all()
+
     def test_a_table_of_names_only_is_refused(self):
         names = Table({"name": np.array([f"p{i}" for i in range(30)])})
         with pytest.raises(
@@ -138,7 +152,15 @@ class TestFit:
         alone = model.predict(people.iloc[[7]])
         assert alone[0] == model.labels_[7]
         new = people.iloc[[7]].assign(job="astronaut", smokes=None, name="who")
-        assert model.predict(new).shape == (1,)
+        with pytest.warns(
+            UserWarning, match="'job' of .* 1 level that the fit did not have: 'astro"
+        ):
+            assert model.predict(new).shape == (1,)
+
+    def test_advice_names_a_column_of_which_nothing_was_asked(self, people):
+        frame = people.assign(first="same")[["first", *people.columns]]
+        with pytest.warns(UserWarning, match=r"with categories={'name': 'drop'}"):
+            LMVSC(**SETTINGS, categories={"first": "drop"}).fit(frame)
 
     def test_what_is_left_out_unasked_is_warned_about(self, people):
         with pytest.warns(UserWarning, match=r"left out 'name' \(identifiers: 120 values"):

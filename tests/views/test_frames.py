@@ -70,6 +70,26 @@ class TestRead:
         assert np.asarray(encoded["v"])[:, -1].tolist() == [1.0, 2.0]
         assert len(np.unique(np.asarray(encoded["v"])[:, :-1], axis=0)) == 2
 
+    @pytest.mark.parametrize(
+        "levels",
+        [
+            [0.5, 1.0, 2.0],
+            [" lo", "mid", "hi "],
+            ["2020-01-03T00:00:00", "2020-01-01", "never"],
+            list(
+                pd.to_datetime(["2021-01-01", "2020-01-01", "2020-05-05T12:00"], format="ISO8601")
+            ),
+            list(pd.to_datetime(["2021-01-01", "2020-01-01"], utc=True).tz_convert("Asia/Tokyo")),
+        ],
+        ids=str,
+    )
+    def test_levels_of_any_type_keep_their_order(self, levels):
+        places = [0, -1, *range(len(levels)), 0]
+        column = pd.Categorical.from_codes(places, categories=levels, ordered=True)
+        views = Views({"v": pd.DataFrame({"o": column, "t": ["a", *"b" * (len(places) - 1)]})})
+        made = np.asarray(views.encoded()["v"])[:, 0]
+        assert np.delete(made, 1).tolist() == np.delete(places, 1).tolist()
+
     def test_a_lazy_frame_is_not_collected(self):
         with pytest.raises(TypeError, match=r"LazyFrame, which is not computed yet. Call .collect"):
             Views({"a": pl.DataFrame({"x": [1.0]}).lazy()})

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from manyview.errors import ParameterError
+from manyview.errors import InputError, ParameterError
 from manyview.views.kinds import Treatment, counts_rows, look_at
 
 
@@ -25,7 +25,7 @@ class TestKinds:
     def test_rare_levels_share_a_column(self):
         code = look(["a"] * 50 + ["b"] * 50 + ["x", "y", "z"])
         assert code.feature_names == ("c=a", "c=b", "c=(rare)")
-        assert "3 rare ones as one" in code.why
+        assert "3 of them, which are rare, as one" in code.why
 
     def test_levels_are_at_most_fifty(self):
         code = look([f"l{i % 80}" for i in range(800)])
@@ -74,6 +74,11 @@ class TestKinds:
         code = look(values)
         assert code.kind == "date" and code.fill == 18262 + 183
 
+    def test_times_of_a_zone_are_those_of_utc(self):
+        code = look(["2020-01-01T01:00+01:00", "2020-01-03 00:00:00.5Z"])
+        assert code.kind == "date" and 18262 < code.fill - 1 < 18262.001
+        assert look(["2020-01-01T01:00+99:00", "2020-01-03"] * 3).kind == "category"
+
     def test_days_that_are_none_are_levels(self):
         assert look(["2020-02-31", "2020-02-30"] * 3).kind == "category"
 
@@ -91,7 +96,7 @@ class TestKinds:
         assert look(["01", "02"] * 5).kind == "category"
 
     def test_a_few_texts_among_numbers_are_a_mistake(self):
-        with pytest.raises(ValueError, match="'c' holds numbers, but for 'oops' in 1 row"):
+        with pytest.raises(InputError, match="'c' holds numbers, but for 'oops' in 1 row"):
             look([*map(str, range(40)), "oops"])
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manyview.bench.provenance import code_and_machine
+from manyview.errors import ParameterError
 
 Line = dict[str, Any]
 
@@ -55,7 +56,8 @@ class Store:
         self._lines: dict[str, Line] = {}
         self._seeds: dict[str, dict[int, str]] = {}
         if path is not None and path.exists():
-            content = path.read_text(encoding="utf-8")
+            content = path.read_text(encoding="utf-8", errors="replace")
+            _refuse_other(content, path)
             if content and not content.endswith("\n"):  # cut off; the next line starts anew
                 with path.open("a", encoding="utf-8") as file:
                     file.write("\n")
@@ -129,6 +131,13 @@ class Store:
 
 def _without_seed(content: dict[str, Any]) -> str:
     return json.dumps([content[name] for name in ("data", "method", "settings", "view")])
+
+
+def _refuse_other(content: str, path: Path) -> None:
+    """Raise ParameterError if nothing in a file is a result, so that nothing is added to other files."""
+    is_cut = content.startswith('{"id": ')  # killed in the first line
+    if content.strip() and not is_cut and not any(map(_parse, content.splitlines())):
+        raise ParameterError("results", f"must be a file of results, or a new one; got {path}.")
 
 
 def _parse(text: str) -> Line | None:

@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
-from manyview.cli.label_files import read_label_pair
+from manyview.cli.label_files import label_path, read_label_pair
 from manyview.cli.options import force_option, output_option
-from manyview.cli.results import claim_file, ready
+from manyview.cli.results import claim_file, ready, refuse_inputs
+from manyview.cli.staging import writing
 from manyview.machine import whole_file
+from manyview.readers.text import is_number
 
 _PICTURES = (".png", ".svg", ".pdf")
 _SHOWN = 20
@@ -52,6 +54,8 @@ def command(
     A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
     Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
     """
+    outputs = [path for path in (output, moved) if path is not None]
+    refuse_inputs(outputs, [label_path(first), label_path(second)])
     for path, endings in ((output, _PICTURES), (moved, (".csv",))):
         if path is not None and path.suffix not in endings:
             flag = "-o" if path is output else "--moved"
@@ -75,8 +79,9 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
 
     for labels in (before, after):
         if labels.dtype.kind not in "iu":
+            wrong = next(text for text in map(str, labels.tolist()) if not _is_whole(text))
             raise Failure(
-                f"labels must be numbers of clusters; got {str(labels[0])!r}. For names of classes, "
+                f"labels must be numbers of clusters; got {wrong!r}. For names of classes, "
                 "there is 'manyview evaluate'."
             )
     matched = metrics.match_labels(before, after)
@@ -92,13 +97,19 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
     numbers = {int(a): int(b) for a, b in zip(after, matched, strict=True)}
     return {
         "n_rows": len(before),
-        "n_clusters": [len(np.unique(before)), len(np.unique(after))],
+        "n_clusters": [len(np.unique(own[own >= 0])) for own in (before, after)],
+        "n_outliers": [int((own < 0).sum()) for own in (before, after)],
         "same": kept,
         "nmi": scores["nmi"],
         "ari": scores["ari"],
         "numbers": numbers,
         "moves": moves,
     }, matched
+
+
+def _is_whole(text: str) -> bool:
+    """Whether some text is a whole number."""
+    return is_number(text) and float(text).is_integer()
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -108,9 +119,12 @@ def _print(facts: dict[str, Any]) -> None:
         f"{facts['n_rows']} rows in {first} and {second} clusters: {facts['same']:.1%} are in the same "
         f"cluster, {n_moved} moved (NMI {facts['nmi']:.4f}, ARI {facts['ari']:.4f})"
     )
-    renamed = [f"{own} is {known}" for own, known in facts["numbers"].items() if own != known]
+    if any(facts["n_outliers"]):
+        echo("rows without a cluster (-1): {} and {}".format(*facts["n_outliers"]))
+    numbers = sorted(facts["numbers"].items())
+    renamed = [f"{own} is {known}" for own, known in numbers if own != known]
     if renamed:
-        echo(f"clusters of B in A's numbers: {', '.join(sorted(renamed)[:_SHOWN])}")
+        echo(f"clusters of B in A's numbers: {', '.join(renamed[:_SHOWN])}")
     if facts["moves"]:
         rows = [[move["from"], move["to"], move["rows"]] for move in facts["moves"][:_SHOWN]]
         print_table(["from", "to", "rows"], rows, right=[0, 1, 2])
@@ -128,7 +142,7 @@ def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None
     figure = Figure(figsize=(7, max(4.0, 0.25 * display.n_bars)), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     display.plot(ax=figure.add_subplot())
-    with whole_file(ready(path)) as unfinished:
+    with writing(path), whole_file(ready(path)) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:])
     say(f"The picture is {path}.")
 
@@ -136,9 +150,17 @@ def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None
 def _write_moved(path: Path, before: Any, matched: Any, ids: Any) -> None:
     import numpy as np
 
+    from manyview.readers.guarding import guard
+    from manyview.sources import as_ids
+
     rows = np.flatnonzero(before != matched)
-    with whole_file(ready(path)) as part, part.open("w", newline="", encoding="utf-8") as file:
+    names = rows if ids is None else map(guard, as_ids(ids[rows]).tolist())
+    with (
+        writing(path),
+        whole_file(ready(path)) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["row" if ids is None else "id", "from", "to"])
-        writer.writerows((i if ids is None else ids[i], before[i], matched[i]) for i in rows)
+        writer.writerows(zip(names, before[rows], matched[rows], strict=True))
     say(f"{len(rows)} rows that moved are in {path}.")

@@ -164,6 +164,7 @@ _REMEDIES = {
     "output": "Make room there, or choose another folder with -o. What was there before is as it was.",
     "folder": "Make room there, or set TMPDIR to another folder.",
     "missing values": "Fill in such values first, or leave out their rows or columns.",
+    "mistakes": "Correct them, leave the column out with --drop, or encode it with --encode.",
     "other fit": "Use the same, choose another folder with -o, or remove that one to start again.",
     "path": "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE "
     "-o FOLDER', or put it into a folder and name that folder in $MANYVIEW_DATA.",

@@ -17,7 +17,7 @@ from manyview.cli import how_to_install, options, results
 from manyview.cli.console import Failure, current, echo, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options, likely_ids, memory_for_views, whole_text
 from manyview.cli.staging import replacing, writing
-from manyview.wording import bytes_in_words
+from manyview.wording import bytes_in_words, count
 
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def command(**given: Any) -> None:
     """Cluster the rows of files; write clusters, model and a report.
 
     VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each file is one way to see
-    the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Parquet, Arrow, HDF5,
-    zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
+    the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Excel, Parquet, Arrow,
+    HDF5, zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
     job = _Job(given)
     results.refuse_inputs([job.folder / name for name in FILES], job.inputs.paths())
@@ -197,7 +197,7 @@ class _Job:
                 "seconds": round(time.perf_counter() - started - compiling, 3),
                 "warnings": warnings,
                 "cautions": list(model.cautions_),
-                "inputs": self.inputs.record(),
+                "inputs": self.inputs.record(data.marks),
             }
             self._write(model, data, facts)
             if self.has_report:
@@ -301,6 +301,8 @@ class _Job:
             f"clusters in {facts['seconds']:.1f} s"
         )
         echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
+        if facts["n_outliers"]:
+            echo(f"{count(facts['n_outliers'], 'row')} more without a cluster (-1), as outliers")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()
@@ -343,7 +345,7 @@ def _describe_fit(model: LMVSC, data: Assembled) -> dict[str, Any]:
     columns = zip(views.names, views.feature_names, strict=True)
     scores = None
     if views.target is not None:
-        known = results.known_rows(views.target)
+        known = results.known_rows(views.target) & (model.labels_ >= 0)
         scores = manyview.metrics.scores(views.target[known], model.labels_[known])
     params = {n: v for n, v in model.get_params().items() if n not in ("engine", "verbose")}
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -93,7 +93,10 @@ def input_options(*, is_new: bool) -> Callable[[F], F]:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files, and how they are to be read; the parameters of ``manyview.views.files.read_views``."""
+    """Files, and how they are to be read; the parameters of ``manyview.views.files.read_views``.
+
+    ``marks`` are those before fractions that a fit found, by view.
+    """
 
     texts: tuple[str, ...]
     labels: str | None = None
@@ -108,6 +111,7 @@ class Inputs:
     encoding: str | None = None
     transpose: tuple[str, ...] = ()
     join: str = "exact"
+    marks: dict[str, str] = field(default_factory=dict)
 
     @property
     def treatment(self) -> dict[str, str]:
@@ -118,7 +122,7 @@ class Inputs:
     @classmethod
     def take(cls, options: dict[str, Any]) -> Inputs:
         """Take the options of :func:`input_options` out of all options of a command."""
-        names = [field.name for field in fields(cls) if field.name in options]
+        names = [each.name for each in fields(cls) if each.name in options]
         taken = {name: options.pop(name) for name in names}
         if not taken["texts"]:
             raise click.UsageError("Missing argument 'VIEW...'.", click.get_current_context())
@@ -143,7 +147,8 @@ class Inputs:
         from manyview.views.encoding import refuse_unknown
         from manyview.views.files import read_views
 
-        asked = {n: v for n, v in vars(self).items() if n not in ("encode", "keep", "categories")}
+        others = ("encode", "keep", "categories", "marks")
+        asked = {n: v for n, v in vars(self).items() if n not in others}
         data = _said(read_views(**asked, memory_limit=memory_limit, vocabulary=words()))
         for name in ("encode", "keep"):
             refuse_unknown(data.views.parts().values(), getattr(self, name), name)
@@ -183,6 +188,7 @@ class Inputs:
             id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
             decimal=self.decimal or fitted.decimal,
             encoding=self.encoding or fitted.encoding,
+            marks=fitted.marks,
         )
 
     def _request(self, request: Any, place: int, model: LMVSC) -> Any:
@@ -195,6 +201,10 @@ class Inputs:
             drop=self.drop,
             decimal=self.decimal,
             encoding=self.encoding,
+            usual=next(
+                (self.marks[view] for view in self.columns or () if view in self.marks), None
+            ),
+            levels=_fitted_levels(model),
             vocabulary=words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
@@ -208,11 +218,13 @@ class Inputs:
             request,
             n_features=int(model.n_features_per_view_[number]),
             features=None if self.columns else _fitted_columns(model, number),
+            levels=_fitted_levels(model, [number]),
+            usual=self.marks.get(model.view_names_[number], request.usual),
         )
 
-    def record(self) -> dict[str, Any]:
-        """All of it with whole paths, as JSON, so that it can be read again from anywhere."""
-        whole = asdict(replace(self, texts=tuple(map(whole_text, self.texts))))
+    def record(self, marks: dict[str, str]) -> dict[str, Any]:
+        """All of it with whole paths, and the marks found, as JSON: to be read again from anywhere."""
+        whole = asdict(replace(self, texts=tuple(map(whole_text, self.texts)), marks=marks))
         if self.labels is not None:
             whole["labels"] = whole_text(self.labels)
         return whole
@@ -266,6 +278,15 @@ def _fitted_columns(model: LMVSC, view: int) -> Sequence[str] | None:
     encoding = model.encodings_[view]
     columns: Sequence[str] | None = model.feature_names_per_view_[view]
     return columns if encoding is None else encoding.used
+
+
+def _fitted_levels(model: LMVSC, views: Sequence[int] | None = None) -> list[str]:
+    """Columns of some views, or of all, whose levels would not be the same were they read as numbers."""
+    from manyview.views.kinds import are_numbers
+
+    found = model.encodings_ if views is None else [model.encodings_[view] for view in views]
+    codes = [code for encoding in found if encoding is not None for code in encoding.codes]
+    return [code.name for code in codes if code.levels and not are_numbers(code.levels)]
 
 
 def _said(data: Assembled) -> Assembled:

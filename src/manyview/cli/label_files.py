@@ -27,15 +27,26 @@ def read_label_pair(
     return _same_rows(files, texts, join)
 
 
+def label_path(text: str) -> Path:
+    """The file that labels are read from."""
+    from manyview.readers import parse
+
+    return parse(_in_folder(text)).path
+
+
+def _in_folder(text: str) -> str:
+    """The labels in a folder that a fit wrote; any other text as it is."""
+    labels = Path(text) / "labels.csv"
+    return str(labels) if labels.is_file() else text
+
+
 def _read(text: str, id_column: str | None) -> LabelFile:
     """Labels of a file, of a model, or of the folder that a fit wrote."""
     from manyview.readers import LabelFile, read_labels
 
     path = Path(text)
-    if path.is_dir() and (path / "labels.csv").is_file():
-        path = path / "labels.csv"
-    if path.suffix != ".mv":
-        return read_labels(text if path == Path(text) else str(path), id_column=id_column)
+    if path.suffix != ".mv" or path.is_dir():
+        return read_labels(_in_folder(text), id_column=id_column)
     from manyview import load
     from manyview.sources import as_ids
 

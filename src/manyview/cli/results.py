@@ -57,9 +57,11 @@ def _lock(folder: Path) -> None:
     try:
         lock = Lock(folder / ".lock")
     except InUseError as error:
-        since = "" if error.seconds is None else f", since {seconds_in_words(error.seconds)}"
+        who = ""
+        if error.process is not None and error.seconds is not None:  # else it has only just begun
+            who = f" (process {error.process}, for {seconds_in_words(error.seconds)})"
         raise Failure(
-            f"another manyview writes to {folder} (process {error.process}{since}). Wait for it, or "
+            f"another manyview writes to {folder}{who}. Wait for it, or "
             "choose another folder with -o.",
             exit_code=1,
         ) from error
@@ -75,7 +77,7 @@ def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path]) -> None:
         for path in outputs:
             if path.resolve() == own or (own.is_dir() and own in path.resolve().parents):
                 raise Failure(
-                    f"{path} is read by this command, or in a folder that is. Choose another with -o."
+                    f"{path} is read by this command, or in a folder that is. Choose another."
                 )
 
 

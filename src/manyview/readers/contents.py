@@ -58,6 +58,10 @@ class Request:
         Columns of a table that are its features, in this order; all others are left out.
     decimal : {".", ","} or None
         The mark before the fraction of numbers that are text; None finds it.
+    usual : {".", ","} or None
+        The mark where texts allow both, by what is known of other rows of the same table.
+    levels : sequence of str
+        Columns that are text, even if all of it could be numbers.
     encoding : str or None
         Of text; None finds it.
     also_counts : bool
@@ -77,6 +81,8 @@ class Request:
     n_features: int | None = None
     features: Sequence[str] | None = None
     decimal: str | None = None
+    usual: str | None = None
+    levels: Sequence[str] = ()
     encoding: str | None = None
     also_counts: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
@@ -106,6 +112,8 @@ class Contents:
         What of ``Request.drop`` the file has.
     is_indexed : bool
         Whether ids are those of an index, not of a column that was asked for.
+    decimal : {".", ","} or None
+        The mark before fractions that its numbers show, where they are text.
     """
 
     parts: tuple[Part, ...]
@@ -113,6 +121,7 @@ class Contents:
     labels: npt.NDArray[Any] | None = None
     dropped: tuple[str, ...] = ()
     is_indexed: bool = False
+    decimal: str | None = None
 
     @property
     def n_rows(self) -> int:

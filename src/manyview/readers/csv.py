@@ -18,7 +18,7 @@ from manyview.errors import ParameterError, ReadError
 from manyview.readers.columns import table_contents
 from manyview.readers.contents import Contents, Request
 from manyview.readers.guarding import unguard
-from manyview.readers.numerals import convert_columns
+from manyview.readers.numerals import Conversion, convert_columns
 from manyview.readers.separators import ENCODINGS, SEPARATORS, find_encodings, find_separator
 from manyview.readers.text import is_number, open_bytes, packing_errors
 from manyview.wording import first_few
@@ -51,26 +51,40 @@ class _Layout:
 
 def read(request: Request) -> Contents:
     """Views of a table; empty fields and NA are missing values."""
-    # Ids stay as they are written: "007" is not 7, and long ones do not fit a float.
-    as_text = {request.id_column, request.label_column}
-    # With decimal commas, what looks like a number may be another one: 1.234 is 1234.
-    is_all_text = request.decimal == ","
-    names, columns, layout = _read_table(
-        request.path, lambda name: is_all_text or name in as_text, request.encoding
-    )
-    table = dict(zip(names, columns, strict=True))
-    if is_all_text:
-        table |= {name: _without_missing(table[name]) for name in names if name not in as_text}
-    written = [n for n in names if table[n].dtype.kind == "U" and n not in as_text]
-    usual = "," if layout.separator == ";" else "."
-    table, remark = convert_columns(table, written, request.decimal, usual=usual)
-    for name in as_text & {*table}:
-        table[str(name)] = unguard(table[str(name)])
+    mark = request.decimal or request.usual
+    found, layout = _read_numbers(request, is_all_text=mark == ",")
+    if mark is None and found.decimal == ",":
+        # Where a column has decimal commas, what looks like a number may be another one: 1.234 is 1234.
+        mark = found.decimal
+        found, layout = _read_numbers(replace(request, usual=mark), is_all_text=True)
+    table = found.table
     if request.id_column is not None and request.id_column in table:
         table[request.id_column] = _integers_if_same(table[request.id_column])
     kind = "TSV" if layout.separator == "\t" else "CSV"
-    how = f"{layout.words}; {remark}" if remark else layout.words
-    return table_contents(table, request, kind=kind, how=how)
+    how = f"{layout.words}; {found.remark}" if found.remark else layout.words
+    contents = table_contents(table, request, kind=kind, how=how)
+    return replace(contents, decimal=mark or found.decimal)
+
+
+def _read_numbers(request: Request, *, is_all_text: bool) -> tuple[Conversion, _Layout]:
+    """The table with numbers where it has them, also where all of it is read as text first."""
+    # Ids stay as they are written: "007" is not 7, and long ones do not fit a float.
+    aside, levels = {request.id_column, request.label_column}, {*request.levels}
+    names, columns, layout = _read_table(
+        request.path, lambda name: is_all_text or name in aside | levels, request.encoding
+    )
+    table = dict(zip(names, columns, strict=True))
+    for name in names:
+        if name in aside:
+            table[name] = unguard(table[name])
+        elif is_all_text or name in levels:
+            table[name] = _without_missing(table[name])
+    written = [n for n in names if table[n].dtype.kind == "U" and n not in aside | levels]
+    usual = request.usual or ("," if layout.separator == ";" else ".")
+    found = convert_columns(table, written, request.decimal, usual=usual)
+    still = [n for n in written if is_all_text and found.table[n].dtype.kind == "U"]
+    plain = {name: _numbers_if_all(found.table[name].tolist()) for name in still}
+    return found._replace(table={**found.table, **plain}), layout
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -110,7 +124,12 @@ def _read_encoded(
             columns = _read_columns(lines, layout, path, is_text)
         except csv.Error as error:
             raise ReadError(f"{path} cannot be read as a table: {error}.") from error
-    return layout.names, columns, layout
+    mixed = {name for name, column in zip(layout.names, columns, strict=True) if column is None}
+    if mixed:
+        names, again, layout = _read_encoded(path, lambda n: is_text(n) or n in mixed, encoding)
+        each = zip(names, again, strict=True)
+        return names, [_without_missing(c) if n in mixed else c for n, c in each], layout
+    return layout.names, [column for column in columns if column is not None], layout
 
 
 def _single_spaced(line: str) -> str:
@@ -172,7 +191,8 @@ def _refuse_repeated(names: list[str], path: Path) -> None:
 
 def _read_columns(
     text: Iterable[str], layout: _Layout, path: Path, is_text: Callable[[str], bool]
-) -> list[npt.NDArray[Any]]:
+) -> list[npt.NDArray[Any] | None]:
+    """Each column; None for one that is text, but not in all batches."""
     width = len(layout.names)
     keep = np.array([is_text(name) for name in layout.names])
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
@@ -187,7 +207,9 @@ def _read_columns(
                 part.append(column)
     if not any(parts):
         raise ReadError(f"{path} has a line of names but no rows.")
-    return [_join(part) for part in parts]
+    joined = [np.concatenate(p) if len({c.dtype.kind for c in p}) == 1 else None for p in parts]
+    each = zip(joined, keep, strict=True)
+    return [c if k or c is None or c.dtype.kind != "U" else _flags_if_all(c) for c, k in each]
 
 
 def _batches(text: Iterable[str], separator: str, n_rows: int) -> Iterator[list[Any]]:
@@ -261,37 +283,20 @@ def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
     try:
         return np.array([np.nan if field in missing else float(field) for field in text])
     except ValueError:
-        return _flags_if_all(["" if field in missing else field for field in text])
+        return np.array(["" if field in missing else field for field in text], dtype=np.str_)
 
 
 def _without_missing(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
-    return _flags_if_all(["" if text in MISSING else text for text in texts.tolist()])
+    missing = set(MISSING)
+    return _flags_if_all(np.array(["" if t in missing else t for t in texts.tolist()], np.str_))
 
 
-def _flags_if_all(text: list[str]) -> npt.NDArray[Any]:
+def _flags_if_all(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:
     """Text, where missing is empty, as truth values if all of it is True or False; else as it is."""
-    words = {field.lower() for field in set(text)}
+    words = {text.lower() for text in set(texts.tolist())}
     if words <= {"true", "false"}:
-        return np.array([field.lower() == "true" for field in text])
-    if words <= {"true", "false", ""}:
-        text = [field.capitalize() for field in text]
-    return np.array(text, dtype=np.str_)
-
-
-def _join(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Put a column's batches together; text in any of them makes all text."""
-    return np.concatenate(parts) if len({p.dtype.kind for p in parts}) == 1 else _as_text(parts)
-
-
-def _as_text(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return np.concatenate([p if p.dtype.kind == "U" else _written(p) for p in parts])
-
-
-def _written(values: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-    """Numbers and truth values as text; NaN, which was an empty field, is empty."""
-    if values.dtype.kind == "b":
-        return values.astype(np.str_)
-    return np.array(["" if value != value else f"{value:g}" for value in values.tolist()])
+        return np.asarray(np.char.lower(texts) == "true")
+    return np.char.capitalize(texts) if words <= {"true", "false", ""} else texts
 
 
 def _integers_if_same(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:

@@ -27,11 +27,12 @@ def read(request: Request) -> Contents:
     sheets = _read_sheets(request.path)
     name, key = _choose_sheet(sheets, request)
     table = _as_table(sheets[name], f"{request.path}::{name}")
-    aside = (request.id_column, request.label_column)
+    aside = (request.id_column, request.label_column, *request.levels)
     written = [n for n, c in table.items() if c.dtype.kind == "U" and n not in aside]
-    table, remark = convert_columns(table, written, request.decimal)
-    how = f"sheet {name!r}; {remark}" if remark else f"sheet {name!r}"
-    contents = table_contents(table, replace(request, key=key), kind="Excel", how=how)
+    found = convert_columns(table, written, request.decimal, usual=request.usual or ".")
+    how = f"sheet {name!r}; {found.remark}" if found.remark else f"sheet {name!r}"
+    contents = table_contents(found.table, replace(request, key=key), kind="Excel", how=how)
+    contents = replace(contents, decimal=found.decimal)
     is_named = request.key is not None and key is None and len(contents.parts) == 1
     return contents.renamed(name) if is_named else contents
 
@@ -89,7 +90,7 @@ def _as_table(rows: Sequence[Sequence[Any]], where: str) -> dict[str, npt.NDArra
     width = max(map(len, rows))
     cells = [[*row, *[""] * (width - len(row))] for row in rows]
     has_names = any(isinstance(cell, str) and cell for cell in cells[0])
-    names = [str(cell).strip() for cell in cells[0]] if has_names else [""] * width
+    names = [_as_text(cell) for cell in cells[0]] if has_names else [""] * width
     columns = list(zip(*cells[has_names:], strict=True))
     if not columns:
         raise ReadError(f"{where} has a line of names but no rows.")
@@ -120,5 +121,6 @@ def _as_column(cells: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def _as_text(cell: Any) -> str:
+    """A cell as text: 2019, not 2019.0."""
     is_whole = isinstance(cell, float) and cell.is_integer()
     return str(int(cell)) if is_whole else str(cell).strip()

@@ -122,6 +122,8 @@ def _labels_name(names: Sequence[str], key: str | None, path: Path) -> str:
         return key
     if len(names) == 1:
         return names[0]
+    if not names:
+        raise ReadError(f"{path} holds ids, but no labels.")
     usual = _named_like_labels(names)
     if len(usual) == 1:
         return usual[0]

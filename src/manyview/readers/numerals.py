@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,13 @@ DECIMALS = (".", ",")
 """Marks before the fraction of a number."""
 
 _SPACES = " \u00a0\u202f'"
+_ALL = (*DECIMALS, *_SPACES)
 _MARKS = {
     mark: re.compile(
-        rf"[+-]?(\d{{1,3}}([{other}{_SPACES}]\d{{3}})+|\d*)({mark}\d*)?([eE][+-]?\d+)?"
+        rf"[+-]?(?=\d|{mark}\d)([1-9]\d{{0,2}}([{other}{_SPACES}]\d{{3}})+|\d*)({mark}\d*)?([eE][+-]?\d+)?"
     )
     for mark, other in ((r"\.", ","), (",", "."))
 }
-_GROUPS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")  # a thousand, or a fraction of three digits
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,34 @@ class Numerals:
         NaN where the text was empty.
     decimal : {".", ","}
         The mark before fractions.
+    is_certain : bool
+        Whether the other mark would not have made numbers of all of them.
     is_doubtful : bool
-        Whether the other mark would have made numbers of all of them, too.
+        Whether it would have made other numbers of them.
+    has_fractions, has_groups : bool
+        Whether there is a mark before a fraction, and whether there are marks between thousands.
     """
 
     values: npt.NDArray[np.float64]
     decimal: str
+    is_certain: bool = False
     is_doubtful: bool = False
+    has_fractions: bool = False
+    has_groups: bool = False
+
+
+class Conversion(NamedTuple):
+    """A table with numbers, a remark about it, and the mark that its columns show, if it is one."""
+
+    table: dict[str, npt.NDArray[Any]]
+    remark: str
+    decimal: str | None
 
 
 def read_numerals(
     texts: npt.NDArray[np.str_], decimal: str | None = None, *, usual: str = "."
 ) -> Numerals | None:
-    """Numbers in a column of text, if all of it are; None if not, or if they are plain.
+    """Numbers in a column of text; None if some of it is none, or if it is codes, as 01234.
 
     ``decimal`` is the mark before fractions; without it what all texts allow, and ``usual`` if they
     allow both.
@@ -63,15 +78,26 @@ def read_numerals(
     known = [text for text in distinct.tolist() if text]
     if not known or not all(any(map(str.isdigit, text)) for text in known):
         return None
+    if not any(mark in text for text in known for mark in _ALL) and any(map(is_code, known)):
+        return None
     marks = [mark for mark in DECIMALS if decimal in (mark, None) and _can_be(known, mark)]
     if not marks:
         return None
     mark = usual if usual in marks else marks[0]
-    # Digits in groups of three after a comma can be thousands.
-    with_comma = [text for text in known if "," in text]
-    is_doubtful = len(marks) > 1 and bool(with_comma) and all(map(_GROUPS.fullmatch, with_comma))
     numbers = [_to_float(text, mark) if text else np.nan for text in distinct.tolist()]
-    return Numerals(np.array(numbers, dtype=np.float64)[places], mark, is_doubtful)
+    return Numerals(
+        np.array(numbers, dtype=np.float64)[places],
+        mark,
+        is_certain=len(marks) == 1,
+        is_doubtful=len(marks) > 1 and any(each in text for text in known for each in DECIMALS),
+        has_fractions=any(mark in text for text in known),
+        has_groups=any(each in text for text in known for each in _ALL if each != mark),
+    )
+
+
+def is_code(text: str) -> bool:
+    """Whether digits begin with a zero that says nothing, as in 01234."""
+    return len(text) > 1 and text[0] == "0" and text.isdigit()
 
 
 def _can_be(texts: Sequence[str], mark: str) -> bool:
@@ -91,23 +117,38 @@ def convert_columns(
     decimal: str | None,
     *,
     usual: str = ".",
-) -> tuple[dict[str, npt.NDArray[Any]], str]:
-    """A table with these columns of text as numbers, where they are; and a remark about it.
+) -> Conversion:
+    """A table with these columns of text as numbers, where they are.
+
+    Where columns allow both marks before fractions, it is the one that others show, else ``usual``.
 
     Examples
     --------
-    >>> convert_columns({"a": np.array(["1,5", "2"]), "b": np.array(["x", "y"])}, ["a", "b"], None)[1]
-    "decimal commas in 'a'"
+    >>> columns = {"a": np.array(["1,5", "2"]), "b": np.array(["x", "y"]), "c": np.array(["1.234", ""])}
+    >>> found = convert_columns(columns, ["a", "b", "c"], None)
+    >>> found.table["c"].tolist(), found.decimal
+    ([1234.0, nan], ',')
+    >>> found.remark
+    "decimal commas in 'a'; thousands marks in 'c'; fractions and thousands look alike in 'c'"
     """
-    read = {name: read_numerals(table[name], decimal, usual=usual) for name in names}
-    found = {name: numerals for name, numerals in read.items() if numerals is not None}
-    commas = [name for name, numerals in found.items() if numerals.decimal == ","]
-    points = [name for name, numerals in found.items() if numerals.decimal == "."]
-    doubtful = [name for name, numerals in found.items() if numerals.is_doubtful]
+    found = _read_all(table, names, decimal, usual)
+    shown = {numerals.decimal for numerals in found.values() if numerals.is_certain}
+    mark = shown.pop() if len(shown) == 1 else None
+    if mark not in (None, usual):
+        found = _read_all(table, names, decimal, str(mark))
+    commas = [name for name, each in found.items() if each.decimal == "," and each.has_fractions]
+    groups = [name for name, each in found.items() if each.has_groups]
+    doubtful = [name for name, each in found.items() if each.is_doubtful]
     words = [f"decimal commas in {first_few(commas)}"] * bool(commas)
-    words += [f"thousands marks in {first_few(points)}"] * bool(points)
-    other = "thousands marks" if usual == "," else "decimal commas"
-    words += [f"they could be {other} in {first_few(doubtful)}"] * bool(doubtful)
-    return {**table, **{name: numerals.values for name, numerals in found.items()}}, "; ".join(
-        words
-    )
+    words += [f"thousands marks in {first_few(groups)}"] * bool(groups)
+    doubt = f"fractions and thousands look alike in {first_few(doubtful)}"
+    words += [doubt] * bool(doubtful)
+    numbers = {name: numerals.values for name, numerals in found.items()}
+    return Conversion({**table, **numbers}, "; ".join(words), mark)
+
+
+def _read_all(
+    table: dict[str, npt.NDArray[Any]], names: Sequence[str], decimal: str | None, usual: str
+) -> dict[str, Numerals]:
+    read = {name: read_numerals(table[name], decimal, usual=usual) for name in names}
+    return {name: numerals for name, numerals in read.items() if numerals is not None}

@@ -73,7 +73,8 @@ def refuse_values(block: Block, name: str, numbers: npt.NDArray[np.int64]) -> No
         f"View {name!r} contains {what} at row {numbers[row]}, column {column}{others}. Input must "
         "not contain NaN or infinity. A sample may lack a whole view: then all of its row is NaN.",
         remedy="Clean the data, or fill in missing values by a transformer, such as "
-        "manyview.compose.per_view(SimpleImputer()).",
+        "manyview.compose.per_view(SimpleImputer()). Only tables with columns that are no numbers have "
+        "gaps filled in for them.",
         parameter="missing values",
     )
 

@@ -55,22 +55,29 @@ class Encoding:
         """Columns of the table that are features."""
         return tuple(code.name for code in self.codes if code.is_used)
 
+    @property
+    def likely_ids(self) -> list[str]:
+        """Columns of numbers that are used, but are likely ids."""
+        return [code.name for code in self.codes if code.why.endswith("likely an id")]
+
     def summary(self) -> dict[str, str]:
         """What becomes of every column that is not simply numbers, in words."""
         plain = (code for code in self.codes if code.kind != "number" or code.why)
         return {code.name: f"{code.kind} ({code.why})" if code.why else code.kind for code in plain}
 
     def note(self, name: str) -> str:
-        """All of it in one sentence about the view ``name``."""
-        words = [f"{column!r} {what}" for column, what in self.summary().items()]
-        return f"View {name!r} has columns that are no numbers: {'; '.join(words)}."
+        """All of it in one sentence about the view ``name``; likely ids are told apart."""
+        told = {c: what for c, what in self.summary().items() if c not in self.likely_ids}
+        words = [f"{column!r} {what}" for column, what in told.items()]
+        return f"View {name!r}, what becomes of its columns: {'; '.join(words)}."
 
     def encode(self, rows: Any, name: str, columns: Sequence[str] | None = None) -> Any:
         """Rows as numbers, shape (n, number of feature names).
 
         ``rows`` is a table, or an array whose ``columns`` have names; it may lack what is left out. A
         level that was not there in the fit is like rare ones, if these have a column, else it is none
-        of the levels. A row of which every column is missing is a row of NaN: it lacks the view.
+        of the levels, and ``predict`` warns of it. A row of which every column is missing is a row of
+        NaN: it lacks the view.
         """
         if isinstance(rows, PartialView):
             return PartialView(self.encode(rows.rows, name, columns), rows.places)
@@ -90,6 +97,19 @@ class Encoding:
         if len(used) > 1 and absent.any():
             made[absent] = np.nan
         return made
+
+
+def unknown_levels(part: Part, encoding: Encoding, name: str) -> dict[str, list[str]]:
+    """Levels in new rows that no column stands for, by the column of the table that has them."""
+    rows = part.rows.rows if isinstance(part.rows, PartialView) else part.rows
+    columns, found = _columns_of(rows, part.columns, name), {}
+    for code in encoding.codes:
+        if code.kind in ("category", "order") and not code.has_rare and code.name in columns:
+            values = columns[code.name]
+            values = values if code.kind == "order" else kinds.plain(values)
+            texts = np.unique(kinds.level_texts(values[~kinds.find_missing(values)]))
+            found[code.name] = [text for text in texts.tolist() if text not in code.levels]
+    return {column: levels for column, levels in found.items() if levels}
 
 
 def learn_encoding(
@@ -187,8 +207,7 @@ def refuse_table(rows: Any, name: str) -> None:
 def likely_ids(part: Part, treatment: Treatment) -> list[str]:
     """Columns of a view that are likely ids, whole numbers in order, of which nothing was asked."""
     if part.encoding is not None:
-        codes: tuple[Code, ...] = part.encoding.codes
-        return [code.name for code in codes if code.why.endswith("likely an id")]
+        return list(part.encoding.likely_ids)
     if part.columns is None or not isinstance(part.rows, np.ndarray):
         return []
     each = zip(part.columns, part.rows.T, strict=True)
@@ -228,20 +247,26 @@ def _columns_of(rows: Any, names: Sequence[str] | None, view: str) -> Mapping[st
     return dict(zip(names, np.asarray(rows).T, strict=True))
 
 
-def _numbers_of_text(values: Column, code: Code, view: str) -> npt.NDArray[np.float64]:
-    texts = kinds.level_texts(values)
-    numbers = np.array([kinds.to_number(text) for text in texts.tolist()], dtype=np.float64)
-    if np.isnan(numbers).any():
+def _numbers_in(values: Column, code: Code, view: str) -> npt.NDArray[np.float64]:
+    """Values of which none is missing as numbers; ValueError if they are not what was fitted."""
+    is_date, texts = values.dtype.kind in "Mm", kinds.level_texts(values)
+    wrong = np.full(len(texts), is_date != (code.kind == "date"))
+    if values.dtype.kind in "OUST" and not wrong.any():
+        numbers = np.array([kinds.to_number(text) for text in texts.tolist()], dtype=np.float64)
+        wrong = np.isnan(numbers)
+    elif not wrong.any():
+        numbers = kinds.as_numbers(values)
+    if wrong.any():
         raise ValueError(
             f"Column {code.name!r} of view {view!r} was fitted as a {code.kind}; it now holds "
-            f"{str(texts[np.isnan(numbers)][0])!r}."
+            f"{str(texts[wrong][0])!r}."
         )
     return numbers
 
 
 def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float64], Column]:
     """The columns that one becomes, and which rows lack it."""
-    values = kinds.plain(values)
+    values = values if code.kind == "order" else kinds.plain(values)
     missing = kinds.find_missing(values)
     made = np.zeros((len(values), len(code.feature_names)))
     if code.kind == "category":
@@ -256,10 +281,8 @@ def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float
     numbers = np.full(len(values), np.nan)
     if code.kind == "order":
         numbers[~missing] = kinds.rank(kinds.level_texts(values[~missing]), code.levels)
-    elif values.dtype.kind in "OUST":
-        numbers[~missing] = _numbers_of_text(values[~missing], code, view)
-    elif not missing.all():
-        numbers = kinds.as_numbers(values)
+    else:
+        numbers[~missing] = _numbers_in(values[~missing], code, view)
     lacks = np.isnan(numbers)
     made[:, 0] = np.where(lacks, code.fill, numbers)
     if code.has_missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,14 @@ class Assembled:
         What was taken as rows, and how they were joined, in words.
     files : tuple of str
         Where each view came from, as it was written.
+    marks : dict of str to str
+        The mark before fractions that the file of a view shows, of those that show one.
     """
 
     views: Views
     notes: tuple[str, ...]
     files: tuple[str, ...]
+    marks: dict[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> npt.NDArray[Any] | None:
@@ -177,7 +180,8 @@ def assemble(
     notes += [note for note in (match.note, *match.doubts, matched) if note]
     files = tuple(text for text, each in zip(texts, contents, strict=True) for _ in each.parts)
     views = Views({part.name: part for part in parts}, target=target)
-    return Assembled(views, tuple(notes), files)
+    marks = {part.name: each.decimal for each in contents for part in each.parts if each.decimal}
+    return Assembled(views, tuple(notes), files, marks)
 
 
 def _check_columns_found(

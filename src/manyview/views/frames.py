@@ -12,6 +12,7 @@ from scipy import sparse
 
 from manyview.sources import join_levels
 from manyview.sources.table import Table
+from manyview.views.kinds import level_texts
 from manyview.wording import first_few
 
 _MISSING = (type(None), float)  # what stands for a missing value among objects, besides pandas.NA
@@ -209,7 +210,7 @@ def _ordered_levels(series: Any) -> tuple[str, ...] | None:
     kind: Any = getattr(series.to_native(), "dtype", None)
     if not getattr(kind, "ordered", False) or not hasattr(kind, "categories"):
         return None
-    return tuple(str(level) for level in kind.categories)
+    return tuple(level_texts(np.asarray(kind.categories)).tolist())
 
 
 def make_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:

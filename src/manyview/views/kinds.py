@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.checks import check_option
-from manyview.errors import ParameterTypeError
+from manyview.errors import InputError, ParameterTypeError
+from manyview.readers.numerals import is_code
 from manyview.sources import are_missing, as_ids
 from manyview.wording import count, first_few
 
@@ -30,7 +31,7 @@ _LEAST_COVERED = 0.1  # of the rows that must have a level of their own, else it
 _MANY_WORDS = 3
 _MOSTLY = 0.8  # of a column's texts that are numbers, for the others to look like mistakes
 _LEAST_ROWS = 30  # for numbers in order to be remarkable
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?)?)?Z?")
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,6 @@ def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str
     """What becomes of a column, by all its values (n,)."""
     if asked == "drop":
         return Code(name, "left out", why="as asked")
-    values = plain(values)
     missing = find_missing(values)
     has_missing, known = bool(missing.any()), values[~missing]
     if len(known) == 0:
@@ -124,12 +124,14 @@ def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str
         ranks = rank(level_texts(known), order)
         why = f"ordered: {' < '.join(order)}"
         return Code(name, "order", order, has_missing=has_missing, fill=middle(ranks), why=why)
+    values = plain(values)
+    known = values[~missing]
     if values.dtype.kind in "iufMm" and asked != "encode":
         return _look_at_numbers(name, as_numbers(values), has_missing, asked, values.dtype.kind)
     texts = level_texts(known)
     if asked is None and values.dtype.kind != "b":
         numbers = _numbers_in(texts)
-        if not np.isnan(numbers).any() and not any(map(_is_written_as_code, texts.tolist())):
+        if not np.isnan(numbers).any() and not any(map(is_code, texts.tolist())):
             code = _look_at_numbers(name, numbers, has_missing, "keep", "f")
             return replace(code, why=f"numbers written as text; {code.why}".removesuffix("; "))
         _refuse_mistakes(name, texts, numbers)
@@ -150,21 +152,18 @@ def to_number(text: str) -> float:
         return float("nan")
 
 
-def _is_written_as_code(text: str) -> bool:
-    """Whether digits begin with a zero that says nothing, as in 01234."""
-    return len(text) > 1 and text[0] == "0" and text.isdigit()
-
-
 def _refuse_mistakes(
     name: str, texts: npt.NDArray[np.str_], numbers: npt.NDArray[np.float64]
 ) -> None:
-    """Raise ValueError if nearly all of some text are numbers: the rest are no levels but mistakes."""
+    """Raise InputError if nearly all of some text are numbers: the rest are no levels but mistakes."""
     wrong = np.isnan(numbers)
     if 0 < wrong.mean() < 1 - _MOSTLY:
-        raise ValueError(
+        raise InputError(
             f"Column {name!r} holds numbers, but for {first_few(np.unique(texts[wrong]), 3)} in "
-            f"{count(int(wrong.sum()), 'row')}. Correct them, leave the column out, or encode it as "
-            "categories."
+            f"{count(int(wrong.sum()), 'row')}.",
+            remedy="Correct them, leave the column out, or encode it: "
+            f"categories={{{name!r}: 'drop'}}, or 'encode'.",
+            parameter="mistakes",
         )
 
 
@@ -202,15 +201,13 @@ def _look_at_levels(
         n_words = np.mean([len(text.split()) for text in texts[:1000]])
         what = "free text" if n_words > _MANY_WORDS else "identifiers"
         why = f"{what}: {count(len(levels), 'value')} in {count(len(texts), 'row')}"
-        return Code(
-            name, "left out", why=f"{why}, such as {first_few(levels, 1).split(' and ')[0]}"
-        )
+        return Code(name, "left out", why=f"{why}, such as {str(levels[0])!r}")
     if not kept or len(levels) in (len(kept) + 1, 2):  # a single one shares with nobody
         kept = list(order[:_MOST_LEVELS])
     has_rare = len(kept) < len(levels)
     why = count(len(levels), "level")
     if has_rare:
-        why += f", {len(levels) - len(kept)} rare ones as one"
+        why += f", {len(levels) - len(kept)} of them, which are rare, as one"
     why += ", missing as one more" if has_missing else ""
     return Code(name, "category", tuple(map(str, levels[kept])), has_rare, has_missing, why=why)
 
@@ -249,9 +246,16 @@ def _days_if_all(values: Column) -> Column:
     if not all(text == "NaT" or _ISO.fullmatch(text) for text in texts):
         return values
     try:
-        return np.array([text.removesuffix("Z") for text in texts], dtype="datetime64[us]")
-    except ValueError:  # such as the 31st of February
+        return np.array([_in_utc(text) for text in texts], dtype="datetime64[us]")
+    except (ValueError, OverflowError):  # such as the 31st of February
         return values
+
+
+def _in_utc(text: str) -> str:
+    """A day or time as ISO writes it, without its zone."""
+    if re.search(r":\d.*[+-]", text):
+        return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None).isoformat()
+    return text.removesuffix("Z")
 
 
 def find_missing(values: Column) -> npt.NDArray[np.bool_]:
@@ -266,6 +270,18 @@ def find_missing(values: Column) -> npt.NDArray[np.bool_]:
 def level_texts(values: Column) -> npt.NDArray[np.str_]:
     """Values that are not missing as text: 7, 7.0 and "7" are the same level."""
     return np.char.strip(as_ids(values)) if len(values) else np.zeros(0, np.str_)
+
+
+def are_numbers(levels: tuple[str, ...]) -> bool:
+    """Whether levels are numbers, each written as :func:`level_texts` writes it.
+
+    Examples
+    --------
+    >>> are_numbers(("1", "2.5")), are_numbers(("01", "02")), are_numbers(("1", "x"))
+    (True, False, False)
+    """
+    numbers = np.array([to_number(level) for level in levels])
+    return bool(level_texts(numbers).tolist() == list(levels))
 
 
 def as_numbers(values: Column) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ from manyview.errors import InputError, warn_user
 from manyview.sources import is_source
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
-from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table
+from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table, unknown_levels
 from manyview.views.kinds import Treatment
 from manyview.views.selection import (
     empty_view,
@@ -23,7 +23,7 @@ from manyview.views.selection import (
     refuse_samples_without_views,
     select_columns,
 )
-from manyview.wording import lacks_columns
+from manyview.wording import count, first_few, lacks_columns
 
 Names = Sequence[str] | None
 
@@ -96,15 +96,15 @@ def match_views(
         return views
     if extra:
         views = drop_empty_views(views, only=extra)  # what says nothing does not matter
-    names, count = list(views.names), views.n_views
-    if count < len(fitted) and names == _default_names(count) and not by_name:
+    names, n_views = list(views.names), views.n_views
+    if n_views < len(fitted) and names == _default_names(n_views) and not by_name:
         raise InputError(
-            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}.",
+            f"Got {n_views} view(s), but this model was fitted with {len(fitted)}: {fitted}.",
             remedy="To predict from some of them, say which: a dict with their names.",
         )
-    if count > len(fitted):
+    if n_views > len(fitted):
         raise ValueError(
-            f"Got {count} view(s), but this model was fitted with {len(fitted)}: {fitted}."
+            f"Got {n_views} view(s), but this model was fitted with {len(fitted)}: {fitted}."
         )
     if set(names) - set(fitted):
         raise InputError(
@@ -188,7 +188,17 @@ def encode_like(views: Views, fitted: Sequence[str], encodings: Sequence[Encodin
             refuse_table(part.rows, view)
         elif part.columns != encoding.feature_names and not is_nowhere(part.rows):
             changed[name] = encode_part(part, encoding, view)
+            _warn_of_unknown(unknown_levels(part, encoding, view), view)
     return Views({**parts, **changed}, target=views.target, ids=views.ids) if changed else views
+
+
+def _warn_of_unknown(found: dict[str, list[str]], view: str) -> None:
+    for column, levels in found.items():
+        warn_user(
+            f"Column {column!r} of view {view!r} has {count(len(levels), 'level')} that the fit did not "
+            f"have: {first_few(levels, 3)}. Such rows have none of the known ones.",
+            UserWarning,
+        )
 
 
 def warn_of_silent_views(views: Views, weights: npt.NDArray[np.float64]) -> None:
@@ -213,8 +223,9 @@ def warn_of_encodings(given: Views, encoded: Views, categories: Any) -> None:
         if before[name].encoding is not None:  # whoever encoded it was told
             continue
         if part.encoding is not None:
-            codes = [code for code in part.encoding.codes if not code.is_used]
-            words = [f"{code.name!r} ({code.why})" for code in codes if code.why != "as asked"]
+            unused = [code for code in part.encoding.codes if not code.is_used]
+            codes = [code for code in unused if code.why != "as asked"]
+            words = [f"{code.name!r} ({code.why})" for code in codes]
             if words:
                 warn_user(
                     f"View {name!r}: left out {'; '.join(words)}. Say so yourself with "
