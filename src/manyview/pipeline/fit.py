@@ -150,8 +150,8 @@ def fit(
         )  # fmt: skip
         if oddness is None and not settings.is_litekmeans:
             with watch.stage("oddness"):
-                few = _distinct(sample, numbers)
-                oddness = learn_oddness(few, names, settings, plan.scalers)
+                distinct = _distinct(sample, numbers)
+                oddness = learn_oddness(distinct, names, settings, plan.scalers)
                 scores = rows.map_rows(oddness.scores, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
