@@ -30,6 +30,7 @@ from manyview.machine import resident_bytes
 
 STAGES = (
     "sample", "pilot", "anchors", "graph", "spectrum", "clusters", "embedding", "labels",
+    "oddness", "confidence",
 )  # fmt: skip
 N_FITS, N_HELD_BACK = 36, 14
 DOCS = ROOT / "docs"
@@ -150,6 +151,8 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
         },
         "embedding": {"row c": n * c, "row v s c": n * entries * c},
         "labels": {"once": 1.0, "row i c": n * i * c, "row i k c": n * i * k * c},
+        "oddness": {"once": 1.0, "sample v d": sample * v * d, "row v": n * v, "row v d": n * v * d},
+        "confidence": {"once": 1.0, "few v d": few * v * d, "row k c": n * k * c},
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -95,7 +96,10 @@ def _umap(X: Any, k: int, seed: int) -> Any:
         n_neighbors=n_neighbors, min_dist=0.0, precomputed_knn=(near, distances),
         random_state=seed, n_jobs=1,
     )  # fmt: skip
-    return _kmeans(made.fit_transform(X), k, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what umap says of neighbours that are given
+        placed = made.fit_transform(X)
+    return _kmeans(placed, k, seed)
 
 
 def _leiden(X: Any, k: int, seed: int) -> Any:

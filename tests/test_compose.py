@@ -150,7 +150,8 @@ class TestMetadata:
             asking = Weighing().set_fit_request(sample_weight=True)
             other = Weighing().set_fit_request(sample_weight=False)
             model = make_pipeline(
-                per_view({"a": asking, "b": other}), LMVSC(3, n_repeats=1, random_state=0)
+                per_view({"a": asking, "b": other}),
+                LMVSC(3, n_repeats=1, random_state=0).set_fit_request(sample_weight=False),
             )
             model.fit(views, sample_weight=weight)
             assert np.array_equal(model[0].transformers_["a"].weight_, weight)

@@ -367,7 +367,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             For scikit-learn's conventions.
         sample_weight : array of shape (n,), optional
             How much each row counts, in every stage: a row of weight 2 counts like two rows, one of
-            weight 0 not at all, though it gets a label.
+            weight 0 not at all, though it gets a label. How odd rows are is told by those that count,
+            each once.
 
         Returns
         -------
@@ -959,6 +960,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         n_features_per_view_=widths,
         n_features_in_=sum(widths),
         suggestion_=None,
+        cautions_=[],  # absent in older files
         **_attributes_of_model(model),
     )
     estimator.__dict__.update(fitted)

@@ -1,9 +1,12 @@
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 
 from manyview import datasets
-from manyview.bench.compute import measure
+from manyview.bench.cells import Cell
+from manyview.bench.compute import Computer, measure
+from manyview.bench.data import Rows
 
 
 def test_a_line_has_scores_costs_and_warnings():
@@ -27,3 +30,19 @@ def test_want_of_memory_is_a_result():
 
     views = datasets.make_views(30, 3, (4,), random_state=0)
     assert measure(views, fit) == {"status": "refused", "reason": "needs 9 TB"}
+
+
+def test_a_setting_of_none_is_given_too():
+    given = []
+
+    def label(views, n_clusters, seed, settings):
+        given.append(settings)
+        return views.target
+
+    views = datasets.make_views(30, 3, (4,), random_state=0)
+    method = SimpleNamespace(name="A", settings={"m": 1}, labels=label, is_ours=False)
+    computer = Computer([method], {"d": views})
+    cells = [Cell(Rows("d"), "A", {"m": 1, "most": None})]
+    computer.prepare(cells)
+    assert [line["status"] for line in computer.compute(cells)] == ["done"]
+    assert given == [{"most": None}]

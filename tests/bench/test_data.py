@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from manyview import Views, datasets
-from manyview.bench.data import Rows, as_sources, choose_rows, load
+from manyview.bench.data import Rows, as_sources, choose_rows, content_of, load
 from manyview.datasets.loaders import save_npz
 
 
@@ -68,3 +68,24 @@ def test_what_is_nowhere_is_refused():
         as_sources({"mine": "nothere"})
     with pytest.raises(ValueError, match="No data"):
         as_sources([])
+
+
+def test_two_files_with_one_name_are_refused(views, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        save_npz(tmp_path / folder / "mine.npz", views)
+    with pytest.raises(ValueError, match=r"'mine'.* twice"):
+        as_sources([tmp_path / "a" / "mine.npz", tmp_path / "b" / "mine.npz"])
+
+
+def test_data_of_ones_own_is_known_by_its_content(views, tmp_path):
+    assert content_of("digits") is None
+    same = Views([X.copy() for X in views.arrays], target=views.target.copy())
+    other = Views(views.arrays, target=views.target[::-1])
+    assert content_of(views) == content_of(same) != content_of(other)
+    save_npz(tmp_path / "mine.npz", views)
+    np.save(tmp_path / "labels.npy", views.target)
+    before = content_of(tmp_path / "mine.npz"), content_of(tmp_path)
+    save_npz(tmp_path / "mine.npz", other)
+    after = content_of(tmp_path / "mine.npz"), content_of(tmp_path)
+    assert before[0] != after[0] and before[1] != after[1]

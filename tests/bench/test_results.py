@@ -59,3 +59,15 @@ def test_unknown_score_or_protocol_is_refused(results):
         results.means("nothing")
     with pytest.raises(ValueError, match="protocol"):
         results.means(protocol="nothing")
+
+
+def test_results_that_are_not_of_one_thing_are_refused():
+    settings = Results([line("A", "d", 0.5, settings={"m": m}) for m in (1, 2)])
+    with pytest.raises(ValueError, match=r"'A' on 'd' for .*'m': 1.* and for .*'m': 2"):
+        settings.figure("A", "d")
+    assert settings.figure("A", "d", protocol="label-tuned").settings == "{'m': 1}"
+    few = line("A", "d", 0.7, seed=1)
+    few["data"]["rows"] = 20
+    for protocol in ("label-free", "label-tuned"):
+        with pytest.raises(ValueError, match="'rows': 20"):
+            Results([line("A", "d", 0.5), few]).figure("A", "d", protocol=protocol)

@@ -85,3 +85,21 @@ def test_no_fit_starts_after_the_end_of_a_run(views, monkeypatch):
     monkeypatch.setattr("time.monotonic", iter([0.0, *[100.0] * 20]).__next__)
     found = bench.compare("KMeans", {"made": views}, seeds=1, total_seconds=5)
     assert found.lines == []
+
+
+@pytest.mark.slow
+def test_a_file_with_other_settings_rows_and_views_gives_what_was_asked_for(views, results_file):
+    def run(method, data=views, **how):
+        return bench.compare(
+            {"mine": method}, {"made": data}, seeds=1, results=results_file, **how
+        ).lines
+
+    grid = bench.Method("mine", FromNotebook(), lambda k: [{"seconds": 0.02}])
+    assert [line["protocol"] for line in run(grid, tuned=True)] == ["label-free", "label-tuned"]
+    for method, rows in ((FromNotebook(seconds=0.01), 60), (FromNotebook(seconds=0.02), 40)):
+        (line,) = run(method, max_rows=rows)
+        assert (line["settings"]["seconds"], line["n_rows"]) == (method.seconds, rows)
+    (line,) = run(FromNotebook(seconds=0.02))  # the grid's, which was fixed beforehand here
+    assert line["protocol"] == "label-free"
+    (line,) = run(FromNotebook(), Views([-X[:50] for X in views.arrays], target=views.target[:50]))
+    assert line["n_rows"] == 50

@@ -63,6 +63,7 @@ NONSENSE = {
         "--n-axes": _COUNT,
         "--max-iter": _COUNT,
         "--tol": [*_NUMBER, "1,2"],
+        "--outliers": ["x", "keep,mark", ""],
         "--n-jobs": ["0", "x", "2.5", ""],
         "--seed": ["-1", "x", "99999999999", ""],
     },
@@ -98,6 +99,9 @@ NONSENSE = {
         "--total-seconds": ["0", "x"],
         "--memory-limit": ["x", ""],
         "--format": ["html", ""],
+        "--score": ["x", ""],
+        "--picture": ["x.txt", "new"],
+        "--results": [_FILE],
     },
     ("reproduce", "-q"): {"--seeds": ["0", "-1", "x", ""], "-o": _OUTPUT},
 }

@@ -117,8 +117,8 @@ class TestWideSparse:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert np.array_equal(labels, model.labels_)
-        # Only anchors, 12 rows, and the like may be dense: all rows would be 164 MB.
-        assert max(widest, default=0) <= 12
+        # Only anchors may be dense, 12 and the 30 that tell odd rows: all rows would be 164 MB.
+        assert max(widest, default=0) <= 30
         assert peak < 0.5 * n * d * 8
 
 

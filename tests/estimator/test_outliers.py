@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyview import LMVSC, load
+from manyview import LMVSC, datasets, load
 from manyview.report import build_summary
 
 
@@ -76,3 +76,30 @@ def test_the_published_method_and_streams_know_no_odd_rows(rows):
     assert not hasattr(published, "outlier_score_")
     with pytest.raises(ValueError, match="odd"):
         published.outlier_scores(rows)
+
+
+def with_junk(n, widths, n_junk, *, size):
+    """Rows of three groups, the first ones junk."""
+    rng = np.random.default_rng(0)
+    rows = [X.copy() for X in datasets.make_views(n, 3, widths, random_state=0).arrays]
+    for X in rows:
+        X[:n_junk] += size * rng.normal(size=(n_junk, X.shape[1]))
+    return rows
+
+
+def test_copies_of_rows_that_count_more_do_not_hide_odd_ones(fit):
+    rows = with_junk(240, (12, 15), 5, size=30.0)
+    weighted = fit(rows, outliers="mark", sample_weight=np.full(240, 0.5))
+    np.testing.assert_array_equal(np.flatnonzero(weighted.labels_ == -1), np.arange(5))
+
+
+def test_scores_do_not_change_with_the_unit_of_weights(fit):
+    rows = with_junk(240, (12, 15), 5, size=30.0)
+    scores = fit(rows, sample_weight=np.full(240, 0.5)).outlier_score_
+    assert scores[:5].min() > scores[5:].max()
+
+
+def test_junk_in_narrow_views_is_marked():
+    rows = with_junk(200, (4, 5), 6, size=50.0)
+    marked = LMVSC(3, outliers="mark", n_repeats=1, random_state=0).fit(rows)
+    np.testing.assert_array_equal(np.flatnonzero(marked.labels_ == -1), np.arange(6))

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyview
 from manyview import LMVSC, Views
+from tests.scikit_learn_checks import EXPECTED_TO_FAIL
 
 NAMES = [
     "n_clusters", "views", "categories", "n_anchors", "alpha", "locality", "scaling", "fusion",
@@ -30,15 +31,9 @@ def test_there_are_these_parameters():
     assert sorted(LMVSC().get_params()) == sorted(NAMES)
 
 
-_SHUFFLED = "rows are drawn by their numbers, so weights equal copies only where anchors are given"
-
-
 @parametrize_with_checks(
     [LMVSC(3), LMVSC(2, n_repeats=2, scaling="log"), LMVSC.as_published(3, 4, 0.1)],
-    expected_failed_checks=lambda estimator: {  # as of scikit-learn's own k-means
-        "check_sample_weight_equivalence_on_dense_data": _SHUFFLED,
-        "check_sample_weight_equivalence_on_sparse_data": _SHUFFLED,
-    },
+    expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL,
 )
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")

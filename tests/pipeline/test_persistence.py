@@ -185,6 +185,7 @@ class TestRoundTrip:
         assert (distances.min(axis=1) ** 2).sum() <= model.inertia_ * (1 + 1e-9)
         assert model.ids_.tolist() == [f"s{number}" for number in range(24)]
         assert model.alpha == alpha
+        assert model.cautions_ == []
         with pytest.raises(ValueError, match="View 'a' lacks 1 column"):
             model.predict({**views, "a": views["a"].rename(columns={"x": "z"})})
 

@@ -72,7 +72,7 @@ def test_single_views_are_compared_on_the_same_rows(measure):
         return 0.4 if cell.method == "SSCOMP" else 0.5
 
     def seconds(cell):  # SSCOMP does not manage all rows
-        return cell.data.n_rows ** (1.6 if cell.method == "SSCOMP" else 1.0) / 20_000
+        return cell.data.n_rows ** (1.6 if cell.method == "SSCOMP" else 1.0) / 40_000
 
     found = measure("single_views", ["mnist"], accuracy, seconds=seconds)
     case = found.cases[0]

@@ -102,4 +102,5 @@ class Computer:
     def _given(self, cell: Cell) -> Line:
         """Settings of a cell that its method does not have anyway."""
         own = self._methods[cell.method].settings
-        return {name: value for name, value in cell.settings.items() if own.get(name) != value}
+        given = cell.settings.items()
+        return {name: value for name, value in given if name not in own or own[name] != value}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from manyview import datasets
@@ -22,11 +24,15 @@ Source = str | Path | Views
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows of a data set: all or so many, in the order of the file or ``shuffled`` by a seed."""
+    """Which rows of a data set: all or so many, in the order of the file or ``shuffled`` by a seed.
+
+    ``content`` tells data sets of one's own apart that have the same name; see :func:`content_of`.
+    """
 
     name: str
     rows: int | None = None
     shuffled: int | None = None
+    content: str | None = None
 
 
 def as_sources(data: Any) -> dict[str, Source]:
@@ -50,6 +56,11 @@ def as_sources(data: Any) -> dict[str, Source]:
         name = f"data_{number}" if isinstance(one, Views) else os.fspath(one)
         known = name in datasets.names()
         title = name if known or isinstance(one, Views) else Path(name).stem
+        if title in found:
+            raise ParameterError(
+                "data",
+                f"has {title!r} twice. Name them in a mapping, as in {{'a': {name!r}, ...}}.",
+            )
         found[title] = _checked(one, title)
     if not found:
         raise ValueError("No data to compare on.")
@@ -73,6 +84,21 @@ def _checked(source: Any, name: str) -> Source:
             )
         return path
     raise TypeError(f"Data {name!r} must be a name, a path or Views; got {type(source).__name__}.")
+
+
+def content_of(source: Source) -> str | None:
+    """Letters that change when the data does; None for a known data set, whose name is enough."""
+    if isinstance(source, str):
+        return None
+    if isinstance(source, Views):
+        return str(joblib.hash((source.names, source.arrays, source.target)))
+    total = hashlib.blake2b(digest_size=16)
+    for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
+        if path.is_file():
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+            total.update(f"{path.name} {content.hexdigest()}".encode())
+    return total.hexdigest()
 
 
 def load(source: Source) -> Views:

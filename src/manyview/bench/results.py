@@ -98,7 +98,14 @@ class Results:
         return list(dict.fromkeys(line["data"]["name"] for line in self.lines))
 
     def figure(self, method: str, data: str, score: str = "nmi", protocol: str = FREE) -> Figure:
-        """What a method has on a data set; label-tuned, the best of all settings by the mean."""
+        """What a method has on a data set; label-tuned, the best of all settings by the mean.
+
+        Raises
+        ------
+        ValueError
+            If a file holds results of other rows too, or label-free ones of several settings: labels
+            would choose between them.
+        """
         check_option("protocol", protocol, PROTOCOLS)
         own = [
             line
@@ -114,6 +121,7 @@ class Results:
         if not by_settings:
             reasons = [str(line.get("reason", line["status"])) for line in own]
             return Figure(why=reasons[0] if reasons else "not run")
+        _refuse_mixture(by_settings, protocol, f"{method!r} on {data!r}")
         figures = [_figure(lines, settings, score) for settings, lines in by_settings.items()]
         return max(figures, key=lambda one: one.mean)
 
@@ -165,6 +173,22 @@ class Results:
 
     def __repr__(self) -> str:
         return self.table() if self.lines else "Results()"
+
+
+def _refuse_mixture(by_settings: dict[str, list[Line]], protocol: str, what: str) -> None:
+    """Raise unless the lines are of the same rows and, label-free, of the same settings."""
+    rows = {
+        str({name: value for name, value in line["data"].items() if name != "shuffled"})
+        for lines in by_settings.values()
+        for line in lines
+    }
+    settings = sorted(by_settings) if protocol == FREE else []
+    for several in (sorted(rows), settings):
+        if len(several) > 1:
+            raise ValueError(
+                f"There are results of {what} for {' and for '.join(several)}, which are not to be "
+                "averaged, nor chosen from. Keep them in files, or under titles, of their own."
+            )
 
 
 def _figure(lines: Sequence[Line], settings: str, score: str) -> Figure:

@@ -12,7 +12,7 @@ from typing import Any
 
 from manyview.bench.cells import Cell, Line, Store
 from manyview.bench.compute import Computer
-from manyview.bench.data import Rows, as_sources
+from manyview.bench.data import Rows, as_sources, content_of
 from manyview.bench.methods import Method, as_methods
 from manyview.bench.results import FREE, TUNED, Results
 from manyview.bench.worker import Worker
@@ -90,9 +90,11 @@ def compare(
         path.parent.mkdir(parents=True, exist_ok=True)
     store, limit = Store(path), math.inf if max_seconds is None else max_seconds
     deadline = math.inf if total_seconds is None else time.monotonic() + total_seconds
+    found: list[Line] = []
     with Worker(partial(Computer, chosen, sources), memory_limit=memory_limit) as worker:
-        for name in sources:
-            rows = [Rows(name, max_rows, seed if shuffle else None) for seed in numbers]
+        for name, source in sources.items():
+            content = content_of(source)
+            rows = [Rows(name, max_rows, seed if shuffle else None, content) for seed in numbers]
             go = partial(
                 _run, store=store, worker=worker, limit=limit, deadline=deadline, tell=tell
             )
@@ -102,11 +104,12 @@ def compare(
                 for method in chosen
             ]
             go(plain, FREE)
-            if tuned:
-                go(_grid_cells(chosen, rows, numbers, store.done(plain)), TUNED)
-    return Results(store.all_lines()).select(
-        [method.name for method in chosen], list(sources), seeds=numbers
-    )
+            grid = _grid_cells(chosen, rows, numbers, store.done(plain)) if tuned else []
+            go(grid, TUNED)
+            # Only these: the file may hold other settings and rows, and settings from another's grid.
+            found += [{**line, "protocol": FREE} for line in store.lines(plain)]
+            found += store.lines(dict.fromkeys(cell for cell in grid if cell not in plain))
+    return Results(found).select([method.name for method in chosen], list(sources))
 
 
 def _grid_cells(

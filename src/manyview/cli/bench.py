@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from manyview.cli.console import Failure, current, echo, print_result, say, shared_options
-from manyview.cli.options import Size
+from manyview.cli.options import PICTURES, Size, check_ending
 
 
 @click.command(name="bench", short_help="Compare methods on data sets, your own too.")
@@ -105,6 +105,8 @@ def _show_names() -> None:
 def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
     from manyview.bench import compare
 
+    if options["picture"] is not None:
+        check_ending(options["picture"], PICTURES, flag="--picture")
     here = str(Path.cwd())
     sys.path.insert(0, here)  # mymodule:MyClass is looked for where the command is called
     names = [name for text in options["data"] for name in text.split(",") if name] or ["digits"]

@@ -10,13 +10,12 @@ import click
 
 from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
 from manyview.cli.label_files import label_path, read_label_pair
-from manyview.cli.options import force_option, output_option
+from manyview.cli.options import PICTURES, check_ending, force_option, output_option
 from manyview.cli.results import claim_file, ready, refuse_inputs
 from manyview.cli.staging import writing
 from manyview.machine import whole_file
 from manyview.readers.text import is_number
 
-_PICTURES = (".png", ".svg", ".pdf")
 _SHOWN = 20
 
 
@@ -54,14 +53,13 @@ def command(
     A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
     Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
     """
-    outputs = [path for path in (output, moved) if path is not None]
-    refuse_inputs(outputs, [label_path(first), label_path(second)])
-    for path, endings in ((output, _PICTURES), (moved, (".csv",))):
-        if path is not None and path.suffix not in endings:
-            flag = "-o" if path is output else "--moved"
-            raise click.BadParameter(f"{path} must end in {' or '.join(endings)}.", param_hint=flag)
+    inputs = [label_path(first), label_path(second)]
+    for path, endings in ((output, PICTURES), (moved, (".csv",))):
         if path is not None:
-            claim_file(path, force=force, flag="-o" if path is output else "--moved")
+            flag = "-o" if path is output else "--moved"
+            check_ending(path, endings, flag=flag)
+            refuse_inputs([path], inputs, flag=flag)
+            claim_file(path, force=force, flag=flag)
     before, after, ids = read_label_pair((first, second), id_column=id_column, join=join)
     facts, matched = _compare(before, after)
     if output is not None:

@@ -83,6 +83,16 @@ def output_option(kind: str, words: str, **more: Any) -> Callable[[F], F]:
     return click.option("-o", "--output", metavar=kind, type=path, help=words, **more)
 
 
+PICTURES = (".png", ".svg", ".pdf")
+"""Endings of pictures that can be drawn."""
+
+
+def check_ending(path: Path, endings: Sequence[str], *, flag: str) -> None:
+    """Refuse a path that does not end as the files that can be written."""
+    if path.suffix not in endings:
+        raise click.BadParameter(f"{path} must end in {' or '.join(endings)}.", param_hint=flag)
+
+
 def force_option(words: str) -> Callable[[F], F]:
     """Add --force to a command, with the help's words."""
     return click.option("--force", is_flag=True, help=words)

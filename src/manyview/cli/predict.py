@@ -11,7 +11,7 @@ import click
 
 from manyview.cli.console import Failure, current, print_result, remarks, say, shared_options
 from manyview.cli.inputs import Inputs, input_options
-from manyview.cli.options import force_option, output_option
+from manyview.cli.options import check_ending, force_option, output_option
 from manyview.cli.results import claim_file, refuse_inputs, write_label_lines, write_labels
 from manyview.cli.staging import settle
 
@@ -34,8 +34,8 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     """
     from manyview.cli.display import stage_bars
 
-    if output is not None and output.suffix not in (".csv", ".npy"):
-        raise click.BadParameter(f"{output} must end in .csv or .npy.", param_hint="'-o'")
+    if output is not None:
+        check_ending(output, (".csv", ".npy"), flag="-o")
     inputs = Inputs.take(options)
     if output is not None:
         refuse_inputs([output], [*_files_of(model), *inputs.paths()])

@@ -70,14 +70,15 @@ def _lock(folder: Path) -> None:
     click.get_current_context().call_on_close(lock.close)
 
 
-def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path]) -> None:
+def refuse_inputs(outputs: Collection[Path], inputs: Iterable[Path], *, flag: str = "-o") -> None:
     """Refuse to write over what is read, whatever was asked for."""
     for given in inputs:
         own = given.resolve()
         for path in outputs:
             if path.resolve() == own or (own.is_dir() and own in path.resolve().parents):
                 raise Failure(
-                    f"{path} is read by this command, or in a folder that is. Choose another."
+                    f"{path} is read by this command, or in a folder that is. Choose another with "
+                    f"{flag}."
                 )
 
 

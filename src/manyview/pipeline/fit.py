@@ -130,7 +130,7 @@ def fit(
         oddness, scores, is_odd = None, None, None
         if settings.marks_outliers:
             with watch.stage("oddness"):
-                oddness = learn_oddness(sample, names, settings)
+                oddness = learn_oddness(_distinct(sample, numbers), names, settings)
                 scores = rows.map_rows(oddness.scores, stage="oddness")
                 is_odd = np.asarray(scores) > oddness.limit
             weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
@@ -150,7 +150,8 @@ def fit(
         )  # fmt: skip
         if oddness is None and not settings.is_litekmeans:
             with watch.stage("oddness"):
-                oddness = learn_oddness(sample, names, settings, plan.scalers)
+                distinct = _distinct(sample, numbers)
+                oddness = learn_oddness(distinct, names, settings, plan.scalers)
                 scores = rows.map_rows(oddness.scores, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
@@ -231,6 +232,12 @@ def _take(rows: Rows, numbers: npt.NDArray[np.int64]) -> SampledRows:
     distinct, places = np.unique(numbers, return_inverse=True)
     found = rows.sample_rows(distinct)
     return found if len(distinct) == len(numbers) else found.sample_rows(places)
+
+
+def _distinct(sample: SampledRows, numbers: npt.NDArray[np.int64]) -> SampledRows:
+    """Each row of a sample once: an anchor on copies of a row would explain it perfectly."""
+    firsts = np.unique(numbers, return_index=True)[1]
+    return sample if len(firsts) == len(numbers) else sample.sample_rows(firsts)
 
 
 def plan_graphs(

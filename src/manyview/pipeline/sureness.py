@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from manyview.engines.dask_graphs import is_dask
 from manyview.stages.axes import find_axes
@@ -20,6 +21,7 @@ _ROWS, _ROWS_PER_CLUSTER = 4000, 10
 _VALUES = 8_000_000  # of distances between rows and centres
 _AXES_PER_VIEW, _AXES = 50, 200
 _ROWS_PER_AXIS = 10
+_ROUGHLY = 1e-4  # error of axes, as a share of their energy
 
 
 def count_rows(n_clusters: int) -> int:
@@ -81,9 +83,24 @@ def _columns(arrays: Sequence[Any], scalers: Sequence[Scaler], view_weights: Arr
 
 def _leading(rows: ScaledRows, n_axes: int) -> Array:
     """The rows turned to their strongest axes, if they have more columns than that."""
-    if rows.matrix.shape[1] <= n_axes and rows.offset is None:
+    n, d = rows.matrix.shape
+    if d <= n_axes and rows.offset is None:
         return np.asarray(rows.matrix, np.float64)
+    if rows.offset is not None and n_axes < n < d:
+        return _leading_of_wide(rows, n_axes)
     axes = find_axes(rows, n_axes) if len(rows) else None
     if axes is None:
         return np.zeros((len(rows), 1))
     return rows.products(axes.directions)
+
+
+def _leading_of_wide(rows: ScaledRows, n_axes: int) -> Array:
+    """The same of sparse rows with many columns, by products between rows: no axes are formed."""
+
+    def gram(vector: Array) -> Array:
+        return rows.products(rows.transposed_products(vector.reshape(len(rows), -1)))
+
+    operator = LinearOperator((len(rows),) * 2, matvec=gram, matmat=gram, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(len(rows))
+    values, vectors = eigsh(operator, n_axes, v0=start, tol=_ROUGHLY)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

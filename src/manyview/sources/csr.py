@@ -37,6 +37,7 @@ def join_csr(parts: Parts, shape: tuple[int, ...]) -> sparse.csr_array:
 
     Examples
     --------
+    >>> import numpy as np
     >>> join_csr((np.ones(1), np.array([7]), np.array([0, 1])), (1, 3))
     Traceback (most recent call last):
         ...

@@ -41,6 +41,7 @@ def leading_eigenvectors(
     Examples
     --------
     >>> from scipy import sparse
+    >>> from scipy import sparse
     >>> M = sparse.kron(sparse.eye_array(5), np.full((400, 400), 1 / 400), format="csr")
     >>> values, _ = leading_eigenvectors(M, 6, rng=np.random.default_rng(0))
     >>> values.round(8).tolist()
