@@ -397,13 +397,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
         stale = (
-            "n_samples_seen_",
-            "view_columns_",
-            "outlier_score_",
-            "cuts_",
+            "_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_",
             "feature_importances_",
-        )
-        for name in ("_stream", *stale):
+        )  # fmt: skip
+        for name in stale:
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
@@ -420,7 +417,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if views.is_in_memory:
             self.feature_importances_ = measure_importances(views, np.asarray(result.labels))
         if np.ndim(self.n_clusters):
-            self.cuts_ = self._cuts()
+            self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         warn_of_cautions(self.cautions_)
@@ -468,10 +465,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             views = self._encode(split_views(X, columns))
             stream = StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
-            kept = ("n_features_in_", "feature_names_in_")
-            for name in {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM):
-                if name not in kept:
-                    self.__dict__.pop(name, None)
+            stale = {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM)
+            for name in stale - {"n_features_in_", "feature_names_in_"}:
+                self.__dict__.pop(name, None)
             self._record_columns(X, views, columns)
         self._stream = stream
         self.n_samples_seen_ = stream.n_seen
@@ -624,9 +620,6 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
                 "its clusters."
             )
         return prediction.cut_rows(self.model_, rows, self.labels_, n)
-
-    def _cuts(self) -> dict[int, Any]:
-        return {int(n): self.cut(n) for n in self.n_clusters}
 
     def outlier_scores(self, X: Any) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -975,7 +968,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
-    several = np.ravel(estimator.n_clusters) if np.ndim(estimator.n_clusters) else ()
-    if len(several) and max(several) == estimator.n_clusters_ and estimator.hierarchy_ is not None:
-        estimator.cuts_ = estimator._cuts()  # not so where parameters were changed after the fit
+    several = estimator.n_clusters if "labels_" in fitted and np.ndim(estimator.n_clusters) else []
+    if len(several) and max(several) == estimator.n_clusters_:  # not changed since the fit
+        estimator.cuts_ = {int(n): estimator.cut(n) for n in several}
     return estimator

@@ -80,3 +80,8 @@ def test_a_saved_model_has_its_cuts(blobs, tmp_path):
         np.testing.assert_array_equal(again[n], labels)
     model.set_params(n_clusters=[2, 50]).save(tmp_path / "changed.mv")
     assert not hasattr(load(tmp_path / "changed.mv"), "cuts_")
+
+
+def test_a_saved_stream_has_no_cuts(blobs, tmp_path):
+    LMVSC([2, 3], n_repeats=1, random_state=0).partial_fit(blobs(n=60)).save(tmp_path / "m.mv")
+    assert not hasattr(load(tmp_path / "m.mv"), "cuts_")
