@@ -420,7 +420,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if views.is_in_memory:
             self.feature_importances_ = measure_importances(views, np.asarray(result.labels))
         if np.ndim(self.n_clusters):
-            self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
+            self.cuts_ = self._cuts()
         warn_of_silent_views(views, self.view_weights_)
         warn_of_doubts(result)
         warn_of_cautions(self.cautions_)
@@ -513,9 +513,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit; the embedding of the rows, shape (n, c)."""
-        return self._as_output(self.fit(X).embedding_, self.ids_)
+    def fit_transform(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Any:
+        """Fit; the embedding of the rows, shape (n, c). See :meth:`fit` for the parameters."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._as_output(self.fit(X, **given).embedding_, self.ids_)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The cluster of each row of ``X``, which has the views that were fitted.
@@ -589,7 +590,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Parameters
         ----------
         n_clusters : int
-            How many; up to about eight times as many as were fitted.
+            How many; up to about eight times as many as were fitted, fewer where clusters have few
+            rows.
         X : array, data frame, list or dict of them, or Views, optional
             Rows to label; those that were fitted by default. A model that was read from a file keeps
             no embedding of these, and needs them for more clusters than were fitted.
@@ -622,6 +624,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
                 "its clusters."
             )
         return prediction.cut_rows(self.model_, rows, self.labels_, n)
+
+    def _cuts(self) -> dict[int, Any]:
+        return {int(n): self.cut(n) for n in self.n_clusters}
 
     def outlier_scores(self, X: Any) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -970,4 +975,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
+    several = np.ravel(estimator.n_clusters) if np.ndim(estimator.n_clusters) else ()
+    if len(several) and max(several) == estimator.n_clusters_ and estimator.hierarchy_ is not None:
+        estimator.cuts_ = estimator._cuts()  # not so where parameters were changed after the fit
     return estimator
