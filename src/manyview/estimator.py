@@ -397,13 +397,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
         stale = (
-            "n_samples_seen_",
-            "view_columns_",
-            "outlier_score_",
-            "cuts_",
+            "_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_",
             "feature_importances_",
-        )
-        for name in ("_stream", *stale):
+        )  # fmt: skip
+        for name in stale:
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
         self.__dict__.update(_attributes_of(result))
@@ -468,10 +465,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             views = self._encode(split_views(X, columns))
             stream = StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
-            kept = ("n_features_in_", "feature_names_in_")
-            for name in {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM):
-                if name not in kept:
-                    self.__dict__.pop(name, None)
+            stale = {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM)
+            for name in stale - {"n_features_in_", "feature_names_in_"}:
+                self.__dict__.pop(name, None)
             self._record_columns(X, views, columns)
         self._stream = stream
         self.n_samples_seen_ = stream.n_seen
@@ -513,9 +509,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit; the embedding of the rows, shape (n, c)."""
-        return self._as_output(self.fit(X).embedding_, self.ids_)
+    def fit_transform(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Any:
+        """Fit; the embedding of the rows, shape (n, c). See :meth:`fit` for the parameters."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._as_output(self.fit(X, **given).embedding_, self.ids_)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The cluster of each row of ``X``, which has the views that were fitted.
@@ -589,7 +586,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Parameters
         ----------
         n_clusters : int
-            How many; up to about eight times as many as were fitted.
+            How many; up to about eight times as many as were fitted, fewer where clusters have few
+            rows.
         X : array, data frame, list or dict of them, or Views, optional
             Rows to label; those that were fitted by default. A model that was read from a file keeps
             no embedding of these, and needs them for more clusters than were fitted.
@@ -970,4 +968,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:
         estimator.view_columns_ = estimator.views
+    several = estimator.n_clusters if "labels_" in fitted and np.ndim(estimator.n_clusters) else []
+    if len(several) and max(several) == estimator.n_clusters_:  # not changed since the fit
+        estimator.cuts_ = {int(n): estimator.cut(n) for n in several}
     return estimator

@@ -19,3 +19,10 @@ def test_views_have_equal_say_whatever_their_units(scaling):
     views = [1000 * made.arrays[0], made.arrays[1]]
     labels = SpectralKNN(3, scaling=scaling, random_state=0).fit_predict(views)
     assert accuracy(made.target, labels) > 0.9
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 11, 12])
+def test_as_many_clusters_as_rows_can_have(n_clusters):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    labels = SpectralKNN(n_clusters, random_state=0).fit_predict(X)
+    assert labels.dtype == np.int32 and len(np.unique(labels)) == n_clusters

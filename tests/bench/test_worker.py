@@ -38,3 +38,23 @@ def test_data_that_does_not_load_in_time_is_tried_again():
     assert line == {"status": "failed", "reason": "data did not load within 300 s"}
     store.add(CELL, line, limit=5)
     assert store.missing([CELL], 5) == [CELL]
+
+
+def test_data_does_not_count_as_memory_of_a_fit():
+    class Large:
+        def prepare(self, cells):
+            import numpy as np
+
+            self.data = np.empty(4 * 10**8, np.uint8)
+
+        def compute(self, cells):
+            import numpy as np
+
+            for cell in cells:
+                np.empty(cell.seed, np.uint8)
+                yield {"status": "done"}
+
+    with Worker(Large, memory_limit=2 * 10**8) as worker:
+        for n_bytes, status in ((10**8, "done"), (4 * 10**8, "failed"), (10**8, "done")):
+            ((_, line),) = worker.compute([Cell(CELL.data, "A", seed=n_bytes)], seconds=60)
+            assert line["status"] == status

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -89,3 +90,16 @@ def test_new_rows_are_read_as_the_fit_read_its_own(tmp_path, run, n_files):
     assert result.exit_code == 0, result.stderr
     assert "decimal commas in 'size'" in result.stderr and "thousands marks" not in result.stderr
     assert read_clusters(tmp_path / "new.csv") == [read_clusters(out / "labels.csv")[1]] * 2
+
+
+def test_outliers_are_counted_apart_from_clusters(tmp_path, run, blobs):
+    rng, names = np.random.default_rng(1), [tmp_path / "a.npy", tmp_path / "b.npy"]
+    for name, X in zip(names, blobs(n=300, widths=(4, 6)), strict=True):
+        np.save(name, np.vstack([X, 40.0 * rng.normal(size=(6, X.shape[1]))]))
+    np.save(tmp_path / "y.npy", [*(np.arange(300) % 3), *[0] * 6])
+    asked = ("--labels", tmp_path / "y.npy", "--outliers", "mark", "--scaling", "standard")
+    result = run("fit", *names, *LIGHT, *asked, "--no-report", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads((tmp_path / "out" / "summary.json").read_text())["fit"]
+    assert facts["n_outliers"] >= 6 and facts["scores"]["accuracy"] == 1.0
+    assert f"outliers, without a cluster (-1): {facts['n_outliers']} rows\n" in result.stdout

@@ -59,6 +59,7 @@ def test_a_page_is_not_replaced_without_force(fitted, run):
         ('{"fit": 3}', "not written by 'manyview fit'"),
         ('{"fit": {}}', "is damaged: it lacks 'inputs'"),
         ('{"fit": {}, "map": {}}', "is damaged: it lacks"),
+        ('{"fit": {}, "map": {}, "format": 1}', "are of another version of manyview"),
     ],
 )
 def test_other_folders_are_refused(tmp_path, run, content, message):

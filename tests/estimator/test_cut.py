@@ -63,3 +63,25 @@ def test_no_numbers_at_all_are_refused(views):
         LMVSC([]).fit(views)
     with pytest.raises(ValueError, match="n_clusters"):
         LMVSC([2, 500]).fit(views)
+
+
+def test_several_numbers_are_refused_before_the_fit_where_there_is_no_tree(monkeypatch, blobs):
+    monkeypatch.setattr("manyview.pipeline.settings.MOST_CLUSTERS", 4)
+    with pytest.raises(ValueError, match=r"n_clusters must be one number above 4.* up to 5"):
+        LMVSC([2, 5]).fit(blobs(n=60))
+
+
+def test_a_saved_model_has_its_cuts(blobs, tmp_path):
+    model = LMVSC([2, 3], n_repeats=1, random_state=0).fit(blobs(n=60))
+    model.save(tmp_path / "m.mv")
+    again = load(tmp_path / "m.mv").cuts_
+    assert list(again) == [2, 3]
+    for n, labels in model.cuts_.items():
+        np.testing.assert_array_equal(again[n], labels)
+    model.set_params(n_clusters=[2, 50]).save(tmp_path / "changed.mv")
+    assert not hasattr(load(tmp_path / "changed.mv"), "cuts_")
+
+
+def test_a_saved_stream_has_no_cuts(blobs, tmp_path):
+    LMVSC([2, 3], n_repeats=1, random_state=0).partial_fit(blobs(n=60)).save(tmp_path / "m.mv")
+    assert not hasattr(load(tmp_path / "m.mv"), "cuts_")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from manyview import LMVSC
 from manyview.engines import Disk
 
 EXPLICIT = {
@@ -83,3 +84,17 @@ def test_more_clusters_than_rows_that_count_are_refused(rows, fit):
 def test_k_means_on_all_rows_cannot_weigh_them(rows, fit):
     with pytest.raises(ValueError, match="sample_weight"):
         fit(rows, anchor_method="kmeans-all", sample_weight=np.ones(90))
+
+
+def test_an_embedding_may_be_weighted_at_once(rows):
+    weights = np.random.default_rng(0).random(90)
+    model = LMVSC(3, n_repeats=1, random_state=0)
+    embedded = model.fit_transform(rows, sample_weight=weights)
+    again = LMVSC(3, n_repeats=1, random_state=0).fit(rows, sample_weight=weights)
+    np.testing.assert_array_equal(embedded, again.embedding_)
+
+
+def test_rows_of_weight_0_are_solved_like_the_others(rows, fit):
+    weights = (np.arange(90) % 3 > 0).astype(float)
+    (graph, *_) = fit(rows, n_neighbors=1, sample_weight=weights).solver_report_["graphs"]
+    assert (graph["n_rows"], graph["mean_support"]) == (90, 1.0)

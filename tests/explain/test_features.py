@@ -91,3 +91,10 @@ class TestImportances:
         X = np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 1.0], [900.0, 1.0]])
         (found,) = measure_importances(Views(X), np.array([0, 0, 1, -1]))
         assert found.tolist() == [1.0, 0.0]
+
+    def test_whole_numbers_in_few_bits_are_like_any_others(self):
+        X, labels = np.array([[100, 3], [90, 2], [0, 1], [5, 3]]), np.array([0, 0, 1, 1])
+        (expected,) = measure_importances(Views(X.astype(float)), labels)
+        for form in (np.asarray, sparse.csr_array):
+            (found,) = measure_importances(Views(form(X.astype(np.int8))), labels)
+            np.testing.assert_allclose(found, expected)

@@ -334,3 +334,8 @@ class TestRefused:
         expected = LMVSC(5, **CHEAP).partial_fit([array[:50] for array in lacking])
         expected.partial_fit(views[:6000])
         assert np.array_equal(model.predict(views[:500]), expected.predict(views[:500]))
+
+
+def test_odd_rows_of_a_stream_cannot_be_marked(views):
+    with pytest.raises(ValueError, match="outliers='mark' needs"):
+        LMVSC(5, outliers="mark", **CHEAP).partial_fit(views[:100])

@@ -41,7 +41,7 @@ def test_a_sheet_is_a_table_with_its_types(book):
     assert np.array_equal(columns["size"], [1.5, 2.0, np.nan], equal_nan=True)
     assert columns["kind"].tolist() == ["x", "", "y"] and columns["on"].dtype == bool
     assert columns["day"].dtype.kind == "M"
-    assert "sheet 'people'" in contents.note
+    assert "sheet 'people'" in contents.note and "'people': 4 columns" in contents.note
 
 
 def test_one_of_several_sheets_must_be_named(book):

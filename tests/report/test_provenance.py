@@ -87,3 +87,9 @@ def test_choices_of_the_model_are_kept_as_plain_facts(fitted):
     again.choices_ = [{"parameter": "alpha", "value": np.float64(0.01), "why": "because"}]
     chosen = describe_run(again)["choices"]
     assert chosen == [{"parameter": "alpha", "value": 0.01, "why": "because"}]
+
+
+def test_no_command_fits_several_numbers_of_clusters(blobs):
+    run = describe_run(LMVSC([2, 3], random_state=0).fit(blobs(60, 3, (4,))))
+    assert run["command"] is None
+    assert "n_clusters=[2, 3]" in run["python_code"]

@@ -88,8 +88,8 @@ class SpectralKNN(Baseline):
             random_state=int(rng.integers(2**31)),
         )
         self.n_iter_ = 1
-        if self.n_clusters == 1:
-            self.labels_ = np.zeros(X.shape[0], np.int32)
+        if self.n_clusters in (1, X.shape[0]):
+            self.labels_ = np.arange(X.shape[0], dtype=np.int32) % self.n_clusters
             return
         with warnings.catch_warnings():
             # It falls into pieces where clusters lie far apart: then the pieces are what is found.

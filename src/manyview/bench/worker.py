@@ -34,7 +34,7 @@ class Worker(AbstractContextManager["Worker"]):
     """Computes batches of cells in a child process, which is started when it is first needed.
 
     ``make`` makes its :class:`Computer` in the child; it and all it holds may come from a notebook. With
-    ``memory_limit``, fits that need more bytes are refused, where the system can do that.
+    ``memory_limit``, fits that need more bytes besides the data are refused, where the system can do it.
     ``busy_seconds`` is what the last batch took, without starting the process and loading data.
     """
 
@@ -125,8 +125,6 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
 def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
     """Compute what is asked for until the other end is closed."""
     computer: Computer = cloudpickle.loads(make)()
-    if memory_limit is not None:
-        _limit_memory(memory_limit)
     while True:
         try:
             cells: list[Cell] = pipe.recv()
@@ -136,10 +134,11 @@ def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
         try:
             computer.prepare(cells)
             pipe.send((None, None))
-            for number, line in enumerate(computer.compute(cells)):
-                number = line.pop("number", number)
-                answered.add(number)
-                pipe.send((number, line))
+            with _limited_memory(memory_limit):
+                for number, line in enumerate(computer.compute(cells)):
+                    number = line.pop("number", number)
+                    answered.add(number)
+                    pipe.send((number, line))
         except KeyboardInterrupt:
             return
         except Exception as error:
@@ -148,12 +147,21 @@ def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
                 pipe.send((number, {"status": "failed", "reason": reason[:1000]}))
 
 
-def _limit_memory(n_bytes: int) -> None:
-    """Let this process take so many bytes more than it has, where the system can say no."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource
+@contextmanager
+def _limited_memory(n_bytes: int | None) -> Iterator[None]:
+    """While this is entered, this process may take so many bytes more, where the system can say no."""
+    before = None
+    if n_bytes is not None:
+        with suppress(ImportError, OSError, ValueError):
+            import resource
 
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        held = pages * os.sysconf("SC_PAGE_SIZE")
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (held + n_bytes, most))
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            held = pages * os.sysconf("SC_PAGE_SIZE")
+            limits = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (held + n_bytes, limits[1]))
+            before = limits
+    try:
+        yield
+    finally:
+        if before is not None:
+            resource.setrlimit(resource.RLIMIT_AS, before)

@@ -14,7 +14,6 @@ from manyview.cli.options import PICTURES, check_ending, force_option, output_op
 from manyview.cli.results import claim_file, ready, refuse_inputs
 from manyview.cli.staging import writing
 from manyview.machine import whole_file
-from manyview.readers.text import is_number
 
 _SHOWN = 20
 
@@ -107,6 +106,8 @@ def _compare(before: Any, after: Any) -> tuple[dict[str, Any], Any]:
 
 def _is_whole(text: str) -> bool:
     """Whether some text is a whole number."""
+    from manyview.readers.text import is_number
+
     return is_number(text) and float(text).is_integer()
 
 

@@ -302,7 +302,7 @@ class _Job:
         )
         echo(f"sizes: {', '.join(map(str, sizes[:20]))}{', ...' if len(sizes) > 20 else ''}")
         if facts["n_outliers"]:
-            echo(f"{count(facts['n_outliers'], 'row')} more without a cluster (-1), as outliers")
+            echo(f"outliers, without a cluster (-1): {count(facts['n_outliers'], 'row')}")
         if facts["scores"] is not None:
             words = (
                 f"{title} {facts['scores'][name]:.3f}" for name, title in results.SCORES.items()

@@ -163,7 +163,10 @@ def _shares_between(X: Any, labels: npt.NDArray[np.integer]) -> Array:
     counts = np.asarray(members.sum(axis=1))[:, None]
     sums = members @ X
     sums = np.asarray(sums.toarray() if sparse.issparse(sums) else sums, dtype=np.float64)
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    # In double precision: squares of small integers would wrap.
+    squares = (
+        X.astype(np.float64).power(2) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    )
     mean = sums.sum(axis=0) / n
     total = np.asarray(squares.sum(axis=0)).ravel() - n * mean**2
     between = (sums**2 / counts).sum(axis=0) - n * mean**2

@@ -64,8 +64,8 @@ class FittedModel:
         """Labels of embedding rows (n, c) when there are so many clusters instead."""
         if self.hierarchy is None:
             raise ValueError(
-                "This model has no tree of clusters: it was fitted on a stream, by an earlier version, "
-                f"or has more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
+                "This model has no tree of clusters: it was fitted by an earlier version, or has "
+                f"more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
             )
         most = len(self.hierarchy.leaves)
         if n_clusters > most:

@@ -20,6 +20,7 @@ from manyview.checks import (
 )
 from manyview.errors import ParameterError
 from manyview.stages import scaling
+from manyview.stages.hierarchy import MOST_CLUSTERS
 from manyview.views.container import Views, as_views
 from manyview.wording import count
 
@@ -253,7 +254,14 @@ def _n_clusters(value: Any, n_rows: int) -> int:
     numbers = value if isinstance(value, list | tuple | np.ndarray) else [value]
     if not len(numbers):
         raise ParameterError("n_clusters", "must be a number, or several; got none.")
-    return max(check_n_clusters(number, n_rows) for number in numbers)
+    most = max(check_n_clusters(number, n_rows) for number in numbers)
+    if numbers is value and most > MOST_CLUSTERS:
+        raise ParameterError(
+            "n_clusters",
+            f"must be one number above {MOST_CLUSTERS}, where there is no tree to cut the others from; "
+            f"got {count(len(numbers), 'number')} up to {most}.",
+        )
+    return most
 
 
 def read_weights(

@@ -290,6 +290,11 @@ def _refuse_settings(params: Mapping[str, Any]) -> None:
             f"n_clusters={n_clusters!r} cannot be settled before all rows are seen. Give "
             "partial_fit a number."
         )
+    if params["outliers"] == "mark":
+        raise ValueError(
+            "outliers='mark' needs to know the odd rows before any is counted, so partial_fit cannot "
+            "do it. Leave outliers on 'keep', or fit all rows."
+        )
     name = engine if isinstance(engine, str) else engine.name
     if name not in ("auto", "memory"):
         raise ValueError(

@@ -36,7 +36,7 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
         for parameter, own in (("drop", unused), ("label_column", [request.label_column])):
             for name in {*own} & {*request.features}:
                 raise ParameterError(parameter, f"must not name a fitted column; got {name!r}.")
-        return {request.stem: _known_features(names, request.features, request)}
+        return {request.name or request.stem: _known_features(names, request.features, request)}
     left_out = {request.id_column, request.label_column, *unused}
     kept = [name for name in names if name not in left_out]
     if dropped and not kept:
@@ -46,7 +46,7 @@ def split_columns(names: Sequence[str], request: Request) -> dict[str, list[str]
             f"{request.path} has no column left that could be a feature: its columns are "
             f"{first_few(names)}."
         )
-    return {request.stem: kept}
+    return {request.name or request.stem: kept}
 
 
 def found_drops(names: Sequence[str], request: Request) -> tuple[str, ...]:

@@ -31,10 +31,11 @@ def read(request: Request) -> Contents:
     written = [n for n, c in table.items() if c.dtype.kind == "U" and n not in aside]
     found = convert_columns(table, written, request.decimal, usual=request.usual or ".")
     how = f"sheet {name!r}; {found.remark}" if found.remark else f"sheet {name!r}"
-    contents = table_contents(found.table, replace(request, key=key), kind="Excel", how=how)
-    contents = replace(contents, decimal=found.decimal)
-    is_named = request.key is not None and key is None and len(contents.parts) == 1
-    return contents.renamed(name) if is_named else contents
+    # A sheet that is asked for by its name gives it to the view.
+    own = request.name or (name if request.key is not None and key is None else None)
+    asked = replace(request, key=key, name=own)
+    contents = table_contents(found.table, asked, kind="Excel", how=how)
+    return replace(contents, decimal=found.decimal)
 
 
 def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:

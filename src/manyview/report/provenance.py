@@ -140,6 +140,8 @@ def write_command(model: LMVSC, changed: dict[str, Any]) -> str | None:
     """A command that repeats the fit from files; None if it has settings of its own."""
     if type(model) is not manyview.LMVSC or not set(changed) <= {"n_clusters", "random_state"}:
         return None
+    if np.ndim(model.n_clusters):  # the command line fits one number
+        return None
     files = " ".join(shlex.quote(f"{name}=PATH") for name in model.view_names_)
     seed = changed.get("random_state")
     flag = f" --seed {int(seed)}" if isinstance(seed, int | np.integer) else ""

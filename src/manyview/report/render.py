@@ -20,7 +20,7 @@ from manyview.explain.cautions import number, percent
 from manyview.machine import whole_file
 from manyview.report.layout import draw_points
 from manyview.report.palette import choose_colours
-from manyview.report.summary import Facts
+from manyview.report.summary import FORMAT, Facts
 from manyview.wording import bytes_in_words, seconds_in_words, visible
 
 if TYPE_CHECKING:
@@ -79,6 +79,10 @@ def render_report(summary: dict[str, Any], *, static: bool = False) -> str:
     Everything that comes from the user (names, ids, labels) is escaped. A policy inside the page lets
     the browser run nothing but the page's own script, and fetch nothing at all.
     """
+    if summary["format"] != FORMAT:
+        raise ValueError(
+            "The facts of this report are of another version of manyview. Fit again, with this one."
+        )
     summary = _with_visible_text(summary)
     n_colours = count_colours(summary)
     style = read_template("style.css") + palette_rules(n_colours)

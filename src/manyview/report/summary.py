@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-FORMAT = 1
+FORMAT = 2
+"""What facts are there; 1 had no confidence."""
+
 _EMBEDDED_ROWS = 20_000  # rows embedded again where the model has no embedding of its own
 
 

@@ -61,7 +61,8 @@ def _weighted_moments(tile: GraphTile, weights: Array) -> Moments:
     """Sums over a tile's graph rows, each of which counts by its weight (n,)."""
     roots, used = np.sqrt(weights)[:, None], weights > 0
     parts = [sparse.csr_array(Z * roots)[used] for Z in tile.parts]
-    entries = tuple(np.bincount(Z.indices, minlength=Z.shape[1]) for Z in parts)
+    # Of all rows: those that count nothing are solved too.
+    entries = tuple(np.bincount(Z.indices, minlength=Z.shape[1]) for Z in tile.parts)
     sums: Any = tuple(Z.T @ weights for Z in tile.parts)
     n_solved = np.array(tile.n_solved, np.int64)
     return Moments(tuple(map(gram_of, parts)), sums, entries, tile.n_failed, n_solved)
