@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
     ("program", "n"),
     [
         ("fuzz_estimator", 100),
-        ("fuzz_readers", 260),
+        ("fuzz_readers", 130),
         ("fuzz_models", 240),
         ("kill_fits", 8),
         ("inject", 2),
