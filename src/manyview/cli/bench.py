@@ -36,7 +36,15 @@ from manyview.cli.options import PICTURES, Size, check_ending
 @click.option(
     "--total-seconds", type=float, help="Start no fit after so long; the same command goes on."
 )
-@click.option("--score", default="nmi", show_default=True, help="Which score the tables show.")
+@click.option(
+    "--score",
+    type=click.Choice(
+        ["accuracy", "nmi", "nmi_arithmetic", "purity", "inverse_purity", "ari", "f_score"]
+    ),
+    default="nmi",
+    show_default=True,
+    help="Which score the tables show.",
+)
 @click.option(
     "--format",
     "kind",
