@@ -45,7 +45,10 @@ def test_columns_within_range_are_not(kind, magnitude):
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 def test_the_bounds_themselves_are_usable(make):
-    refuse_unusable(make(np.array([[LARGEST, -SMALLEST, 0.0]])), "a", None)
+    rows = make(np.array([[LARGEST, -SMALLEST, 0.0]]))
+    refuse_unusable(rows, "a", None)
+    with pytest.raises(InputError, match="Rescale this column"):
+        refuse_unusable(rows * 10.0, "a", None)
 
 
 @pytest.mark.parametrize("n_neighbors", [None, 3])

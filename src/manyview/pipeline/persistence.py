@@ -90,7 +90,7 @@ def write_model(
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             _put(archive, total, f"{name}.npy", buffer.getvalue())
-        archive.writestr(_DIGEST, json.dumps({"blake2b": total.hexdigest()}))
+        archive.writestr(_DIGEST, _as_digest(total))
 
 
 def seal(members: Mapping[str, bytes]) -> bytes:
@@ -98,6 +98,10 @@ def seal(members: Mapping[str, bytes]) -> bytes:
     total = hashlib.blake2b(digest_size=32)
     for name, content in members.items():
         _add(total, name, content)
+    return _as_digest(total)
+
+
+def _as_digest(total: Any) -> bytes:
     return json.dumps({"blake2b": total.hexdigest()}).encode()
 
 
