@@ -16,8 +16,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 WITH_CODE = [path for path in MODULES if path.name not in ("__init__.py", "__main__.py")]
 
 ROOMS = {
-    "baselines", "bench", "cli", "datasets", "engines", "explain", "pipeline", "readers", "report",
-    "reproduce", "sc", "simplex", "sources", "stages", "views",
+    "baselines", "bench", "cli", "datasets", "engines", "estimator", "explain", "pipeline", "readers",
+    "report", "reproduce", "sc", "simplex", "sources", "stages", "views",
 }  # fmt: skip
 
 SUITES = {
@@ -69,7 +69,7 @@ def documented(tree):
 def length_of(path):
     """Lines of a file; of the estimator without docstrings, which are the reference of ``LMVSC``."""
     n_lines = len(read(path).splitlines())
-    if name_of(path) == "estimator.py":
+    if name_of(path) == "estimator/lmvsc.py":
         texts = [node.body[0] for node in documented(ast.parse(read(path)))]
         n_lines -= sum(text.end_lineno - text.lineno + 1 for text in texts)
     return n_lines

@@ -23,11 +23,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.checks import check_count, check_number, wrong_seed
+from manyview.checks import check_count, wrong_seed
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import progress_for
-from manyview.errors import ModelFileError, ParameterError
 from manyview.explain.cautions import cautions_of_advice, cautions_of_labels, warn_of_cautions
 from manyview.explain.explanation import Explanation, explain_rows
 from manyview.explain.features import measure_importances
@@ -46,7 +45,7 @@ from manyview.pipeline.label_free import score_without_labels
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
 from manyview.pipeline.outcome import Outcome
-from manyview.pipeline.settings import published_parameters, read_weights, resolve
+from manyview.pipeline.settings import read_weights, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.pipeline.sureness import as_sparse
 from manyview.sources.packing import digest
@@ -313,7 +312,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         variant: str = "paper",
         random_state: Any = None,
         n_jobs: int | None = None,
-    ) -> PublishedLMVSC:
+    ) -> LMVSC:
         """The published method: raw features, absolute alpha, and the k-means of the authors' script.
 
         That k-means starts ten times from random rows, goes on until no label changes or for a hundred
@@ -343,6 +342,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> LMVSC.as_published(7, 50, 0.1, variant="released").get_params()["variant"]
         'released'
         """
+        from manyview.estimator.published import PublishedLMVSC  # which is made of this class
+
         model = PublishedLMVSC(
             n_clusters, n_anchors, alpha, variant=variant, random_state=random_state, n_jobs=n_jobs
         )
@@ -868,64 +869,18 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return tags
 
 
-class PublishedLMVSC(LMVSC):
-    """The method as published; for its parameters, see :meth:`LMVSC.as_published`."""
-
-    # What LMVSC's methods ask for besides; k-means on all rows cannot be done on a stream.
-    views = None
-    categories = "auto"
-    engine = "auto"
-    verbose = 0
-    partial_fit = property()
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        n_anchors: int = 50,
-        alpha: float = 1.0,
-        *,
-        variant: str = "paper",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.alpha = alpha
-        self.variant = variant
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any = None) -> PublishedLMVSC:  # type: ignore[override]
-        """Cluster the rows of ``X``, which all count alike; see :meth:`LMVSC.fit`."""
-        super().fit(X)
-        return self
-
-    def _parameters(self) -> dict[str, Any]:
-        for name in ("n_clusters", "n_anchors", "alpha"):
-            value = getattr(self, name)
-            if isinstance(value, str) or np.ndim(value) > 0:
-                raise ParameterError(
-                    name,
-                    f"must be one number, as in the paper; got {value!r}. Give the number, or use "
-                    "LMVSC(...), which chooses settings itself.",
-                )
-        check_count("n_clusters", self.n_clusters)
-        check_count("n_anchors", self.n_anchors)
-        check_number("alpha", self.alpha, least=0)
-        return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
-
-
 def _attributes_of(outcome: Outcome) -> dict[str, Any]:
-    """Fitted attributes that come from a model, by name."""
+    """Fitted attributes that a fit gives besides those of each row, by name."""
     return {
-        **_attributes_of_model(outcome.model),
+        **attributes_of_model(outcome.model),
         "view_weights_": outcome.view_weights,
         "inertia_": outcome.inertia,
         "singular_values_": outcome.bases[0].singular_values,
     }
 
 
-def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
+def attributes_of_model(model: FittedModel) -> dict[str, Any]:
+    """Fitted attributes that a model alone gives, by name."""
     return {
         "model_": model,
         "n_clusters_": len(model.centers),
@@ -935,40 +890,3 @@ def _attributes_of_model(model: FittedModel) -> dict[str, Any]:
         "scaling_": [scaler.kind for scaler in model.scalers],
         "_n_features_out": model.centers.shape[1],  # for get_feature_names_out
     }
-
-
-def load(path: str | os.PathLike[str]) -> LMVSC:
-    """Read a fitted model that :meth:`LMVSC.save` wrote.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged, was not written by manyview, or by a newer version of it.
-    """
-    params, model, fitted = persistence.read_model(Path(path))
-    try:
-        estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
-    except TypeError as error:
-        raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
-    widths = [len(scaler.shift) for scaler in model.scalers]
-    estimator.__dict__.update(
-        encodings_=[None] * len(model.scalers),  # absent in older files
-        n_views_=len(model.scalers),
-        view_names_=[scaler.name for scaler in model.scalers],
-        n_features_per_view_=widths,
-        n_features_in_=sum(widths),
-        suggestion_=None,
-        cautions_=[],  # absent in older files
-        **_attributes_of_model(model),
-    )
-    estimator.__dict__.update(fitted)
-    if "choices_" in fitted:
-        estimator.choices_ = Choices(fitted["choices_"])
-    ids = fitted.get("ids_")
-    estimator.ids_ = None if ids is None else np.asarray(ids)
-    if estimator.views is not None:
-        estimator.view_columns_ = estimator.views
-    several = estimator.n_clusters if "labels_" in fitted and np.ndim(estimator.n_clusters) else []
-    if len(several) and max(several) == estimator.n_clusters_:  # not changed since the fit
-        estimator.cuts_ = {int(n): estimator.cut(n) for n in several}
-    return estimator

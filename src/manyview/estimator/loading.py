@@ -1,0 +1,51 @@
+"""Models from files, as the estimators that were saved."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from manyview.errors import ModelFileError
+from manyview.estimator.lmvsc import LMVSC, attributes_of_model
+from manyview.estimator.published import PublishedLMVSC
+from manyview.pipeline import persistence
+from manyview.pipeline.choices import Choices
+
+
+def load(path: str | os.PathLike[str]) -> LMVSC:
+    """Read a fitted model that :meth:`LMVSC.save` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, was not written by manyview, or by a newer version of it.
+    """
+    params, model, fitted = persistence.read_model(Path(path))
+    try:
+        estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
+    except TypeError as error:
+        raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
+    widths = [len(scaler.shift) for scaler in model.scalers]
+    estimator.__dict__.update(
+        encodings_=[None] * len(model.scalers),  # absent in older files
+        n_views_=len(model.scalers),
+        view_names_=[scaler.name for scaler in model.scalers],
+        n_features_per_view_=widths,
+        n_features_in_=sum(widths),
+        suggestion_=None,
+        cautions_=[],  # absent in older files
+        **attributes_of_model(model),
+    )
+    estimator.__dict__.update(fitted)
+    if "choices_" in fitted:
+        estimator.choices_ = Choices(fitted["choices_"])
+    ids = fitted.get("ids_")
+    estimator.ids_ = None if ids is None else np.asarray(ids)
+    if estimator.views is not None:
+        estimator.view_columns_ = estimator.views
+    several = estimator.n_clusters if "labels_" in fitted and np.ndim(estimator.n_clusters) else []
+    if len(several) and max(several) == estimator.n_clusters_:  # not changed since the fit
+        estimator.cuts_ = {int(n): estimator.cut(n) for n in several}
+    return estimator
