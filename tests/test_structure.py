@@ -31,6 +31,8 @@ ELSEWHERE = {
     "cli/speed.py": "cli/test_terminal.py",
     "cli/results.py": "cli/test_fit.py",
     "engines/dask_graphs.py": "engines/test_dask.py",
+    "estimator/lmvsc.py": "estimator/test_attributes.py",
+    "estimator/loading.py": "pipeline/test_persistence.py",
     "pipeline/spectrum.py": "pipeline/test_fit.py",
     "bench/provenance.py": "benchmarks/test_benchmarks.py",
     "simplex/problem.py": "simplex/test_solver.py",
