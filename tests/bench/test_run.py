@@ -1,6 +1,8 @@
 """A bench runs what is missing, in a process of its own."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -103,3 +105,28 @@ def test_a_file_with_other_settings_rows_and_views_gives_what_was_asked_for(view
     assert line["protocol"] == "label-free"
     (line,) = run(FromNotebook(), Views([-X[:50] for X in views.arrays], target=views.target[:50]))
     assert line["n_rows"] == 50
+
+
+SCRIPT = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from manyview import bench, datasets
+
+print("run")
+
+class Mine(ClusterMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        self.labels_ = (X[:, 0] > 0).astype(int)
+        return self
+
+data = {"made": datasets.make_views(60, 2, (4,), separation=9.0, random_state=0)}
+print(bench.compare({"mine": Mine()}, data, seeds=1).lines[0]["status"])
+"""
+
+
+@pytest.mark.slow
+def test_a_script_needs_no_guard_and_is_run_once(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["run", "done"], done.stderr

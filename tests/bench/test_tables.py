@@ -1,4 +1,6 @@
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -43,6 +45,32 @@ def test_latex_escapes_names_and_closes_what_it_opens(results):
     columns = re.search(r"tabular}{(\w+)}", text)[1]
     rows = [row for row in text.splitlines() if row.endswith(r"\\")]
     assert all(len(re.split(r"(?<!\\)&", row)) == len(columns) for row in rows)
+
+
+PAGE = r"""\documentclass{article}
+\usepackage{booktabs}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+def has_booktabs():
+    if shutil.which("pdflatex") is None or shutil.which("kpsewhich") is None:
+        return False
+    return bool(subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True).stdout)
+
+
+@pytest.mark.skipif(not has_booktabs(), reason="no pdflatex with the package booktabs")
+def test_latex_compiles_whatever_names_hold(tmp_path):
+    odd = "".join(map(chr, range(32, 127)))
+    names = (odd, "[2]", "*", "a")
+    results = Results([line(f"{odd} {i}", data, 0.1 * i) for i in range(3) for data in names])
+    path = tmp_path / "table.tex"
+    path.write_text(PAGE % results.table(kind="latex", spread=True))
+    arguments = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", path.name]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_unknown_kind_is_refused(results):

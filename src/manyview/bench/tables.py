@@ -73,7 +73,14 @@ def _markdown(rows: Cells) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (header, rule, *body))
 
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\~{}", "^": r"\^{}"})
+_WORDS = {
+    "~": "asciitilde", "^": "asciicircum", "\\": "backslash", "<": "less", ">": "greater", "|": "bar",
+}  # fmt: skip
+_SPECIAL = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {character: rf"\text{word}{{}}" for character, word in _WORDS.items()}
+    | {character: f"{{{character}}}" for character in "[*"}  # at the end of a row LaTeX reads on
+)
 
 
 def _latex(rows: Cells) -> str:

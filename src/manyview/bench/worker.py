@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 import cloudpickle
@@ -92,7 +94,7 @@ class Worker(AbstractContextManager["Worker"]):
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._work), daemon=True)
-        with _environment(_PATIENT_THREADS):
+        with _environment(_PATIENT_THREADS), _plain_main():
             self._process.start()
         theirs.close()
         return self._pipe
@@ -120,6 +122,19 @@ def _environment(defaults: dict[str, str]) -> Iterator[None]:
     finally:
         for name in added:
             del os.environ[name]
+
+
+@contextmanager
+def _plain_main() -> Iterator[None]:
+    """While this is entered, processes that are started do not run the caller's script once more.
+
+    They need not: what they get of it was sent as it is.
+    """
+    main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
