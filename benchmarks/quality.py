@@ -18,21 +18,24 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
 import os
-import time
-import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import quality_summary
 from benchmarks.easy import N_DRAWS, draw_easy
-from benchmarks.quality_methods import METHODS, RIVALS, Method
+from benchmarks.quality_methods import METHODS, RIVALS
 from benchmarks.record import RESULTS, Report, code_and_machine
-from manyview import Views, datasets, metrics
+from manyview import Views, datasets
+from manyview.bench.cells import Cell
+from manyview.bench.compute import Computer
+from manyview.bench.data import Rows
 from manyview.datasets.originals import read_one
+from manyview.errors import DatasetNotFoundError
 
 MOST_ROWS = {"mnist": 10_000, "covtype": 10_000, "adt13": 10_000}
 """Sets of which so many rows are drawn, other ones for every seed; NAME-whole is all of them."""
@@ -41,48 +44,42 @@ SCORES = ("nmi", "accuracy", "ari")
 Key = tuple[str, str, int]
 
 
-def load(name: str, folder: Path | None = None) -> Views:
-    """A data set of the registry, a file of the same format, or a draw of the easy family."""
-    if name.startswith("easy-"):
-        return draw_easy(int(name.removeprefix("easy-"))).views
-    name = name.removesuffix("-whole")
-    if folder is None or name in datasets.names():
-        return datasets.load(name, download=False)
-    raw = read_one(folder / f"{name}.npz")
-    return Views(raw.arrays, target=raw.labels)
+class Sources(dict[str, Views]):
+    """Data sets of the registry, files of the same format, and draws of the easy family."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name: str) -> Views:
+        if name.startswith("easy-"):
+            return draw_easy(int(name.removeprefix("easy-"))).views
+        name = name.removesuffix("-whole")
+        if self.folder is None or name in datasets.names():
+            return datasets.load(name, download=False)
+        raw = read_one(self.folder / f"{name}.npz")
+        return Views(raw.arrays, target=raw.labels)
 
 
-def shuffle(name: str, views: Views, seed: int) -> Views:
-    """The rows in an order that depends on the seed, at most so many of them."""
-    order = np.random.default_rng(seed).permutation(len(views))
-    return views[order[: MOST_ROWS.get(name)]]
-
-
-def measure(report: Report, name: str, views: Views, key: str, seed: int) -> None:
+def measure(report: Report, computer: Computer, name: str, key: str, seed: int) -> None:
     """Add a line: every setting of a method on shuffled rows, and the best by the labels."""
-    method = METHODS[key]
-    shuffled = shuffle(name, views, seed)
-    target = shuffled.target
-    k = len(np.unique(target))
-    tried = {}
-    for setting, fit in method.tries.items():
-        started = time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = np.asarray(fit(shuffled, k, seed))
-        spent = time.process_time() - started
-        agreement = metrics.scores(target, labels)
-        counts = np.unique(labels, return_counts=True)[1]
+    method, rows, tried = METHODS[key], Rows(name, MOST_ROWS.get(name), seed), {}
+    for setting in method.tries:
+        cell = Cell(rows, method.name, {"setting": setting}, seed)
+        computer.prepare([cell])
+        (found,) = computer.compute([cell])
+        if found["status"] != "done":
+            raise MemoryError(found["reason"])
         tried[setting] = {
-            **{score: round(agreement[score], 4) for score in SCORES},
-            "largest_share": round(float(counts.max() / len(labels)), 4),
-            "n_found": len(counts),
-            "cpu_seconds": round(spent, 3),
+            **{score: round(found["scores"][score], 4) for score in SCORES},
+            "largest_share": round(found["largest_cluster"], 4),
+            "n_found": found["n_found"],
+            "cpu_seconds": round(found["cpu_seconds"], 3),
         }
-    best = max(tried, key=lambda setting: tried[setting]["nmi"])
+    best, k = max(tried, key=lambda setting: tried[setting]["nmi"]), found["n_clusters"]
     report.add(
         f"{name}: {method.name}, seed {seed}", tried[best]["nmi"], seed=seed,
-        data=name, method=key, settings=best, tried=tried, n_rows=len(shuffled), n_clusters=k,
+        data=name, method=key, settings=best, tried=tried, n_rows=found["n_rows"], n_clusters=k,
         note=f"ACC {tried[best]['accuracy']:.3f} found {tried[best]['n_found']} of {k} "
         f"{tried[best]['cpu_seconds']:.1f} s [{best}]",
     )  # fmt: skip
@@ -110,15 +107,6 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [line for line in lines if isinstance(line.get("tried"), dict) and "data" in line]
 
 
-def warm_up(method: Method) -> None:
-    """Run every setting once on little, so that compiling is not part of the first measured fit."""
-    views = datasets.make_views(150, 3, (5, 6), random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for fit in method.tries.values():
-            fit(views, 3, 0)
-
-
 def compare(
     reports: tuple[Report, Report],
     names: Sequence[str],
@@ -132,37 +120,24 @@ def compare(
     done: set[Key] = set()
     if not again:
         done = has_line([line for report in reports for line in read_lines(_file_of(report))])
-    is_warm: set[str] = set()
+    most = QUICK_ROWS if reports[0].quick else math.inf
+    chosen = [METHODS[key] for key in methods]
+    computer = Computer(
+        [replace(method, most_rows=min(method.most_rows, most)) for method in chosen],
+        Sources(folder),
+    )
     for name in names:
         is_easy = name.startswith("easy-")
-        todo = [
-            (key, seed)
-            for seed in (seeds[:1] if is_easy else seeds)
-            for key in methods
-            if (name, key, seed) not in done
-        ]
-        if not todo:
-            continue
-        try:
-            views = load(name, folder)
-        except (OSError, ValueError) as error:
-            print(f"  {name}: left out ({error})"[:200])
-            continue
-        n_rows = min(len(views), MOST_ROWS.get(name, len(views)))
-        for key, seed in todo:
-            method = METHODS[key]
-            if (reports[0].quick and n_rows > QUICK_ROWS) or n_rows > (method.most_rows or n_rows):
-                continue
-            if method.missing:
-                print(f"  {method.name}: left out, {method.missing} is not installed")
+        for seed, key in product(seeds[:1] if is_easy else seeds, methods):
+            if (name, key, seed) in done:
                 continue
             try:
-                if key not in is_warm:
-                    is_warm.add(key)
-                    warm_up(method)
-                measure(reports[is_easy], name, views, key, seed)
+                measure(reports[is_easy], computer, name, key, seed)
+            except DatasetNotFoundError as error:
+                print(f"  {name}: left out ({error})"[:200])
+                break
             except Exception as error:  # a rival's failure must not end a run of hours
-                print(f"  {name}: {method.name} did not run: {error}"[:200])
+                print(f"  {name}: {METHODS[key].name} did not run: {error}"[:200])
 
 
 def _file_of(report: Report) -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import math
 import random
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -37,13 +37,14 @@ class Method:
     name: str
     tries: Mapping[str, Fit]
     is_ours: bool = False  # so its lines are measured again when the code has changed
-    most_rows: int | None = None
-    package: str = ""  # an optional one that it needs
+    most_rows: float = math.inf
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what all tries share: nothing
 
-    @property
-    def missing(self) -> str:
-        """The package that is needed and not installed, if any."""
-        return "" if not self.package or importlib.util.find_spec(self.package) else self.package
+    def labels(self, views: Views, k: int, seed: int, settings: Mapping[str, Any]) -> Any:
+        """Labels by one of the settings, the first by default: a method as the bench knows them."""
+        if len(views) > self.most_rows:
+            raise ValueError(f"{len(views)} rows are more than {self.most_rows}")
+        return self.tries[settings.get("setting", next(iter(self.tries)))](views, k, seed)
 
 
 def _lmvsc(views: Views, k: int, seed: int) -> Any:
@@ -167,8 +168,8 @@ METHODS = {
     },
     "kmeans": Method("k-means", _scaled(_kmeans)),
     "spectral": Method("kNN spectral", _scaled(_spectral)),
-    "umap": Method("UMAP + k-means", _scaled(_umap), package="umap"),
-    "leiden": Method("Leiden, k searched", _scaled(_leiden), package="igraph"),
+    "umap": Method("UMAP + k-means", _scaled(_umap)),
+    "leiden": Method("Leiden, k searched", _scaled(_leiden)),
     "easy": Method(
         "k-means, spectral, mixture",
         {

@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.easy import N_DRAWS, draw_easy
 from benchmarks.quality_methods import METHODS, RIVALS
 from benchmarks.record import Target
+from manyview.bench.results import FREE, TUNED, Results
 
 FIRST = (
     "3sources", "bbcsport", "reuters600", "reuters1200", "msrcv1", "leaves100", "handwritten", "scene15",
@@ -46,32 +47,33 @@ class Figure(NamedTuple):
         return f"{self.title:<60} {self.value:>8.4g}  {judged} {self.note}".rstrip()
 
 
-class Measured:
+class Measured(Results):
     """The last line of every data set, method and seed; of our methods, only those of one commit."""
 
     def __init__(self, lines: Lines, commit: str | None = None) -> None:
         ours = [line["commit"] or "" for line in lines if METHODS[line["method"]].is_ours]
         self.commit = next((c for c in reversed(ours) if c.startswith(commit or "")), None)
-        self._lines: dict[tuple[str, str], dict[int, dict[str, Any]]] = defaultdict(dict)
+        self._facts: dict[str, dict[str, Any]] = {}
+        last = {}
         for line in lines:
             if not METHODS[line["method"]].is_ours or line["commit"] == self.commit:
-                self._lines[line["data"], line["method"]][line["seed"]] = line
+                self._facts.setdefault(line["data"], line)
+                for setting, scores in line["tried"].items():
+                    last[line["data"], line["method"], line["seed"], setting] = {
+                        "data": {"name": line["data"]}, "method": line["method"], "settings": setting,
+                        "protocol": FREE, "status": "done", "scores": scores, "seconds": 0.0,
+                    }  # fmt: skip
+        super().__init__(last.values())
 
     def names(self, method: str) -> list[str]:
         """Data sets that a method ran on, in the order of the table."""
-        ran = {data for data, key in self._lines if key == method}
+        ran = {line["data"]["name"] for line in self.lines if line["method"] == method}
         return [n for n in ALL if n in ran] + sorted(ran - set(ALL))
-
-    def each(self, name: str, method: str, score: str = "nmi") -> dict[str, list[float]]:
-        """A score of every seed, by setting."""
-        lines = self._lines.get((name, method), {}).values()
-        settings = {setting: None for line in lines for setting in line["tried"]}
-        return {s: [line["tried"][s][score] for line in lines] for s in settings}
 
     def best(self, name: str, method: str) -> tuple[float, str]:
         """Mean NMI over seeds of the setting that the labels like best, and that setting."""
-        means = {s: float(np.mean(values)) for s, values in self.each(name, method).items()}
-        return max(((mean, setting) for setting, mean in means.items()), default=(np.nan, ""))
+        figure = self.figure(method, name, protocol=TUNED)
+        return figure.mean, figure.settings
 
     def best_rival(self, name: str) -> tuple[float, str]:
         """The same over all rivals: the line to beat."""
@@ -81,17 +83,15 @@ class Measured:
 
     def seeds(self, name: str, method: str, score: str = "nmi") -> list[float]:
         """A score of every seed, of a method with one setting."""
-        return next(iter(self.each(name, method, score).values()), [])
+        return list(self.figure(method, name, score).values)
 
     def mean(self, name: str, method: str, score: str = "nmi") -> float:
         """Its mean; NaN where the method did not run."""
-        return float(np.mean(self.seeds(name, method, score) or [np.nan]))
+        return self.figure(method, name, score).mean
 
     def facts(self, name: str) -> dict[str, Any]:
         """Any line of a data set, for what does not depend on the method."""
-        return next(
-            line for key, by in self._lines.items() if key[0] == name for line in by.values()
-        )
+        return self._facts[name]
 
 
 def describe(
@@ -221,8 +221,11 @@ def easy_draws(found: Measured) -> Iterator[Figure]:
     for shape in dict.fromkeys(draw.settings["shape"] for draw in made.values()):
         solved = [ours[n] >= EASY_FOR_US for n in easy if made[n].settings["shape"] == shape]
         yield Figure(f"  {shape}, {len(solved)}: the same share", float(np.mean(solved)))
+    rivals = defaultdict(list)
+    for line in found.select(["easy"], easy).lines:
+        rivals[line["settings"]].append(line)
     for setting in METHODS["easy"].tries:
-        solved = [found.each(n, "easy")[setting][0] >= EASY_FOR_US for n in easy]
+        solved = [line["scores"]["nmi"] >= EASY_FOR_US for line in rivals[setting]]
         yield Figure(f"  {setting}: the same share", float(np.mean(solved)))
     told = [n for n in easy if n in found.names("auto")]
     if told:

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -40,11 +41,12 @@ def made(monkeypatch, views):
     methods = {
         "default": Method("ours", {"auto": guess}, is_ours=True),
         "kmeans": Method("rival", {"bad": guess, "good": lambda rows, k, seed: rows.target}),
-        "absent": Method("absent", {"auto": guess}, package="no_such_package"),
+        "absent": Method(
+            "absent", {"auto": lambda rows, k, seed: import_module("no_such_package")}
+        ),
     }
     monkeypatch.setattr(quality, "METHODS", methods)
-    monkeypatch.setattr(quality, "load", lambda name, folder: views)
-    monkeypatch.setattr(quality, "warm_up", lambda method: None)
+    monkeypatch.setattr(quality.Sources, "__missing__", lambda self, name: views)
     return given
 
 
@@ -52,8 +54,8 @@ def lines_of(reports):
     return quality.read_lines(reports[0].folder / "quality.jsonl")
 
 
-def test_a_line_has_every_setting_and_the_best_by_the_labels(reports, made, views):
-    quality.measure(reports[0], "made", views, "kmeans", 3)
+def test_a_line_has_every_setting_and_the_best_by_the_labels(reports, made):
+    quality.compare(reports, ["made"], ["kmeans"], [3])
     (line,) = lines_of(reports)
     assert (line["data"], line["method"], line["seed"]) == ("made", "kmeans", 3)
     assert line["settings"] == "good" and line["figure"] == line["tried"]["good"]["nmi"] == 1.0
@@ -64,17 +66,31 @@ def test_a_line_has_every_setting_and_the_best_by_the_labels(reports, made, view
 
 def test_rows_are_shuffled_by_the_seed(reports, made, views):
     quality.compare(reports, ["made"], ["default"], [0, 1])
-    first, second = made
+    _, first, second = made  # what warms up comes before
     assert not np.array_equal(first.target, second.target)
     assert np.array_equal(np.sort(first.arrays[0][:, 0]), np.sort(views.arrays[0][:, 0]))
     order = np.argsort(first.arrays[0][:, 0])
     assert np.array_equal(first.target[order], views.target[np.argsort(views.arrays[0][:, 0])])
 
 
-def test_of_large_sets_some_rows_are_drawn(monkeypatch, views):
+def test_of_large_sets_some_rows_are_drawn(reports, made, monkeypatch, views):
     monkeypatch.setattr(quality, "MOST_ROWS", {"made": 50})
-    assert len(quality.shuffle("made", views, 0)) == 50
-    assert len(quality.shuffle("made-whole", views, 0)) == len(views)
+    quality.compare(reports, ["made", "made-whole"], ["kmeans"], [0])
+    assert [line["n_rows"] for line in lines_of(reports)] == [50, len(views)]
+
+
+def test_quick_runs_leave_large_sets_out(tmp_path, made, monkeypatch, capsys):
+    monkeypatch.setattr(quality, "QUICK_ROWS", 50)
+    reports = quality.make_reports(tmp_path, quick=True)
+    quality.compare(reports, ["made"], ["default"], [0])
+    assert "300 rows are more than 50" in capsys.readouterr().out
+    assert lines_of(reports) == []
+
+
+def test_a_set_that_is_not_here_is_left_out(reports, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
+    quality.compare(reports, ["msrcv1"], ["default", "kmeans"], [0, 1])
+    assert capsys.readouterr().out.count("msrcv1: left out") == 1
 
 
 def test_what_has_a_line_is_not_run_again_unless_asked(reports, made):
@@ -101,7 +117,7 @@ def test_what_cannot_run_is_left_out_with_a_word(reports, made, monkeypatch, cap
     monkeypatch.setitem(quality.METHODS, "kmeans", broken)
     quality.compare(reports, ["made"], ["absent", "kmeans", "default"], [0])
     out = capsys.readouterr().out
-    assert "absent: left out, no_such_package is not installed" in out
+    assert "absent did not run: No module named 'no_such_package'" in out
     assert "rival did not run: division by zero" in out
     assert [line["method"] for line in lines_of(reports)] == ["default"]
 
@@ -118,10 +134,8 @@ def test_easy_draws_have_a_file_of_their_own(reports, made):
 @pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 @pytest.mark.parametrize("key", ["kmeans", "spectral", "umap", "leiden", "easy"])
 def test_rivals_find_clear_clusters_with_the_usual_scalings(key, views):
-    method = METHODS[key]
-    if method.missing:
-        pytest.skip(f"{method.missing} is not installed")
-    fits = {setting: fit for setting, fit in method.tries.items() if "unit" not in setting}
+    pytest.importorskip({"umap": "umap", "leiden": "igraph"}.get(key, "sklearn"))
+    fits = {setting: fit for setting, fit in METHODS[key].tries.items() if "unit" not in setting}
     for setting, fit in fits.items():
         assert metrics.nmi(views.target, fit(views, 3, 0)) > 0.9, setting
 

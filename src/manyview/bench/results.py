@@ -61,6 +61,10 @@ class Results:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.lines = [line for line in lines if "protocol" in line]
+        self._by_place: dict[tuple[str, str], list[Line]] = {}
+        for line in self.lines:
+            place = line["method"], line["data"]["name"]
+            self._by_place.setdefault(place, []).append(line)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Results:
@@ -109,10 +113,8 @@ class Results:
         check_option("protocol", protocol, PROTOCOLS)
         own = [
             line
-            for line in self.lines
-            if line["method"] == method
-            and line["data"]["name"] == data
-            and (protocol == TUNED or line["protocol"] == FREE)
+            for line in self._by_place.get((method, data), [])
+            if protocol == TUNED or line["protocol"] == FREE
         ]
         by_settings: dict[str, list[Line]] = {}
         for line in own:
