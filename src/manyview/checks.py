@@ -47,8 +47,8 @@ def wrong_seed(random_state: Any) -> ParameterError:
     )
 
 
-def check_count(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number, as an int; raises if it is none or below ``least``.
+def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """A whole number, as an int; raises if it is none, below ``least`` or above ``most``.
 
     Examples
     --------
@@ -58,9 +58,10 @@ def check_count(name: str, value: Any, *, least: int = 1) -> int:
     manyview.errors.ParameterError: n_init must be an integer of at least 1; got 0.
     """
     wrong_type = isinstance(value, bool) or not isinstance(value, Integral)
-    if wrong_type or value < least:
+    if wrong_type or value < least or (most is not None and value > most):
         error = ParameterTypeError if wrong_type else ParameterError
-        raise error(name, f"must be an integer of at least {least}; got {value!r}.")
+        bounds = f"at least {least}" + ("" if most is None else f" and at most {most}")
+        raise error(name, f"must be an integer of {bounds}; got {value!r}.")
     return int(value)
 
 
@@ -111,7 +112,8 @@ def check_number(
         bounds = [("greater than", above), ("of at least", least), ("less than", below)]
         words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         error = ParameterTypeError if wrong_type else ParameterError
-        raise error(name, f"must be a number {words}".rstrip() + f"; got {value!r}.")
+        number = "number" if wrong_type or np.isfinite(value) else "finite number"
+        raise error(name, f"must be a {number} {words}".rstrip() + f"; got {value!r}.")
     return float(value)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Timer
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from manyview import LMVSC
-from manyview.engines.base import TILE_ROWS
+from manyview.engines import Dask, dask_waits
+from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.progress import SilentProgress
 
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")
@@ -100,3 +102,58 @@ def test_results_outlive_the_workers_that_held_them(cluster, views, expected):
         cluster.kill_workers(cluster.n_workers)
         assert np.array_equal(model.labels_.compute(), expected.labels_)
         assert np.array_equal(model.embedding_.compute(), expected.embedding_)
+
+
+def pause_at(fraction, dask_worker=None):
+    """Let a worker pause when it holds this share of its memory; the share it had before."""
+    manager = dask_worker.memory_manager
+    usual, manager.memory_pause_fraction = manager.memory_pause_fraction, fraction
+    return usual
+
+
+@pytest.mark.slow
+class TestPausedWorkers:
+    """All workers are paused: whatever they hold is too much for them."""
+
+    @pytest.fixture(autouse=True)
+    def resume(self, cluster, monkeypatch):
+        """A function that lets all workers go on."""
+        monkeypatch.setattr(dask_waits, "_NOTICE_SECONDS", 0.5)
+        cluster.wait_for_workers()
+        usual = next(iter(cluster.client.run(pause_at, 0.001).values()))
+        yield lambda: cluster.client.run(pause_at, usual)
+        cluster.client.run(pause_at, usual)
+
+    def test_are_named_with_their_memory_and_are_an_error_in_the_end(self, cluster, views):
+        model = LMVSC(3, random_state=0, engine=Dask(cluster.client, patience=1.0))
+        named = (
+            r"paused.*: tcp://127.0.0.1:\d+ \(\d+ MB of 2.2 GB\), tcp://.* Give them more memory"
+        )
+        with pytest.warns(UserWarning, match=named), pytest.raises(TimeoutError, match=named):
+            model.fit(views)
+        assert cluster.is_empty()
+
+    def test_that_go_on_end_the_fit_as_ever(self, cluster, resume, views, expected):
+        model = LMVSC(3, n_anchors=12, n_repeats=1, random_state=0, engine=Dask(cluster.client))
+        timer = Timer(2.0, resume)
+        timer.start()
+        with pytest.warns(UserWarning, match="paused"):
+            model.fit(views)
+        timer.join()
+        with cluster.client.as_current():
+            assert np.array_equal(model.labels_.compute(), expected.labels_)
+
+
+@pytest.mark.slow
+def test_a_source_that_gives_other_values_when_it_is_read_again_is_refused(cluster, views):
+    noisy = views[0].map_blocks(lambda block: np.random.default_rng().normal(size=block.shape))
+    engine = Dask(cluster.client)
+    with pytest.raises(ValueError, match="View number 2 of 2 gave other values when"):
+        LMVSC(3, n_anchors=12, n_repeats=1, engine=engine).fit([views[0], noisy])
+    assert cluster.is_empty()
+
+
+@pytest.mark.parametrize("patience", [0, -1, float("nan"), "long", True])
+def test_patience_is_a_time(patience):
+    with pytest.raises(ValueError, match="number greater than 0"):
+        Dask(patience=patience).open([np.zeros((3, 2))], Run(1, SilentProgress(), is_lazy=True))

@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +29,18 @@ Judge = Callable[[int, np.random.Generator], str]
 """Number of a case and its randomness in, the outcome in a few words out; WrongError if it is wrong."""
 
 
-def run_cases(judge: Judge, n: int, seed: int) -> tuple[Counter[str], list[str]]:
+def run_cases(judge: Judge, options: argparse.Namespace) -> tuple[Counter[str], list[str]]:
     """Outcomes and how often each was seen, and what went wrong, case by case."""
     outcomes: Counter[str] = Counter()
     wrong: list[str] = []
-    next_case = 0
-    while next_case < n:
-        child, lines = _start(judge, next_case, n, seed)
+
+    def note(case: int, words: str) -> None:
+        wrong.append(f"case {case}: {words}")
+        print(f"  {wrong[-1]}", file=sys.stderr, flush=True)
+
+    next_case, end = options.first, options.first + options.n
+    while next_case < end:
+        child, lines = _start(judge, next_case, end, options.seed)
         running = next_case
         for line in lines:
             report = json.loads(line)
@@ -43,14 +49,14 @@ def run_cases(judge: Judge, n: int, seed: int) -> tuple[Counter[str], list[str]]
                 outcomes[report["outcome"]] += 1
                 running += 1
             if "wrong" in report:
-                wrong.append(f"case {report['case']}: {report['wrong']}")
+                note(report["case"], report["wrong"])
         lines.close()
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != 0:
             name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             is_slow = code == -signal.SIGPROF
             words = f"more than {CPU_SECONDS} s of CPU" if is_slow else f"died by {name}"
-            wrong.append(f"case {running}: {words}")
+            note(running, words)
             outcomes[words] += 1
             running += 1
         next_case = running
@@ -104,8 +110,9 @@ def arguments(n: int) -> argparse.Namespace:
     """What every program may be told."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--n", type=int, default=n, help="number of cases")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", action="store_true", help="append a result line")
+    parser.add_argument("--keep", action="store_true", help="keep a result line")
     return parser.parse_args()
 
 
@@ -114,19 +121,23 @@ def conclude(
 ) -> None:
     """Print what was found, keep it if asked to, and end with 1 if anything was wrong."""
     line = {
-        "faults": name, "n": options.n, "seed": options.seed, "outcomes": dict(outcomes),
-        "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1),
+        "faults": name, "n": options.n, "first": options.first, "seed": options.seed,
+        "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1),
     }  # fmt: skip
     print(json.dumps(line))
-    for text in wrong[:50]:
-        print(f"  {text}")
     if options.keep:
         from benchmarks.record import code_and_machine
 
-        line |= code_and_machine()
-        with RESULTS.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        kept = [] if not RESULTS.exists() else RESULTS.read_text(encoding="utf-8").splitlines()
+        kept = [text for text in kept if _range(json.loads(text)) != _range(line)]
+        kept.append(json.dumps(line | code_and_machine()))
+        RESULTS.write_text("".join(f"{text}\n" for text in kept), encoding="utf-8")
     sys.exit(1 if wrong else 0)
+
+
+def _range(line: dict[str, Any]) -> tuple[Any, ...]:
+    """Which cases a line tells of: those run again replace what was known of them."""
+    return tuple(line[name] for name in ("faults", "seed", "first", "n"))
 
 
 def _cpu_seconds() -> float:

@@ -148,7 +148,7 @@ def main():
             raise WrongError("the input was changed")
         return outcome
 
-    outcomes, wrong = run_cases(judge, options.n, options.seed)
+    outcomes, wrong = run_cases(judge, options)
     conclude("estimator", options, outcomes, wrong)
 
 

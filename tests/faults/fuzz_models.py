@@ -138,7 +138,7 @@ def main():
             raise WrongError("labels that there are not")
         return "forged: labels"
 
-    outcomes, wrong = run_cases(judge, options.n, options.seed)
+    outcomes, wrong = run_cases(judge, options)
     conclude("models", options, outcomes, wrong)
 
 

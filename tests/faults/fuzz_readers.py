@@ -81,7 +81,7 @@ def main():
             raise WrongError(f"{name}: left {left - {name}} beside it")
         return outcome
 
-    outcomes, wrong = run_cases(judge, options.n, options.seed)
+    outcomes, wrong = run_cases(judge, options)
     shutil.rmtree(whole, ignore_errors=True)
     conclude("readers", options, outcomes, wrong)
 

@@ -8,13 +8,11 @@ whole or the new ones are. It needs a C compiler and Linux.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -24,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.faults.cases import arguments, conclude
+from tests.faults.injection import MODES, arm, preload
 
-MODES = ("no space", "disk error", "half of it", "killed")
 VIEWS = ("a.csv", "b.npy")
 COMMANDS = {
     "fit": ["fit", *VIEWS, "-k", "3", "-o", "out", "--force", "--seed", "1"],
@@ -35,23 +33,6 @@ COMMANDS = {
     "report": ["report", "out", "--force"],
 }  # fmt: skip
 CHEAP = ("--n-anchors", "6", "--n-repeats", "1", "--scaling", "standard", "--n-jobs", "1", "-q")
-
-
-def preload():
-    """Start this program again with the library that fails operations, if it is not there yet."""
-    if "MANYVIEW_FAULTS" in os.environ:
-        return
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None or not sys.platform.startswith("linux"):
-        print("no C compiler, or no Linux: nothing was injected")
-        sys.exit(0)
-    library = Path(tempfile.mkdtemp(prefix="manyview-faults-")) / "injection.so"
-    source = Path(__file__).with_name("injection.c")
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-w", "-o", library, source, "-ldl"], check=True
-    )
-    os.environ |= {"LD_PRELOAD": str(library), "MANYVIEW_FAULTS": str(library)}
-    os.execv(sys.executable, [sys.executable, "-m", "tests.faults.inject", *sys.argv[1:]])
 
 
 def write_inputs(folder):
@@ -77,18 +58,17 @@ def run(command):
     return code, words.getvalue()
 
 
-def in_child(command, folder, number, mode):
+def in_child(command, folder, number, how):
     """Exit code, words and number of operations of a command in a child whose k-th operation fails."""
-    faults = ctypes.CDLL(os.environ["MANYVIEW_FAULTS"])
     note = folder.with_name("note.json")
     note.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
         try:
             os.chdir(folder)
-            faults.fault_arm(os.fsencode(folder), ctypes.c_long(number), mode)
+            count = arm(folder, number, how)
             code, words = run(command)
-            note.write_text(json.dumps([code, words, faults.fault_count()]))
+            note.write_text(json.dumps([code, words, count()]))
         finally:
             os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -123,10 +103,10 @@ def state(folder, seed):
     return "new" if facts["seed"] == seed else "old"
 
 
-def judge(command, folder, number, mode):
+def judge(command, folder, number, how):
     """What is wrong after a command whose k-th operation fails; empty if nothing is."""
-    code, words, _ = in_child(command, folder, number, mode)
-    if code < 0 and not (MODES[mode] == "killed" and code == -signal.SIGKILL):
+    code, words, _ = in_child(command, folder, number, how)
+    if code < 0 and not (how == "killed" and code == -signal.SIGKILL):
         return f"died by signal {-code}"
     if code > 0 and ("Traceback" in words or "unexpected" in words or code not in (1, 2)):
         return f"exit code {code}: {words[-200:]}"
@@ -140,7 +120,7 @@ def judge(command, folder, number, mode):
 
 
 def main():
-    preload()
+    preload("tests.faults.inject")
     options = arguments(0)  # of each command and kind: all operations, or so many of them
     warnings.simplefilter("ignore")
     top = Path(tempfile.mkdtemp(prefix="manyview-faults-"))
@@ -155,19 +135,20 @@ def main():
     for name, command in COMMANDS.items():
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(whole, folder)
-        code, words, n_operations = in_child(command, folder, -1, 0)
+        code, words, n_operations = in_child(command, folder, -1, "killed")
         assert code == 0, words
-        for mode, how in enumerate(MODES):
+        for how in MODES:
             places = np.arange(1, n_operations + 1)
             if options.n:
                 places = np.sort(rng.choice(places, min(options.n, len(places)), replace=False))
             for number in places.tolist():
                 shutil.rmtree(folder, ignore_errors=True)
                 shutil.copytree(whole, folder)
-                problem = judge(command, folder, number, mode)
+                problem = judge(command, folder, number, how)
                 outcomes[f"{name}, {how}"] += 1
                 if problem:
                     wrong.append(f"{name}, {how}, operation {number} of {n_operations}: {problem}")
+                    print(wrong[-1], file=sys.stderr, flush=True)
     os.chdir("/")
     shutil.rmtree(top, ignore_errors=True)
     conclude("injection", options, outcomes, wrong)

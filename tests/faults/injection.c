@@ -35,6 +35,9 @@ long fault_count(void)
 
 static int below(const char *path)
 {
+    char here[PATH_MAX];
+    if (path[0] != '/')
+        return strncmp(path, "..", 2) != 0 && getcwd(here, sizeof here) && below(here);
     return strncmp(path, root, strlen(root)) == 0;
 }
 
@@ -50,9 +53,13 @@ static int fd_below(int fd)
 }
 
 /* Whether this operation is the one to fail; a process that is to be killed does not come back. */
+static int comes(int is_below)
+{
+    return armed && is_below && __sync_add_and_fetch(&count, 1) == at;
+}
 static int fails(int is_below)
 {
-    if (!armed || !is_below || ++count != at)
+    if (!comes(is_below))
         return 0;
     if (mode == KILL)
         kill(getpid(), SIGKILL);
@@ -62,20 +69,31 @@ static int fails(int is_below)
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-#define WRITES(name, ...)                                                       \
+/* A process that is to be killed is killed in the middle: half is written. */
+#define MOVES(name, ...)                                                        \
     {                                                                           \
-        if (fails(armed && fd_below(fd))) {                                     \
-            if (mode != SHORT || size < 2)                                      \
-                return -1;                                                      \
-            size /= 2;                                                          \
+        if (!comes(armed && fd_below(fd)))                                      \
+            return REAL(name)(__VA_ARGS__);                                     \
+        size_t whole = size;                                                    \
+        size /= 2;                                                              \
+        if (mode == KILL) {                                                     \
+            REAL(name)(__VA_ARGS__);                                            \
+            kill(getpid(), SIGKILL);                                            \
         }                                                                       \
-        return REAL(name)(__VA_ARGS__);                                         \
+        if (mode == SHORT && whole >= 2)                                        \
+            return REAL(name)(__VA_ARGS__);                                     \
+        errno = mode == NO_SPACE ? ENOSPC : EIO;                                \
+        return -1;                                                              \
     }
 
-ssize_t write(int fd, const void *data, size_t size) WRITES(write, fd, data, size)
-ssize_t pwrite(int fd, const void *data, size_t size, off_t place) WRITES(pwrite, fd, data, size, place)
-ssize_t read(int fd, void *data, size_t size) WRITES(read, fd, data, size)
-ssize_t pread(int fd, void *data, size_t size, off_t place) WRITES(pread, fd, data, size, place)
+ssize_t write(int fd, const void *data, size_t size) MOVES(write, fd, data, size)
+ssize_t pwrite(int fd, const void *data, size_t size, off_t place) MOVES(pwrite, fd, data, size, place)
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t place)
+MOVES(pwrite64, fd, data, size, place)
+ssize_t read(int fd, void *data, size_t size) MOVES(read, fd, data, size)
+ssize_t pread(int fd, void *data, size_t size, off_t place) MOVES(pread, fd, data, size, place)
+ssize_t pread64(int fd, void *data, size_t size, off64_t place)
+MOVES(pread64, fd, data, size, place)
 
 size_t fwrite(const void *data, size_t size, size_t n, FILE *file)
 {

@@ -1,4 +1,7 @@
-"""Kill fits with SIGKILL at random moments, start them again, and compare their labels."""
+"""Kill fits with SIGKILL, start them again, and compare their labels.
+
+Half of them are killed at random moments, the others in the midst of an operation on their checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,7 @@ import numpy as np
 from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
 from tests.faults.cases import arguments, conclude
+from tests.faults.injection import arm, preload
 
 N_ROWS = 20_001
 
@@ -44,8 +49,9 @@ def start(function):
     return child
 
 
-def ended_well(child):
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+def ending(child):
+    """Its exit code, or minus the signal that it died by."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def make_model(engine):
@@ -66,42 +72,54 @@ def kill_fits(folder, n_kills, seed):
         model = make_model(engine).fit(paths)
         np.savez(folder / name, labels=model.labels_, embedding=np.asarray(model.embedding_))
 
-    def fit_on():
+    def fit_on(operation=-1):
+        count = arm(state, operation, "killed")
         fit(Disk("8 MB", checkpoint=state), "disk.npz")
+        (folder / "operations").write_text(str(count()))
 
-    assert ended_well(start(lambda: fit("memory", "memory.npz")))
+    assert ending(start(lambda: fit("memory", "memory.npz"))) == 0
     started = time.monotonic()
-    assert ended_well(start(fit_on))
+    assert ending(start(fit_on)) == 0
     seconds = time.monotonic() - started
+    n_operations = int((folder / "operations").read_text())
     shutil.rmtree(state)
 
     expected = np.load(folder / "memory.npz")
-    chance = random.Random(seed)
-    report = {"n_killed": 0, "n_finished": 0, "n_resumed": 0, "all_same": True}
-    while report["n_killed"] < n_kills or report["n_finished"] == 0:
-        report["n_resumed"] += any(state.glob("0*.done")) if state.exists() else 0
-        child = start(fit_on)
-        if report["n_killed"] < n_kills:
+    chance, wrong = random.Random(seed), []
+    report = Counter()
+    n_killed = 0
+    while n_killed < n_kills or report["finished"] == 0:
+        report["resumed"] += any(state.glob("0*.done")) if state.exists() else 0
+        is_inside = n_killed % 2 == 0 and n_killed < n_kills
+        operation = chance.randint(1, n_operations) if is_inside else -1
+        child = start(partial(fit_on, operation))
+        if n_killed < n_kills and not is_inside:
             time.sleep(chance.uniform(0.0, seconds))
             os.kill(child, signal.SIGKILL)
-        if not ended_well(child):
-            report["n_killed"] += 1
+        code = ending(child)
+        if code > 0:
+            wrong.append(f"a fit after {n_killed} kills failed")
+            break
+        if code == -signal.SIGKILL:
+            n_killed += 1
+            report["killed inside an operation" if is_inside else "killed at a random moment"] += 1
             continue
         found = np.load(folder / "disk.npz")
         same = [np.array_equal(found[name], expected[name]) for name in ("labels", "embedding")]
-        report["n_finished"] += 1
-        report["all_same"] &= all(same)
+        report["finished"] += 1
+        if not all(same):
+            wrong.append(f"fit {report['finished']}: other labels after a kill")
         shutil.rmtree(state)
-    return report
+    return report, wrong
 
 
 def main():
+    preload("tests.faults.kill_fits")
     options = arguments(50)
     folder = Path(tempfile.mkdtemp(prefix="manyview-faults-"))
-    report = kill_fits(folder, options.n, options.seed)
+    report, wrong = kill_fits(folder, options.n, options.seed)
     shutil.rmtree(folder)
-    same = report.pop("all_same")
-    conclude("kills", options, Counter(report), [] if same else ["other labels after a kill"])
+    conclude("kills", options, report, wrong)
 
 
 if __name__ == "__main__":

@@ -230,8 +230,8 @@ class TestRefused:
             ),
             ({"alpha": -1}, ValueError, "alpha must be a number of at least 0; got -1"),
             ({"alpha": [0.1, -1]}, ValueError, "alpha must be a number of at least 0; got -1"),
-            ({"alpha": np.nan}, ValueError, "alpha must be a number of at least 0; got nan"),
-            ({"alpha": np.inf}, ValueError, "alpha must be a number of at least 0; got inf"),
+            ({"alpha": np.nan}, ValueError, "alpha must be a finite number of at least 0; got nan"),
+            ({"alpha": np.inf}, ValueError, "alpha must be a finite number of at least 0; got inf"),
             ({"alpha": "low"}, ValueError, "alpha must be a number.*'auto'; got 'low'"),
             ({"alpha": None}, TypeError, "alpha must be a number of at least 0; got None"),
             ({"alpha": []}, ValueError, "alpha must not be empty"),
@@ -252,6 +252,7 @@ class TestRefused:
             ({"fusion": "middle"}, ValueError, "fusion must be one of .*'late'.*got 'middle'"),
             ({"fusion": None}, ValueError, "fusion must be one of"),
             ({"n_repeats": 0}, ValueError, "n_repeats must be an integer of at least 1"),
+            ({"n_repeats": 10**9}, ValueError, "n_repeats must be .* at most 1000; got 1000000000"),
             ({"n_repeats": 1.5}, TypeError, "n_repeats must be an integer of at least 1"),
             ({"view_weights": "best"}, ValueError, "view_weights must be one of .*got 'best'"),
             ({"view_weights": None}, ValueError, "view_weights must be one of .*got None"),
@@ -261,7 +262,7 @@ class TestRefused:
             (
                 {"view_weights": [1, np.nan]},
                 ValueError,
-                "view_weights must be a number of at least 0",
+                "view_weights must be a finite number of at least 0",
             ),
             ({"n_components": 0}, ValueError, "n_components must be an integer of at least 1"),
             (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from manyview.pipeline.sureness import as_sparse, find_sharpness
 from manyview.stages.scaling import fit_scaler
@@ -31,3 +32,8 @@ def test_clusters_that_overlap_in_the_columns_are_told_apart_less_sharply():
 def test_clusters_of_single_rows_have_a_sharpness():
     columns = np.arange(6.0).reshape(3, 2)
     assert np.isfinite(sharpness_of(columns, np.eye(3), np.eye(3)))
+
+
+def test_sparse_rows_that_are_alike_have_a_sharpness():
+    columns, groups = sparse.csr_array(np.tile(np.eye(1, 30), (20, 1))), np.arange(20) % 2
+    assert np.isfinite(sharpness_of(columns, np.eye(2)[groups], np.eye(2)))

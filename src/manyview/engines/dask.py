@@ -16,8 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.checks import check_number
 from manyview.engines.base import Run, Tile, TileFunction, n_tiles, show_settings
 from manyview.engines.dask_graphs import (
+    Comparing,
+    Prints,
     add_up,
     cut_to,
     is_dask,
@@ -27,16 +30,20 @@ from manyview.engines.dask_graphs import (
     make_rows,
     make_tiles,
     over_blocks,
+    print_rows,
     sum_tiles,
     take,
     tile_edges,
 )
+from manyview.engines.dask_waits import Patience, has_failed
 from manyview.engines.memory import MemoryRows
 from manyview.sources import is_source
 from manyview.views.selection import PartialView, Selection
 
 T = TypeVar("T")
 logger = logging.getLogger("manyview")
+
+_PATIENCE = 300.0
 
 
 class Dask:
@@ -51,6 +58,9 @@ class Dask:
     ----------
     client : distributed.Client, optional
         The cluster to use; the active client by default. None is ever started here.
+    patience : float, optional
+        Seconds after which a fit fails, 300 by default, if no worker can go on with it: all of them
+        paused for memory, lost before they finish a block, or none there. Ten seconds of it warn.
     track_memory : bool, default=False
         Note in ``stage_memory_`` how much memory this process holds during a fit; workers do not
         count.
@@ -64,8 +74,11 @@ class Dask:
 
     name = "dask"
 
-    def __init__(self, client: Any = None, *, track_memory: bool = False) -> None:
+    def __init__(
+        self, client: Any = None, *, patience: float | None = None, track_memory: bool = False
+    ) -> None:
         self.client = client
+        self.patience = patience
         self.track_memory = track_memory
 
     def open(self, arrays: Sequence[Any], run: Run) -> DaskRows:
@@ -78,7 +91,9 @@ class Dask:
                 "The Dask engine needs dask and distributed: pip install 'manyview[dask]'."
             ) from error
         client = None if run.is_lazy else _find_client(self.client)
-        return DaskRows([_as_blocks(array) for array in arrays], client, run)
+        seconds = _PATIENCE if self.patience is None else self.patience
+        patience = Patience(client, check_number("patience", seconds, above=0.0))
+        return DaskRows([_as_blocks(array) for array in arrays], client, run, patience)
 
     def __repr__(self) -> str:
         return show_settings(self)
@@ -91,7 +106,7 @@ class Dask:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Dask, track_memory=self.track_memory), ()
+        return partial(Dask, patience=self.patience, track_memory=self.track_memory), ()
 
 
 def _as_blocks(array: Any) -> Any:
@@ -139,9 +154,10 @@ def _find_client(client: Any) -> Any:
 class DaskRows:
     """Rows of arrays side by side, in blocks of whole tiles; a tile has one part per array."""
 
-    def __init__(self, arrays: Sequence[Any], client: Any, run: Run) -> None:
+    def __init__(self, arrays: Sequence[Any], client: Any, run: Run, patience: Patience) -> None:
         self.arrays = list(arrays)
-        self._client, self._run = client, run
+        self._client, self._run, self._patience = client, run, patience
+        self._sample: Prints = {}
         self.n_rows = int(self.arrays[0].shape[0])
         self._edges = tile_edges(self.arrays)
         self._cut: list[Any] = []
@@ -163,21 +179,24 @@ class DaskRows:
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Rows by number, in the memory of this process."""
-        from distributed import as_completed
-
         layers = [take(array, rows) for array in self.arrays if is_dask(array)]
-        futures = [_futures(array) for array in self._client.persist(layers)] if layers else []
-        each = [future for of_array in futures for future in of_array]
+        started = self._client.persist(layers) if layers else []
+        each = [future for array in started for future in _futures(array)]
         self._run.progress.start("sample", len(each))
         try:
-            for _ in as_completed(each, loop=self._client.loop):
+            blocks: list[Any] = [None] * len(each)
+            for number, block in self._patience.results(each):
+                blocks[number] = block
                 self._run.progress.advance()
-            found = [join_rows(blocks) for blocks in self._client.gather(futures)]
         finally:
             self._run.progress.finish()
             _release(each)
-        sampled = iter(found)
-        arrays = [next(sampled) if is_dask(array) else array[rows] for array in self.arrays]
+        left = iter(blocks)
+        arrays = [
+            join_rows([next(left) for _ in array.chunks[0]]) if is_dask(array) else array[rows]
+            for array in self.arrays
+        ]
+        self._sample = print_rows(arrays, rows)
         return MemoryRows(arrays, self._run)
 
     def derive(self, function: TileFunction[Tile]) -> DerivedRows:
@@ -186,6 +205,7 @@ class DaskRows:
 
     def map_reduce(self, function: TileFunction[T], *, stage: str) -> T:
         """Sum of what ``function`` returns for every tile."""
+        function = self._comparing(function)
         sums = over_blocks(sum_tiles, function, self._blocks(), self._edges[:-1], name=stage)
         sums, total = self._client.persist([sums, add_up(sums, name=stage)])
         result: T = self._follow(_futures(sums), stage, _futures(total)[0])
@@ -195,11 +215,16 @@ class DaskRows:
         """What ``function`` returns for every tile, as a Dask array, computed unless lazy."""
         like = function(self._one_row(), 0)
         blocks, starts = self._blocks(), self._edges[:-1]
+        function = self._comparing(function)
         rows = over_blocks(make_rows, function, blocks, starts, name=stage, like=like)
         if not self._run.is_lazy:
             rows = self._client.persist(rows)
             self._follow(_futures(rows), stage)
         return rows
+
+    def _comparing(self, function: TileFunction[T]) -> TileFunction[T]:
+        """The function, after a look whether rows that were sampled are what they were."""
+        return Comparing(function, self._sample) if self._sample else function
 
     def _follow(self, futures: list[Any], stage: str, total: Any = None) -> Any:
         """The ``total``, if there is one, once every block is done; progress is reported meanwhile.
@@ -209,18 +234,16 @@ class DaskRows:
         If blocks fail, the error of the first one in the order of rows is raised, as in memory, and
         nothing of the stage is left on the cluster. The same if the user interrupts it.
         """
-        from distributed import as_completed
-
         numbers = {future.key: number for number, future in enumerate(futures)}
         sizes = [n_tiles(end - start) for start, end in pairwise(self._edges)]
         waiting = set(range(len(futures)))
         failed = len(futures)
         self._run.progress.start(stage, sum(sizes))
         try:
-            for future in as_completed(futures, loop=self._client.loop):
+            for future in self._patience.completed(futures):
                 number = numbers[future.key]
                 waiting.discard(number)
-                if future.status != "finished":
+                if has_failed(future):
                     failed = min(failed, number)
                 elif total is not None:
                     future.release()
@@ -228,7 +251,7 @@ class DaskRows:
                 if failed < len(futures) and not any(other < failed for other in waiting):
                     futures[failed].result()
                 self._run.progress.advance(sizes[number])
-            return None if total is None else total.result()
+            return None if total is None else dict(self._patience.results([total]))[0]
         except BaseException:
             _release([*futures, *([] if total is None else [total]), *self._kept()])
             raise
@@ -246,13 +269,15 @@ class DerivedRows(DaskRows):
     def __init__(self, parent: DaskRows, function: TileFunction[Tile]) -> None:
         self._parent, self._function = parent, function
         self._client, self._run, self._edges = parent._client, parent._run, parent._edges
+        self._patience, self._sample = parent._patience, {}
         self.n_rows = parent.n_rows
         self._cut = []
 
     def _blocks(self) -> list[Any]:
         if not self._cut:
             parents, starts = self._parent._blocks(), self._edges[:-1]
-            made = over_blocks(make_tiles, self._function, parents, starts, name="graph-rows")
+            function = self._parent._comparing(self._function)
+            made = over_blocks(make_tiles, function, parents, starts, name="graph-rows")
             self._cut = [made if self._run.is_lazy else self._client.persist(made)]
         return self._cut
 

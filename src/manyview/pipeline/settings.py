@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ _OF_GRAPHS = (
 )  # fmt: skip
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES = 1 << 30
+_count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         n_axes=_optional_count(params, "n_axes"),
         scaling=kinds,
         fusion=fusion,
-        n_repeats=_settled(params, "n_repeats", check_count, auto=n_repeats),
+        n_repeats=_settled(params, "n_repeats", _count_of_repeats, auto=n_repeats),
         view_weights=_weights(params, given.n_views, kept),
         n_components=_settled(params, "n_components", check_count, auto=None),
         anchor_method=anchor_method,

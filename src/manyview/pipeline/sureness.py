@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from manyview.engines.dask_graphs import is_dask
 from manyview.stages.axes import find_axes
@@ -87,7 +88,8 @@ def _leading(rows: ScaledRows, n_axes: int) -> Array:
     if d <= n_axes and rows.offset is None:
         return np.asarray(rows.matrix, np.float64)
     if rows.offset is not None and n_axes < n < d:
-        return _leading_of_wide(rows, n_axes)
+        with suppress(ArpackError):  # rows that are alike, in which it finds no start
+            return _leading_of_wide(rows, n_axes)
     axes = find_axes(rows, n_axes) if len(rows) else None
     if axes is None:
         return np.zeros((len(rows), 1))
