@@ -151,6 +151,16 @@ def test_bad_input_is_one_line_and_exit_code_2(files, run, arguments, message):
     assert message in result.stderr
 
 
+@pytest.mark.parametrize(
+    "option", [("-k", "0"), ("--alpha", "-1"), ("--n-repeats", "5000"), ("--n-jobs", "0")]
+)
+def test_values_are_refused_before_files_are_read(tmp_path, run, option):
+    (tmp_path / "damaged.npy").write_bytes(b"")
+    result = run("fit", tmp_path / "damaged.npy", "-k", "3", *option, "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"{option[0]} must be" in result.stderr
+
+
 def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")

@@ -154,7 +154,10 @@ def command(**given: Any) -> None:
     the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Excel, Parquet, Arrow,
     HDF5, zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
+    from manyview.pipeline.settings import check_values
+
     job = _Job(given)
+    check_values({"n_clusters": job.n_clusters, **job.parameters})
     results.refuse_inputs([job.folder / name for name in FILES], job.inputs.paths())
     results.claim_folder(job.folder, FILES, force=given["force"])
     try:

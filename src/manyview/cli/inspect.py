@@ -27,7 +27,9 @@ def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
     VIEW is as in fit. Facts about values are from at most 20 000 rows, spread over the file.
     """
     from manyview.cli.diagnosis import describe_view, measure_cost, plan_fit
+    from manyview.pipeline.settings import check_values
 
+    check_values({"n_clusters": n_clusters})
     data = Inputs.take(options).read(memory_limit=memory_for_views())
     views = data.views
     facts: dict[str, Any] = {

@@ -20,6 +20,7 @@ from manyview.checks import (
     is_auto,
 )
 from manyview.errors import ParameterError
+from manyview.machine import count_jobs
 from manyview.stages import scaling
 from manyview.stages.hierarchy import MOST_CLUSTERS
 from manyview.views.container import Views, as_views
@@ -249,6 +250,21 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         is_litekmeans=variant is not None,
         starts_are_shared=variant == "released",
     )
+
+
+def check_values(params: Mapping[str, Any]) -> None:
+    """Refuse values that no data allows, before any is read."""
+    checks: dict[str, Callable[[str, Any], Any]] = {
+        **dict.fromkeys(("n_clusters", "n_anchors", "n_components", "max_iter"), check_count),
+        **dict.fromkeys(("n_neighbors", "n_axes"), check_count),
+        **dict.fromkeys(("alpha", "locality", "tol"), _nonnegative),
+        "n_repeats": _count_of_repeats,
+    }
+    for name, check in checks.items():
+        value = params.get(name)
+        if value is not None and not is_auto(value):
+            check_each(name, value, check)
+    count_jobs(params.get("n_jobs"))
 
 
 def _n_clusters(value: Any, n_rows: int) -> int:
