@@ -43,7 +43,7 @@ def test_blocks_are_found_in_markdown_and_in_rst():
     rst = "text\n\n.. code-block:: python\n\n   x = 1\n\n   y = 2\n\n.. code-block:: sh\n\n   ls\n"
     assert [code.strip() for _, code in find_blocks(markdown)] == ["x = 1\n\ny = 2"]
     assert [code.strip() for _, code in find_blocks(rst)] == ["x = 1\n\ny = 2"]
-    assert {"tutorial.rst", "extend.rst"} <= {page.name for page in PAGES}
+    assert {"tutorial.rst", "inputs.rst"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.slow

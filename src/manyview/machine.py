@@ -1,4 +1,4 @@
-"""The machine a fit runs on: free memory, cores, time and memory of a stage, files written whole."""
+"""The machine a fit runs on: memory, cores, time, files written whole, and what is installed besides."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -48,6 +50,15 @@ def count_jobs(n_jobs: Any = None) -> int:
         )
     wanted = int(n_jobs)
     return wanted if wanted > 0 else max(int(cpu_count()) + 1 + wanted, 1)
+
+
+@cache
+def find_plugins(group: str) -> dict[str, EntryPoint]:
+    """What installed packages add to manyview, by name; nothing is imported yet.
+
+    A group is "manyview.baselines" or "manyview.readers", an entry point of which packages declare.
+    """
+    return {found.name: found for found in entry_points(group=group)}
 
 
 @contextmanager

@@ -15,13 +15,17 @@ from manyview import Views, baselines
 from manyview.baselines import fit_each_view
 from manyview.datasets import make_subspaces
 from manyview.metrics import accuracy
+from tests.templates import FarthestFirst
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+METHODS = {name: getattr(baselines, name) for name in baselines.names()}
+METHODS["FarthestFirst"] = FarthestFirst  # the guide's example
 
 SINGLE_VIEW = {"SSCOMP", "E3SC"}
 
 # Methods that look for nearness, not for subspaces, recover subspaces that lie apart.
-NEEDS_DISTANCE = set(baselines.names()) - {"SSCOMP", "E3SC", "MLRSSC", "MSCIAS"}
+NEEDS_DISTANCE = set(METHODS) - {"SSCOMP", "E3SC", "MLRSSC", "MSCIAS"}
 
 # Settings with which a method does what its memory does not suffice for.
 WHAT_NEEDS_MEMORY = {"MSCIAS": {"form": "exact", "n_neighbors": None}}
@@ -29,7 +33,7 @@ WHAT_NEEDS_MEMORY = {"MSCIAS": {"form": "exact", "n_neighbors": None}}
 # What makes a method quick on little data, where how well it does is not the point.
 QUICK = {"FastMICE": {"n_members": 4, "n_anchors": 40}, "EOMSC": {"max_iter": 4}}
 
-WITH_PREDICT = [name for name in baselines.names() if hasattr(getattr(baselines, name), "predict")]
+WITH_PREDICT = [name for name in METHODS if hasattr(METHODS[name], "predict")]
 
 EXPECTED_FAILED_CHECKS = {
     "SSCOMP": {
@@ -40,12 +44,10 @@ EXPECTED_FAILED_CHECKS = {
 
 
 # Methods that refuse what does not fit in memory.
-WITH_FORCE = [
-    name for name in baselines.names() if "force" in getattr(baselines, name)().get_params()
-]
+WITH_FORCE = [name for name in METHODS if "force" in METHODS[name]().get_params()]
 
 
-@pytest.fixture(scope="module", params=baselines.names())
+@pytest.fixture(scope="module", params=METHODS)
 def name(request):
     return request.param
 
@@ -66,7 +68,7 @@ def model(name):
 def make(name, n_clusters=3, **options):
     options = QUICK.get(name, {}) | options
     options |= {"view": 0} if name in SINGLE_VIEW else {}
-    return getattr(baselines, name)(n_clusters, random_state=0, **options)
+    return METHODS[name](n_clusters, random_state=0, **options)
 
 
 def linear_subspaces(n_features=(12, 15)):
@@ -87,7 +89,7 @@ def two_views():
 
 @pytest.mark.slow
 def test_passes_the_checks_of_scikit_learn(name):
-    model = getattr(baselines, name)(random_state=0, **QUICK.get(name, {}))
+    model = METHODS[name](random_state=0, **QUICK.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(
@@ -123,7 +125,7 @@ def test_sparse_views_give_the_same_labels_as_dense_ones(name, fitted, model):
 def test_samples_that_lack_views_are_clustered_or_refused(name, model):
     X, Y = two_views()
     X[:10], Y[20:30] = np.nan, np.nan
-    if not getattr(baselines, name)._takes_missing:
+    if not METHODS[name]._takes_missing:
         with pytest.raises(ValueError, match="View 'view_0' has NaN at row 0"):
             model.fit([X, Y])
         return
@@ -153,7 +155,7 @@ def test_list_tuple_dict_and_views_are_the_same_input(fitted, model, kind):
 
 def test_one_array_is_one_view(name):
     X = two_views()[0]
-    model = getattr(baselines, name)(3, random_state=0).fit(X)
+    model = METHODS[name](3, random_state=0).fit(X)
     assert (model.n_views_, model.n_features_in_) == (1, X.shape[1])
     assert model.labels_.shape == (75,)
 
@@ -244,7 +246,7 @@ def test_clone_has_the_same_parameters_and_is_not_fitted(fitted):
 
 def test_unknown_parameter_is_refused(name):
     with pytest.raises(TypeError):
-        getattr(baselines, name)(3, not_a_parameter=1)
+        METHODS[name](3, not_a_parameter=1)
 
 
 def test_unknown_value_of_a_named_option_is_refused(model):
@@ -264,7 +266,7 @@ def test_what_does_not_fit_in_memory_is_refused_in_bytes_unless_forced(name, mod
 
 
 def test_each_view_gets_a_row_of_results(name):
-    model = getattr(baselines, name)(3, random_state=0)
+    model = METHODS[name](3, random_state=0)
     views = distant_subspaces()
     rows = fit_each_view(model, views, views.target)
     assert [row["view"] for row in rows] == ["view_0", "view_1"]
@@ -275,11 +277,11 @@ def test_each_view_gets_a_row_of_results(name):
 @pytest.mark.parametrize("name", sorted(SINGLE_VIEW), indirect=True)
 def test_a_view_must_be_chosen_for_a_method_of_one_view(name):
     with pytest.raises(ValueError, match=r"\['view_0', 'view_1'\].*fit_each_view"):
-        getattr(baselines, name)(3).fit(two_views())
+        METHODS[name](3).fit(two_views())
 
 
 def test_docstring_says_what_every_parameter_is(name):
-    method = getattr(baselines, name)
+    method = METHODS[name]
     text = inspect.getdoc(method)  # Python 3.13 keeps docstrings without their indentation
     for option in method().get_params():
         assert re.search(rf"^(\w+, )*{option}(, \w+)* : ", text, re.MULTILINE), option

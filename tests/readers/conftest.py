@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview.readers import formats
+from tests.templates import reader
+
 N, D = 12, 5
 
 
@@ -215,6 +218,17 @@ def write_idx(path, table, ids, labels):
     path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
 
 
+def write_rows(path, table, ids, labels):
+    """The format of the guide's example."""
+    path.write_bytes(b"ROWS" + np.array(table.shape, "<u8").tobytes() + table.tobytes())
+
+
+@pytest.fixture(autouse=True)
+def guide_example(monkeypatch):
+    """The line that a merge adds."""
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, reader.FORMAT))
+
+
 WRITERS = {
     "a.npy": write_npy,
     "a.npz": write_npz,
@@ -242,6 +256,7 @@ WRITERS = {
     "a.h5mu": write_h5mu,
     "a-idx2-ubyte": write_idx,
     "a.idx.gz": write_idx,
+    "a.rows": write_rows,
 }
 WITH_IDS = {
     name

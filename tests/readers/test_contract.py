@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers import FORMATS, read_labels, read_view
+from manyview.readers import formats, read_labels, read_view
 from manyview.sources import is_source
 from manyview.views.container import is_sparse
 from manyview.views.files import read_views
@@ -37,8 +37,10 @@ def dense(data):
 
 
 def test_every_format_is_tested():
-    endings = {f.endings for f in FORMATS if any(n.endswith(f.endings) for n in _plain_names())}
-    assert endings == {f.endings for f in FORMATS}
+    endings = {
+        f.endings for f in formats.FORMATS if any(n.endswith(f.endings) for n in _plain_names())
+    }
+    assert endings == {f.endings for f in formats.FORMATS}
 
 
 def _plain_names():

@@ -5,7 +5,8 @@ a dict or ``Views`` of several. Methods for one view take ``view=``, or run on e
 with :func:`fit_each_view`. Sparse views stay sparse; ``SubspaceMVSC`` alone refuses them. A fitted
 method has ``labels_``, ``n_iter_``, ``n_features_in_``, ``n_views_`` and ``view_names_``. Those that
 came after LMVSC (``SMVSC``, ``AIMC``, ``IMVCCBG``, ``OMSC``, ``EOMSC``, ``FastMICE``) have ``predict``,
-and all of these but the last do with samples that lack views.
+and all of these but the last do with samples that lack views. Other packages add methods by entry
+points in the group ``manyview.baselines``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from manyview.baselines.base import fit_each_view
+from manyview.machine import find_plugins
 
 if TYPE_CHECKING:
     from manyview.baselines.aimc import AIMC
@@ -77,14 +79,16 @@ _OPTIONAL = {"UMAPKMeans": "umap_kmeans"}
 
 
 def names() -> list[str]:
-    """Names of the methods, those of the LMVSC paper first; without ``UMAPKMeans``, which is optional.
+    """Names of the methods, those of the LMVSC paper first, those that other packages add last.
+
+    Without ``UMAPKMeans``, which is optional.
 
     Examples
     --------
     >>> names()[:3]
     ['KMeans', 'LSC', 'SSCOMP']
     """
-    return list(_MODULES)
+    return list(_MODULES | find_plugins("manyview.baselines"))
 
 
 def __getattr__(name: str) -> Any:
@@ -92,6 +96,8 @@ def __getattr__(name: str) -> Any:
     modules = _MODULES | _OPTIONAL
     if name in modules:
         return getattr(importlib.import_module(f"manyview.baselines.{modules[name]}"), name)
+    if not name.startswith("_") and name in (others := find_plugins("manyview.baselines")):
+        return others[name].load()
     raise AttributeError(f"module 'manyview.baselines' has no attribute {name!r}")
 
 

@@ -6,13 +6,16 @@ import gzip
 import importlib
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
 from manyview.errors import ParameterError, ReadError
+from manyview.machine import find_plugins
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
@@ -25,10 +28,10 @@ from manyview.sources.room import refuse_large
 class Format:
     """One kind of file: what people call it, and the module that reads it.
 
-    The module is imported when a file needs it. It has ``arrays(path)``, a context in which the file's
-    named arrays can be read, or ``read(request)`` and ``vectors(path)``. Names of such files have one
-    of the ``endings``, and their content begins with the ``signature``, where that tells. The columns
-    of a table may be split into views.
+    The module, one of these or by its whole name, is imported when a file needs it. It has
+    ``arrays(path)``, a context in which the file's named arrays can be read, or ``read(request)`` and
+    ``vectors(path)``. Names of such files have one of the ``endings``, and their content begins with the
+    ``signature``, where that tells. The columns of a table may be split into views.
     """
 
     name: str
@@ -53,9 +56,15 @@ FORMATS = (
     Format("Matrix Market", "matrix_market", (".mtx", ".mm"), b"%%MatrixMarket"),
     Format("idx", "idx", ("-ubyte", ".idx", "-idx1", "-idx3")),
 )
-"""All formats that are read."""
+"""All formats that are read, but for those that other packages add."""
 
 _PACKED = (".gz", ".bz2")
+
+
+@cache
+def _added() -> tuple[Format, ...]:
+    """Formats of other packages, by their entry points; looked at where no other fits."""
+    return tuple(each.load() for each in find_plugins("manyview.readers").values())
 
 
 def find_format(path: Path) -> Format:
@@ -82,13 +91,13 @@ def find_format(path: Path) -> Format:
     name = path.name.lower()
     for ending in _PACKED:
         name = name.removesuffix(ending)
-    named = next((f for f in FORMATS if name.endswith(f.endings)), None)
+    named = _by_ending(name, FORMATS) or _by_ending(name, _added())
     if named is None:
         if by_content is None:
+            endings = ", ".join(ending for f in (*FORMATS, *_added()) for ending in f.endings)
             raise ReadError(
-                f"Do not know the format of {path}. Names of files that are read end in "
-                f"{', '.join(e for f in FORMATS for e in f.endings)} (text and idx also packed as .gz "
-                "or .bz2)."
+                f"Do not know the format of {path}. Names of files that are read end in {endings} (text "
+                "and idx also packed as .gz or .bz2)."
             )
         return by_content
     _refuse_contradiction(path, named, by_content)
@@ -130,7 +139,12 @@ def file_vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _module(found: Format) -> Any:
-    return importlib.import_module(f"manyview.readers.{found.module}")
+    is_ours = "." not in found.module
+    return importlib.import_module(f"manyview.readers.{found.module}" if is_ours else found.module)
+
+
+def _by_ending(name: str, formats: Sequence[Format]) -> Format | None:
+    return next((f for f in formats if name.endswith(f.endings)), None)
 
 
 def _by_name(name: str) -> Format:
