@@ -169,6 +169,20 @@ class TestByModularity:
         assert adjusted_rand_score(groups, found.labels) == 1.0
         assert is_consistent(found, sample)
 
+    def test_every_three_repeats_have_communities_of_their_own(self, groups, settings):
+        sample = make_graph(groups, settings, n_repeats=7)
+        found = cluster_by_modularity(sample, settings, has_communities=True, seed=0)
+        embedding = found.embedding
+        assert (len(embedding.communities), embedding.n_searches) == (6, 2)
+        assert adjusted_rand_score(groups, found.labels) == 1.0
+        assert is_consistent(found, sample)
+
+    def test_many_anchors_are_searched_once(self, groups, settings, monkeypatch):
+        monkeypatch.setattr(stage, "_COMMUNITY_ANCHORS", 70)  # those of two repeats
+        sample = make_graph(groups, settings, n_repeats=7)
+        found = cluster_by_modularity(sample, settings, has_communities=True, seed=0)
+        assert (len(found.embedding.communities), found.embedding.n_searches) == (2, 1)
+
     def test_anchors_that_no_row_uses_are_in_no_community(self, sample, settings):
         tile, scales = sample.tile, [scale.copy() for scale in sample.scales]
         Z = tile.parts[0].toarray()

@@ -248,6 +248,31 @@ class TestCommunities:
         whole = embedding.rows(tile_of(graph, graph))
         assert np.allclose(np.concatenate(parts), whole, rtol=1e-12, atol=1e-14)
 
+    def test_of_several_searches_stand_side_by_side_as_long_together_as_one(
+        self, embedding, graph, transforms
+    ):
+        tile = tile_of(graph, graph[::-1])
+        first, second = embedding.communities
+        both = Embedding(transforms, communities=(first, second[:, :2]), n_searches=2)
+        both.check()
+        shares = self.shares(both, tile)
+        assert both.rows(tile).shape == (60, both.width) == (60, 5 + 3 + 2)
+        for search, columns in ((0, slice(0, 3)), (1, slice(3, 5))):
+            given = tile.parts[search] @ both.communities[search]
+            expected = given / given.sum(axis=1, keepdims=True) / np.sqrt(2)
+            assert np.allclose(shares[:, columns], expected, rtol=1e-12)
+
+    @pytest.mark.parametrize(("n_communities", "n_searches"), [(3, 2), (0, 2), (1, 2), (6, 2)])
+    def test_that_do_not_fit_the_searches_are_refused(self, transforms, n_communities, n_searches):
+        communities = (np.eye(8, 3),) * n_communities
+        embedding = Embedding(transforms, communities=communities, n_searches=n_searches)
+        with pytest.raises(ValueError, match="communities do not fit"):
+            embedding.check()
+
+    def test_of_one_search_are_as_wide_for_every_repeat(self, transforms):
+        with pytest.raises(ValueError, match="communities do not fit"):
+            Embedding(transforms, communities=(np.eye(8, 3), np.eye(8, 4))).check()
+
     def test_anchors_without_a_community_have_no_say(self, embedding):
         only_the_last = np.eye(8)[[7]]
         assert not self.shares(embedding, tile_of(only_the_last, only_the_last)).any()
@@ -258,8 +283,8 @@ class TestContributions:
 
     @pytest.mark.parametrize("turned", [False, True])
     @pytest.mark.parametrize("row_norm", [False, True])
-    @pytest.mark.parametrize("n_communities", [0, 1, 2])
-    def test_add_up(self, graph, transforms, turned, row_norm, n_communities):
+    @pytest.mark.parametrize(("n_communities", "n_searches"), [(0, 1), (1, 1), (2, 1), (2, 2)])
+    def test_add_up(self, graph, transforms, turned, row_norm, n_communities, n_searches):
         tile = tile_of(graph, graph[::-1])
         embedding = Embedding(
             transforms,
@@ -268,6 +293,7 @@ class TestContributions:
             if turned
             else None,
             communities=(np.eye(8, 3), np.eye(8, 3)[::-1])[:n_communities],
+            n_searches=n_searches,
         )
         places = [(r, slice(a, b)) for r in (0, 1) for a, b in ((0, 3), (3, 4), (4, 8))]
         parts = list(embedding.contributions(tile, places))

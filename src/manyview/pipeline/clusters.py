@@ -78,14 +78,15 @@ class SampleGraph:
         scales = repeat_scales(column_sums, graphs, degree_norm=settings.degree_norm)
         return cls(tile=tile, bases=bases, scales=scales)
 
-    def fused(self) -> sparse.csr_array:
-        """The fused graphs of the first repeats side by side, columns scaled."""
-        parts = zip(self.tile.parts[: self.n_first], self.scales, strict=False)
+    def fused(self, first: int = 0) -> sparse.csr_array:
+        """The fused graphs of a few repeats side by side, columns scaled."""
+        few = slice(first, first + self.n_first)
+        parts = zip(self.tile.parts[few], self.scales[few], strict=True)
         return sparse.csr_array(sparse.hstack([Z * scale[None, :] for Z, scale in parts], "csr"))
 
     @property
     def n_first(self) -> int:
-        """How many repeats communities and modularity look at."""
+        """How many repeats modularity and a search for communities look at."""
         width = max(int(self.tile.parts[0].shape[1]), 1)
         return min(max(1, min(_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS // width)), len(self.bases))
 
@@ -126,7 +127,7 @@ def cluster_by_modularity(
     k, fused = settings.known_clusters, sample.fused()
     embedding = _embedding(sample, settings)
     if has_communities:
-        embedding = replace(embedding, communities=_communities(sample, fused, k, seed=seed))
+        embedding = _with_communities(sample, embedding, k, seed=seed)
     rows: Any = embedding.rows(sample.tile).astype(np.float32)
     warn_of_alike(rows, k)
     starts = find_starts(rows, fused, k, seed=seed)
@@ -169,13 +170,23 @@ def _embedding(sample: SampleGraph, settings: Settings) -> Embedding:
     return embedding
 
 
-def _communities(
-    sample: SampleGraph, fused: sparse.csr_array, k: int, *, seed: int
-) -> tuple[Array, ...]:
-    """What each anchor of the first repeats gives to each community of anchors, (M, k)."""
-    found = find_communities(anchor_graph(RowsGram(fused)), k, seed=seed)
-    n_found = int(found.max()) + 1
-    indicator = np.eye(n_found + 1)[found][:, :n_found]  # anchors without links, -1, give nothing
-    ends = np.cumsum([len(scale) for scale in sample.scales[: sample.n_first]])
-    parts = np.split(indicator, ends[:-1])
-    return tuple(part * scale[:, None] for part, scale in zip(parts, sample.scales, strict=False))
+def _with_communities(sample: SampleGraph, embedding: Embedding, k: int, *, seed: int) -> Embedding:
+    """An embedding with rows' shares in communities of anchors, one search for every few repeats.
+
+    Where there are few rows, communities of other anchors are others: several opinions vary less.
+    """
+    given: list[Array] = []
+    has_several = sample.n_first == _COMMUNITY_REPEATS  # anchors of fewer are many already
+    n_searches = len(sample.bases) // _COMMUNITY_REPEATS if has_several else 1
+    for first in range(0, n_searches * sample.n_first, sample.n_first):
+        graph = anchor_graph(RowsGram(sample.fused(first)))
+        found = find_communities(graph, k, seed=seed + first)
+        n_found = int(found.max()) + 1
+        indicator = np.eye(n_found + 1)[found][
+            :, :n_found
+        ]  # anchors without links, -1, give nothing
+        scales = sample.scales[first : first + sample.n_first]
+        ends = np.cumsum([len(scale) for scale in scales])
+        parts = np.split(indicator, ends[:-1])
+        given += [part * scale[:, None] for part, scale in zip(parts, scales, strict=True)]
+    return replace(embedding, communities=tuple(given), n_searches=n_searches)

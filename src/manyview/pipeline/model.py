@@ -155,9 +155,7 @@ class FittedModel:
             size = sum(len(graph.anchors) for graph in self.graphs if graph.repeat == repeat)
             if of_anchors.shape[0] != size:
                 raise ValueError("the embedding does not fit the anchors")
-        widths = {part.shape[1] for part in self.embedding.communities}
-        if len(widths) > 1 or len(self.embedding.communities) > len(self.embedding.transforms):
-            raise ValueError("the communities do not fit the embedding")
+        self.embedding.check()
         rotation, joined = (
             self.embedding.rotation,
             sum(t.shape[1] for t in self.embedding.transforms),

@@ -145,6 +145,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "row_norm": FLAG,
         "rotation": optional(floats(2)),
         "communities": each(floats(2)),
+        "n_searches": COUNT_FROM_1,
     },
     Hierarchy: {"leaves": floats(2), "clusters": WHOLE, "tree": floats(2)},
     Oddness: {

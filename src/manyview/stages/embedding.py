@@ -102,12 +102,30 @@ class Embedding:
     row_norm: bool = True  # whether these have unit length
     rotation: Array | None = None  # (c of all repeats, fewer), of the repeats' rows side by side
     communities: tuple[Array, ...] = ()  # (M, q), of the first repeats: anchors' parts in shares
+    n_searches: int = 1  # for communities, each among the anchors of as many repeats
+
+    def check(self) -> None:
+        """Raise ValueError unless communities fit the searches, as those of a damaged file may not."""
+        n = len(self.communities)
+        is_even = n % self.n_searches == 0 and (n > 0 or self.n_searches == 1)
+        searched = [
+            self.communities[i : i + self._n_searched] for i in range(0, n, self._n_searched)
+        ]
+        widths = [{part.shape[1] for part in each} for each in searched]
+        if not is_even or n > len(self.transforms) or any(len(each) > 1 for each in widths):
+            raise ValueError("the communities do not fit the embedding")
 
     @property
     def width(self) -> int:
         """Number of columns."""
         parts = self.transforms if self.rotation is None else (self.rotation,)
-        return sum(int(part.shape[1]) for part in (*parts, *self.communities[:1]))
+        firsts = self.communities[:: self._n_searched]
+        return sum(int(part.shape[1]) for part in (*parts, *firsts))
+
+    @property
+    def _n_searched(self) -> int:
+        """How many repeats' anchors a search for communities looks at."""
+        return max(len(self.communities) // self.n_searches, 1)
 
     def rows(self, tile: GraphTile) -> Array:
         """Embedding rows of a tile: rows of Q for each repeat, joined, and community shares."""
@@ -137,8 +155,9 @@ class Embedding:
         self, tile: GraphTile, places: Sequence[tuple[int, slice]]
     ) -> Iterator[Array]:
         """What the anchors at each place, a repeat and some of its columns, add to the rows."""
-        lengths, totals = [each for _, each in self._each_repeat(tile)], self._totals(tile)
+        lengths, searches = [each for _, each in self._each_repeat(tile)], self._searches(tile)
         ends = np.cumsum([0, *(transform.shape[1] for transform in self.transforms)])
+        starts = np.cumsum([0, *(given.shape[1] for given, _ in searches)])
         for repeat, anchors in places:
             Z, columns = tile.parts[repeat][:, anchors], slice(ends[repeat], ends[repeat + 1])
             rows = np.zeros((len(tile), ends[-1]))
@@ -146,9 +165,11 @@ class Embedding:
             rows[:, columns] = part / np.sqrt(len(tile.parts))
             rows = rows if self.rotation is None else rows @ self.rotation
             if self.communities:
-                shares = np.zeros((len(tile), self.communities[0].shape[1]))
+                shares = np.zeros((len(tile), starts[-1]))
                 if repeat < len(self.communities):
-                    shares = (Z @ self.communities[repeat][anchors]) / totals
+                    search = repeat // self._n_searched
+                    part = (Z @ self.communities[repeat][anchors]) / searches[search][1]
+                    shares[:, starts[search] : starts[search + 1]] = part
                 rows = np.concatenate([rows, COMMUNITY_WEIGHT * shares], axis=1)
             yield rows
 
@@ -163,16 +184,20 @@ class Embedding:
                 lengths = np.ones(len(tile)) if share is None else share
             yield rows, np.where(lengths > 0, lengths, 1.0)[:, None]
 
-    def _totals(self, tile: GraphTile) -> Array:
-        """What shares in the communities of anchors are divided by, so that they sum to one: (n, 1)."""
+    def _searches(self, tile: GraphTile) -> list[tuple[Array, Array]]:
+        """For each search, what rows give to its communities, and what that is divided by, (n, 1).
+
+        Shares in communities then sum to one; those of several searches together are as long as one's.
+        """
         parts = zip(tile.parts, self.communities, strict=False)  # of the first repeats
-        sums = [_times(Z, given.sum(axis=1)[:, None]) for Z, given in parts]
-        totals = np.asarray(sum(sums, np.zeros((len(tile), 1))))
-        return np.where(totals > 0, totals, 1.0)
+        given, n = [_times(Z, each) for Z, each in parts], self._n_searched
+        sums = [np.asarray(sum(given[i : i + n])) for i in range(0, len(given), n)]
+        root = np.sqrt(self.n_searches)
+        totals = [each.sum(axis=1, keepdims=True) * root for each in sums]
+        return [(each, np.where(t > 0, t, 1.0)) for each, t in zip(sums, totals, strict=True)]
 
     def _shares(self, tile: GraphTile) -> Array:
-        parts = zip(tile.parts, self.communities, strict=False)
-        return np.asarray(sum(_times(Z, given) for Z, given in parts) / self._totals(tile))
+        return np.concatenate([given / total for given, total in self._searches(tile)], axis=1)
 
 
 def leading_rotation(rows: Array, n_columns: int) -> Array:
