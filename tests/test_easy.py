@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.preprocessing import scale
 
 from manyview import LMVSC, metrics
 
@@ -60,3 +62,14 @@ def test_the_defaults_find_what_is_easy(seed):
     views, settings = draw_easy(seed)
     labels = LMVSC(len(settings["sizes"]), random_state=0).fit(views).labels_
     assert metrics.nmi(views.target, labels) >= 0.95, f"draw {seed}: {settings}"
+
+
+@pytest.mark.parametrize("load_set", [load_breast_cancer, load_iris, load_wine])
+def test_the_defaults_are_no_worse_than_kmeans_on_what_everyone_has(load_set):
+    """Small tables whose columns have units of their own; in raw units, one column is all there is."""
+    X, target = load_set(return_X_y=True)
+    k = len(set(target))
+    rival = KMeans(k, n_init=10, random_state=0).fit_predict(scale(X))
+    assert metrics.nmi(target, LMVSC(k, random_state=0).fit(X).labels_) >= metrics.nmi(
+        target, rival
+    )

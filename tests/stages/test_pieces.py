@@ -66,6 +66,17 @@ class TestNone:
         for rows in (rng.normal(size=(500, 2)), rng.normal(size=(500, 30))):
             assert find_pieces(rows, 3) is None
 
+    @pytest.mark.parametrize("n_columns", [1, 2, 3])
+    def test_of_rows_that_only_chance_sets_apart(self, n_columns):
+        """Among few rows in few columns, some gap is always a little wider than the next."""
+        rng = np.random.default_rng(n_columns)
+        clouds = [
+            draw(size=(150, n_columns)) for draw in (rng.normal, rng.uniform) for _ in range(20)
+        ]
+        found = [find_pieces(rows, 2 + i % 2) for i, rows in enumerate(clouds)]
+        assert sum(pieces is not None for pieces in found) <= 1
+        assert sum(count_pieces(rows, 1.2) > 1 for rows in clouds) <= 1
+
     def test_of_clusters_with_rows_between_them(self):
         rows, _ = far_blobs((100, 100), width=2)
         bridge = np.linspace(rows[:100].mean(axis=0), rows[100:].mean(axis=0), 60)
@@ -114,8 +125,9 @@ class TestCounted:
         assert count_pieces(rows, 1.3) == len(sizes)
 
     def test_curves(self):
-        rows, _ = make_moons(600, noise=0.03, random_state=0)
-        assert count_pieces(rows, 1.3) == 2
+        for noise in (0.03, 0.05):  # with more, some rows lie beyond the ends
+            rows, _ = make_moons(1000, noise=noise, random_state=0)
+            assert count_pieces(rows, 1.3) == 2
 
     @pytest.mark.parametrize("seed", range(5))
     def test_a_cloud_is_one(self, seed):
