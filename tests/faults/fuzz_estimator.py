@@ -64,7 +64,8 @@ def make_parameters(rng):
     choices = {
         "n_anchors": [3, 8, 30, [5, 9], "auto"], "alpha": [0.0, 1e-6, 0.01, 1.0, 1e6, "auto"],
         "locality": [0.0, 0.1, "auto"], "fusion": ["auto", "late", "early", "both"],
-        "scaling": ["standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None],
+        "scaling": ["standard", "normal-scores", "hellinger", "unit", "energy", "log",
+                    "clr", "lognorm", "tf-idf", None],
         "n_repeats": [1, 2], "view_weights": ["auto", "equal", "agreement", "amgl"],
         "n_components": [1, 2, 5, "auto"], "n_neighbors": [1, 3, None, "auto"],
         "n_axes": [1, 5, None, "auto"], "anchor_method": ["kmeans", "kmeans-all", "random"],

@@ -153,6 +153,20 @@ class TestByModularity:
             monkeypatch.setattr(stage, "_MARGIN", share * lead)
             assert next(iter(cluster().tried)) == expected
 
+    @pytest.mark.parametrize(("kind", "expected"), [("lognorm", "graph"), ("standard", "ward")])
+    def test_of_cells_the_start_of_the_least_normalised_cut_is_taken(
+        self, sample, settings, groups, monkeypatch, kind, expected
+    ):
+        rows = stage._embedding(sample, settings).rows(sample.tile)
+        good = np.stack([rows[groups == g].mean(axis=0) for g in range(3)])
+        bad = np.stack([rows[:90].mean(axis=0), rows[90:200].mean(axis=0), rows[200:].mean(axis=0)])
+        monkeypatch.setattr(stage, "find_starts", lambda *_, **__: {"ward": bad, "graph": good})
+        monkeypatch.setattr(stage, "count_sweeps", lambda k: 1)
+        monkeypatch.setattr(stage, "_MARGIN", 1.0)  # modularity would stay with Ward's
+        settings = replace(settings, scaling=(kind,) * len(settings.scaling))
+        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        assert next(iter(found.tried)) == expected
+
     def test_a_number_of_vectors_that_was_given_is_taken_as_it_is(self, groups):
         settings = settle(groups, n_components=5)
         sample = make_graph(groups, settings)

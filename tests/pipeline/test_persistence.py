@@ -23,7 +23,18 @@ from manyview.errors import ModelFileError
 from manyview.pipeline.model_fields import MODEL
 from manyview.pipeline.persistence import seal
 
-KINDS = ["standard", "normal-scores", "hellinger", "unit", "energy", "log", "clr", None]
+KINDS = [
+    "standard",
+    "normal-scores",
+    "hellinger",
+    "unit",
+    "energy",
+    "log",
+    "clr",
+    "lognorm",
+    "tf-idf",
+    None,
+]
 
 
 @pytest.fixture

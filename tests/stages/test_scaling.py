@@ -85,6 +85,23 @@ class TestKinds:
         X = counts() * [1, 10, 1e3, 1, 1, 1]
         assert np.allclose(scaled(X, "log"), scaled(np.log1p(X), "standard"), atol=1e-12)
 
+    def test_lognorm_is_the_log_of_counts_in_rows_of_the_same_total(self):
+        X = counts() + np.eye(6)[np.arange(200) % 6]
+        totals = X.sum(axis=1, keepdims=True)
+        expected = centred_to_unit_energy(np.log1p(X / totals * np.median(totals)))
+        assert np.allclose(scaled(X, "lognorm"), expected, atol=1e-12)
+
+    def test_lognorm_forgets_how_much_was_counted(self):
+        X = counts() + np.eye(6)[np.arange(200) % 6]
+        deeper = X * np.random.default_rng(0).integers(1, 9, (200, 1))
+        assert np.allclose(scaled(X, "lognorm", deeper), scaled(X, "lognorm"), atol=1e-12)
+
+    def test_tf_idf_is_unit_rows_of_columns_weighted_by_rarity(self):
+        X = counts()
+        weights = np.log1p(len(X) / (X > 0).sum(axis=0))
+        expected = centred_to_unit_energy(normalize(X * weights))
+        assert np.allclose(scaled(X, "tf-idf"), expected, atol=1e-12)
+
     @pytest.mark.parametrize("factor", [1.0, 7.0])
     def test_clr_of_counts_is_the_log_of_one_more_less_its_mean_over_the_row(self, factor):
         X = factor * counts()
@@ -221,7 +238,7 @@ class TestEveryKind:
         assert isinstance(result.matrix, sparse.csr_array)
         assert result.matrix.nnz <= X.nnz
 
-    @pytest.mark.parametrize("kind", ["log", "clr"])
+    @pytest.mark.parametrize("kind", ["log", "clr", "lognorm", "tf-idf"])
     def test_logarithms_of_sparse_rows_never_take_the_memory_of_dense_ones(self, kind):
         X = sparse.csr_array(sparse.eye_array(300, 20_000))
         tracemalloc.start()
@@ -306,7 +323,9 @@ class TestEveryKind:
         scaler = fit_scaler(X, name="a", kind="standard")
         assert np.allclose(scaler.invert(scaler.apply(X).matrix)[:, 1], 7.0)
 
-    @pytest.mark.parametrize("kind", ["normal-scores", "hellinger", "unit", "log", "clr"])
+    @pytest.mark.parametrize(
+        "kind", ["normal-scores", "hellinger", "unit", "log", "clr", "lognorm"]
+    )
     def test_other_kinds_say_that_they_are_not_linear(self, kind):
         assert not fit_scaler(counts(), name="a", kind=kind).is_linear
 
@@ -323,6 +342,18 @@ class TestAxes:
         turned = scaler.apply(X).matrix
         assert turned.shape == (200, scaler.width)
         assert np.allclose(pdist(turned), pdist(plain), atol=1e-7)
+
+    def test_the_first_axis_of_peaks_is_left_out_where_it_is_depth(self):
+        """Two kinds of cells that differ in two fifths of the peaks, and far more in depth."""
+        rng = np.random.default_rng(0)
+        kinds, depth = np.arange(400) % 2, np.exp(rng.normal(0, 1.0, 400))
+        open_peaks = 0.02 + 0.02 * (np.arange(500) // 100 == kinds[:, None])
+        X = sparse.csr_array(rng.poisson(depth[:, None] * open_peaks).astype(float))
+        totals = np.log(X.sum(axis=1) + 1.0)
+        plain = fit_scaler(X, name="a", kind="unit", n_axes=5).apply(X).matrix
+        rows = fit_scaler(X, name="a", kind="tf-idf", n_axes=5).apply(X).matrix
+        assert max(abs(np.corrcoef(totals, axis)[0, 1]) for axis in plain.T) > 0.75
+        assert abs(np.corrcoef(totals, rows[:, 0])[0, 1]) < 0.75
 
     def test_few_of_them_say_most(self):
         scaler = fit_scaler(counts(), name="a", kind="standard", n_axes=2)

@@ -104,7 +104,8 @@ def clusters_option(words: str, **more: Any) -> Callable[[F], F]:
 
 
 _SCALINGS = (
-    "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", "none",
+    "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", "lognorm",
+    "tf-idf", "none",
 )  # fmt: skip
 _COUNT = Numbers(int, words=["auto"])
 _COUNT_OR_NONE = Numbers(int, words=["auto", "none"])

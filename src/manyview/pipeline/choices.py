@@ -57,13 +57,18 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     settings, suggestion = result.settings, result.suggestion
     if suggestion is not None:
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
-    for name, scaler, kind in zip(names, result.model.scalers, settings.scaling, strict=True):
+    is_evident = result.decision.evident is not None
+    counts = settings.counts or ("",) * len(names)
+    each = zip(names, result.model.scalers, settings.scaling, counts, strict=True)
+    for name, scaler, kind, count in each:
+        if count and not is_evident:
+            yield "scaling", {name: kind}, count
         if kind == "mixed":
             why = "some columns are levels, which count alike however rare; numbers become normal scores"
             yield "scaling", {name: kind}, why
-        if kind == "auto":
+        if kind == "auto" or (count and is_evident):
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
-    if result.decision.evident is not None:
+    if is_evident:
         yield from _of_evident(names, result)
     else:
         yield from _of_graphs(names, result)

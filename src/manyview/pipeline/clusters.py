@@ -34,12 +34,13 @@ from manyview.stages.labels import (
     fit_kmeans,
     warn_of_alike,
 )
-from manyview.stages.n_clusters import modularity
+from manyview.stages.n_clusters import modularity, normalised_cut
 from manyview.stages.rows import Array
 
 _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
+_CUT_MARGIN = 1.05  # the same for normalised cuts, as a factor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +137,10 @@ def cluster_by_modularity(
         solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
     order = sorted(tried, key=lambda name: tried[name] - (name != "ward") * _MARGIN, reverse=True)
+    if settings.counts_genes:
+        # Kinds of cells are uneven, and modularity would rather halve a large one than keep a rare one.
+        cuts = {name: normalised_cut(fused, labels) for name, (labels, _) in solved.items()}
+        order.sort(key=lambda name: cuts[name] * (1.0 if name == "ward" else _CUT_MARGIN))
     labels, centers = solved[order[0]]
     return Clusters(
         embedding=embedding,

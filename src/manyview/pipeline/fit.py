@@ -25,7 +25,7 @@ from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.oddness import learn_oddness
 from manyview.pipeline.outcome import Result
-from manyview.pipeline.pilot import Decision, decide
+from manyview.pipeline.pilot import Decision, decide, settle_counts
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
 from manyview.pipeline.sureness import count_rows, find_sharpness
@@ -127,6 +127,7 @@ def fit(
         rows, sample, numbers = open_sample(
             arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch, weights=weights
         )
+        settings = settle_counts(sample.arrays, settings)
         oddness, scores, is_odd = None, None, None
         if settings.marks_outliers:
             with watch.stage("oddness"):

@@ -123,6 +123,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "zero_share": NUMBER_FROM_0,
         "energy": NUMBER_FROM_0,
         "unit": POSITIVE,
+        "rarity": optional(floats(1)),
         "axes": optional(instance(Axes)),
         "is_applied": Kind("false", lambda value: value is False),
     },

@@ -23,6 +23,7 @@ from manyview.pipeline.evident import MOST_ROWS, Evident, find_evident
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
+from manyview.stages.counts import recognise_counts
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import GraphRows
 from manyview.stages.sampling import choose_rows
@@ -58,6 +59,23 @@ class Decision:
     trials: dict[str, Trial] = field(default_factory=dict)  # by kind
     # Of these kinds, if the few rows are the whole sample; they say nothing that the kinds do not.
     scalers: tuple[Scaler, ...] | None = field(default=None, compare=False, repr=False)
+
+
+def settle_counts(arrays: Sequence[Any], settings: Settings) -> Settings:
+    """Settings in which views that count molecules in cells have the scaling that suits them."""
+    if "auto" not in settings.scaling:
+        return settings
+    found = [
+        known if kind == "auto" else None
+        for known, kind in zip(recognise_counts(arrays), settings.scaling, strict=True)
+    ]
+    if not any(found):
+        return settings
+    each = zip(found, settings.scaling, strict=True)
+    scaling = tuple(known[0] if known else kind for known, kind in each)
+    return replace(
+        settings, scaling=scaling, counts=tuple(known[1] if known else "" for known in found)
+    )
 
 
 def decide(

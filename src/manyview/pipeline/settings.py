@@ -54,6 +54,7 @@ class Settings:
     ``locality`` and ``n_neighbors`` for each graph, by :meth:`for_graph`; ``n_axes`` for each view;
     without ``n_components``, vectors that sit on a handful of rows are left out and the others are
     weighted by their strength. ``has_many_rows`` says which kind of graph suits them;
+    ``counts`` says of each view that counts molecules how that shows, once the sample is seen;
     ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
     ``many_anchors`` and ``few_anchors`` are what ``n_anchors`` is on "auto", at most, where rows use the
     nearest anchors and where they use all.
@@ -83,6 +84,7 @@ class Settings:
     may_be_evident: bool = False
     many_anchors: int = 1000
     few_anchors: int = 300
+    counts: tuple[str, ...] = ()
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
@@ -94,6 +96,11 @@ class Settings:
         """Whether a few rows are asked which way to go."""
         is_usual = self.row_norm and isinstance(self.anchor_method, str)
         return is_usual and self.n_components is None
+
+    @property
+    def counts_genes(self) -> bool:
+        """Whether some view holds counts of genes or peaks in cells, as far as is known."""
+        return any(kind in scaling.COUNTED for kind in self.scaling)
 
     @property
     def known_clusters(self) -> int:

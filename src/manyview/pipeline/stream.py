@@ -26,6 +26,7 @@ from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
 from manyview.pipeline.fit import Rngs, find_clusters, plan_graphs
 from manyview.pipeline.outcome import Outcome
+from manyview.pipeline.pilot import settle_counts
 from manyview.pipeline.settings import Settings, resolve
 from manyview.pipeline.spectrum import find_bases
 from manyview.pipeline.sureness import count_rows
@@ -108,6 +109,7 @@ class Stream:
     def __init__(
         self, views: Views, settings: Settings, *, run: Run, rng: np.random.Generator
     ) -> None:
+        settings = settle_counts(views.arrays, settings)
         self._settings, self._n_jobs = settings, run.n_jobs
         rngs, watch = Rngs.spawned(rng, settings), Stopwatch()
         self._seed = int(rngs.labels.integers(2**30))

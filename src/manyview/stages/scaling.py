@@ -18,6 +18,7 @@ from scipy import sparse
 
 from manyview.errors import InputError
 from manyview.stages.axes import Axes, find_axes
+from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
@@ -27,9 +28,15 @@ from manyview.views.selection import PartialView, number_present, split_rows
 
 Array = npt.NDArray[np.float64]
 
-KINDS = ("standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", None)
+KINDS = (
+    "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr", "lognorm",
+    "tf-idf", None,
+)  # fmt: skip
 
 _BY_RANK = ("normal-scores", "mixed")
+COUNTED = ("lognorm", "tf-idf")
+"""Kinds for wide counts of molecules: nearly all zero, and yet not like text."""
+_DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from which it is that
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
@@ -48,7 +55,8 @@ class Scaler:
     why: str = ""  # this kind, if it was chosen automatically
     zero_share: float = 0.0  # in the sample
     energy: float = 1.0  # mean squared norm of scaled rows: 1, unless the kind is None
-    unit: float = 1.0  # what values are divided by before the logarithm of "clr"
+    unit: float = 1.0  # what values are divided by before the logarithm; row totals by "lognorm"
+    rarity: Array | None = None  # (d,), what values are multiplied by before all else, for "tf-idf"
     axes: Axes | None = None  # scaled rows are coordinates along these, if there are any
     is_applied: bool = False  # whether rows come scaled already
 
@@ -60,6 +68,10 @@ class Scaler:
             raise ValueError(f"the scaling of view {self.name!r} does not fit its {d} columns")
         if (self.kind in _BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
             raise ValueError(f"the quantiles of view {self.name!r} do not fit its scaling")
+        if (self.kind == "tf-idf") != (self.rarity is not None) or (
+            self.rarity is not None and len(self.rarity) != d
+        ):
+            raise ValueError(f"the weights of view {self.name!r} do not fit its scaling")
         if self.axes is not None:
             shape, variances = self.axes.directions.shape, self.axes.variances
             if shape != (d, len(variances)) or not (variances > 0).all() or len(variances) == 0:
@@ -77,7 +89,7 @@ class Scaler:
     @property
     def is_like_text(self) -> bool:
         """Whether nearly all is zero: every row has columns that few others have."""
-        return self.zero_share > _NEARLY_ALL and self.kind != "mixed"
+        return self.zero_share > _NEARLY_ALL and self.kind not in ("mixed", *COUNTED)
 
     @property
     def is_linear(self) -> bool:
@@ -124,7 +136,7 @@ class Scaler:
 
     @property
     def _mapping(self) -> _Mapping:
-        return _Mapping(self.kind, self.quantiles, self.unit)
+        return _Mapping(self.kind, self.quantiles, self.unit, self.rarity)
 
 
 def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
@@ -171,7 +183,8 @@ def fit_scaler(
     mapping = _Mapping(
         kind,
         sample_quantiles(sample, keep_flags=kind == "mixed") if kind in _BY_RANK else None,
-        smallest_share(sample) if kind == "clr" else 1.0,
+        _unit_for(kind, sample),
+        rarity(sample) if kind == "tf-idf" else None,
     )
     mean, variance = _mapped_moments(sample, mapping)
     if not np.isfinite(variance).all():
@@ -185,8 +198,9 @@ def fit_scaler(
     if kind is not None:
         scale, energy = scale / np.sqrt(energy), 1.0
     scaler = Scaler(
-        name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit
-    )
+        name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit,
+        mapping.rarity,
+    )  # fmt: skip
     if n_axes == "auto":
         n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
@@ -194,7 +208,27 @@ def fit_scaler(
     n_axes = int(n_axes)
     few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
     axes = find_axes(scaler.apply(few), n_axes)
+    if kind == "tf-idf" and axes is not None:
+        axes = _without_depth(axes, scaler, few)
     return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
+
+
+def _unit_for(kind: str | None, sample: Block) -> float:
+    if kind == "clr":
+        return smallest_share(sample)
+    # A row with the usual total keeps its counts.
+    return 1.0 / float(np.median(row_totals(sample))) if kind == "lognorm" else 1.0
+
+
+def _without_depth(axes: Axes, scaler: Scaler, rows: Block) -> Axes:
+    """Axes without the first, where it is no more than how much was counted in a row."""
+    totals = np.log(row_totals(rows))
+    first = scaler.apply(rows).products(axes.directions[:, :1]).ravel()
+    spread = totals.std() * first.std()
+    agreement = abs(np.mean((totals - totals.mean()) * first)) / spread if spread > 0 else 0.0
+    if agreement < _DEPTH or len(axes.variances) == 1:
+        return axes
+    return Axes(np.ascontiguousarray(axes.directions[:, 1:]), axes.variances[1:])
 
 
 def usable_rows(sample: Block, *, name: str, numbers: npt.NDArray[np.int64] | None = None) -> Block:
@@ -293,6 +327,7 @@ class _Mapping:
     kind: str | None
     quantiles: Quantiles | None
     unit: float
+    rarity: Array | None = None
 
 
 def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
@@ -350,15 +385,19 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
     if mapping.kind in _BY_RANK:
         assert mapping.quantiles is not None
         return mapping.quantiles.scores_of(values)
+    if mapping.kind == "lognorm":
+        return _signed_log(values, mapping.unit * row_totals(values)[:, None])
     if mapping.kind in ("log", "clr"):
         values = _signed_log(values, mapping.unit)
         return values if mapping.kind == "log" else values - values.mean(axis=1, keepdims=True)
     if mapping.kind == "hellinger":
         values = _signed_root(values)
+    if mapping.rarity is not None:
+        values = values * mapping.rarity
     return unit_rows(values)
 
 
-def _signed_log(values: Array, unit: float) -> Array:
+def _signed_log(values: Array, unit: float | Array) -> Array:
     """log(1 + x / unit), and the same with a minus for values below zero."""
     if values.size == 0 or values.min() >= 0:
         return np.asarray(np.log1p(values / unit))
@@ -391,8 +430,12 @@ def _map_sparse(
         data = _signed_log(data, mapping.unit)
     if kind == "hellinger":
         data = _signed_root(data)
-    if kind in ("hellinger", "unit"):
-        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    if mapping.rarity is not None:
+        data = data * mapping.rarity[block.indices]
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    if kind == "lognorm":
+        data = _signed_log(data, mapping.unit * row_totals(block)[rows])
+    if kind in ("hellinger", "unit", "tf-idf"):
         lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
         data = data / np.where(lengths > 0, lengths, 1.0)[rows]
     if kind in _BY_RANK:
