@@ -24,7 +24,6 @@ from manyview.stages.embedding import (
     weigh_vectors,
 )
 from manyview.stages.fusion import repeat_scales
-from manyview.stages.grams import RowsGram
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.labels import (
     Labels,
@@ -184,7 +183,7 @@ def _with_communities(sample: SampleGraph, embedding: Embedding, k: int, *, seed
     has_several = sample.n_first == _COMMUNITY_REPEATS  # anchors of fewer are many already
     n_searches = len(sample.bases) // _COMMUNITY_REPEATS if has_several else 1
     for first in range(0, n_searches * sample.n_first, sample.n_first):
-        graph = anchor_graph(RowsGram(sample.fused(first)))
+        graph = anchor_graph(sample.fused(first))
         found = find_communities(graph, k, seed=seed + first)
         n_found = int(found.max()) + 1
         indicator = np.eye(n_found + 1)[found][

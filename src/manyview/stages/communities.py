@@ -1,4 +1,4 @@
-"""Products between anchors -> a graph of them -> its communities.
+"""Graph rows -> a graph of their anchors -> its communities.
 
 Communities of anchors are a second opinion beside the embedding. They have as many nodes as there are
 anchors, whatever the number of rows.
@@ -12,51 +12,42 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.stages.grams import Gram, RowsGram
-
 Membership = npt.NDArray[np.int32]
 
-_BAND = 512  # rows of a Gram matrix that are looked at together
 _PASSES = 3  # of Leiden's method for one resolution
 _RUNS = 9  # of it, for as many resolutions at most
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
 
 
-def anchor_graph(gram: Gram, *, n_links: int = 60) -> sparse.csr_array:
-    """The strongest links of each anchor, either way, without loops.
+def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
+    """The strongest links of each anchor in B'B, either way, without loops.
 
-    ``gram`` (M, M) is B'B of the fused graph B (n, M), that of several anchor seeds side by side too:
-    dense, sparse or of rows, whose products are made band by band.
+    ``graph`` is the fused graph B (n, M), that of several anchor seeds side by side too; no weight is
+    below zero.
 
     Examples
     --------
-    >>> anchor_graph(np.array([[9.0, 2, 1], [2, 9, 3], [1, 3, 9]]), n_links=1).toarray()
+    >>> B = sparse.csr_array(np.array([[1.0, 2, 0], [0, 1, 3]]))
+    >>> anchor_graph(B, n_links=1).toarray()
     array([[0., 2., 0.],
            [2., 0., 3.],
            [0., 3., 0.]])
     """
-    turned = gram.transposed().rows if isinstance(gram, RowsGram) else gram
-    bands = []
-    for first in range(0, gram.shape[0], _BAND):
-        band = turned[first : first + _BAND]
-        if isinstance(gram, RowsGram):
-            band = band @ gram.rows
-        bands.append(_strongest(sparse.csr_array(band), first, n_links))
-    kept = sparse.csr_array(sparse.vstack(bands, "csr"))
+    from manyview.stages import kernels
+
+    m, turned = int(graph.shape[1]), sparse.csr_array(graph.T)
+    rows, columns = ((_int32(B.indptr), _int32(B.indices), B.data) for B in (graph, turned))
+    # Only the part that is filled is ever touched.
+    indptr, indices, data = (
+        np.zeros(m + 1, np.int32),
+        np.empty(m * n_links, np.int32),
+        np.empty(m * n_links),
+    )
+    sums, order = np.empty(m), np.empty(m)
+    kernels.strongest_links(rows, columns, n_links, sums, order, indptr, indices, data)
+    end = indptr[-1]
+    kept = sparse.csr_array((data[:end], indices[:end], indptr), shape=(m, m))
     return sparse.csr_array(kept.maximum(kept.T))
-
-
-def _strongest(rows: sparse.csr_array, first: int, n_links: int) -> sparse.csr_array:
-    """The largest entries of each row but its own; ``first`` is the number of the first row."""
-    counts = np.diff(rows.indptr)
-    rows.data[rows.indices == np.repeat(np.arange(first, first + len(counts)), counts)] = 0.0
-    bars = [
-        np.partition(values, -n_links)[-n_links] if len(values) > n_links else 0.0
-        for values in np.split(rows.data, rows.indptr[1:-1])
-    ]
-    rows.data[rows.data < np.repeat(bars, counts)] = 0.0
-    rows.eliminate_zeros()
-    return rows
 
 
 def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) -> Membership:

@@ -147,6 +147,68 @@ def interpolate_entries(values, columns, knots, heights, out):
 
 
 @inner
+def _nth_largest(values, count, n):
+    """The n-th largest of the first values (in and out: their order is lost), n from 1 to count."""
+    low, high, wanted = np.int64(0), np.int64(count - 1), np.int64(n - 1)
+    while low < high:
+        pivot = values[(low + high) >> 1]
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if wanted <= j:
+            high = j
+        elif wanted >= i:
+            low = i
+        else:
+            break
+    return values[wanted]
+
+
+@jit
+def strongest_links(rows, columns, n_links, sums, order, indptr, indices, data):
+    """Write the n_links largest entries of each row of B'B, its own left out, as a CSR matrix.
+
+    rows, columns : in, indptr, indices and data of B (n, m) and of B', no weight below zero. sums (m),
+    order (m) : scratch. indptr (m + 1) : zeros. indices, data (m n_links) : out.
+    """
+    row_ends, row_indices, row_data = rows
+    column_ends, column_indices, column_data = columns
+    m = sums.shape[0]
+    end = np.int64(0)
+    for i in range(m):
+        for j in range(m):
+            sums[j] = 0.0
+        for a in range(column_ends[i], column_ends[i + 1]):
+            row, t = column_indices[a], column_data[a]
+            for b in range(row_ends[row], row_ends[row + 1]):
+                sums[row_indices[b]] += t * row_data[b]
+        sums[i] = 0.0
+        count = np.int64(0)
+        for j in range(m):
+            order[count] = sums[j]
+            count += sums[j] > 0.0
+        bar = _nth_largest(order, count, n_links) if count > n_links else 0.0
+        n_equal = n_links  # of those that are equal to the bar the first ones, as many as have room
+        for j in range(m):
+            n_equal -= sums[j] > bar
+        for j in range(m):
+            is_equal = bar > 0.0 and sums[j] == bar and n_equal > 0
+            if sums[j] > bar or is_equal:
+                n_equal -= is_equal
+                indices[end] = j
+                data[end] = sums[j]
+                end += 1
+        indptr[i + 1] = end
+
+
+@inner
 def _links(graph, group, inside, i, link, near):
     """Add node i's links to the groups of its neighbours to link (in and out; zeros before).
 
