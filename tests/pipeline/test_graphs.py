@@ -13,6 +13,7 @@ from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
 from manyview.pipeline.graphs import Columns, choose_graphs, fit_scalers
 from manyview.pipeline.settings import resolve
+from manyview.stages.graph import GraphRows
 from manyview.stages.scaling import fit_scaler
 
 
@@ -21,13 +22,15 @@ def views(blobs):
     return Views({"a": blobs(n=120)[0], "b": blobs(n=120)[1]})
 
 
+def scalers_of(views, kinds):
+    each = zip(views.arrays, views.names, kinds, strict=True)
+    return tuple(fit_scaler(X, name=name, kind=kind) for X, name, kind in each)
+
+
 def choose(views, *, seed=0, scalers=None, **params):
     settings = resolve(LMVSC(3, **{"n_repeats": 1, "n_anchors": 10, **params}).get_params(), views)
     rows = Memory().open(views.arrays, Run(1, SilentProgress()))
-    scalers = scalers or tuple(
-        fit_scaler(X, name=name, kind=kind)
-        for X, name, kind in zip(views.arrays, views.names, settings.scaling, strict=True)
-    )
+    scalers = scalers or scalers_of(views, settings.scaling)
     sample = rows.sample_rows(np.arange(rows.n_rows))
     rngs = np.random.default_rng(seed).spawn(settings.n_repeats)
     return choose_graphs(rows, sample, scalers, settings, rngs)
@@ -39,11 +42,21 @@ class TestWhich:
         [("late", [(0,), (1,)]), ("early", [(0, 1)]), ("both", [(0,), (1,), (0, 1)])],
     )
     def test_views_of_every_fusion(self, views, fusion, expected):
-        graphs, _ = choose(views, fusion=fusion)
+        graphs, *_ = choose(views, fusion=fusion)
         assert [graph.views for graph in graphs] == expected
 
+    @pytest.mark.parametrize("fusion", ["late", "both"])
+    def test_rows_that_weighed_the_views_are_those_of_the_graphs(self, views, fusion):
+        three = Views({**dict(zip("ab", views.arrays, strict=True)), "c": views.arrays[0] ** 2})
+        chosen, scalers = choose(three, fusion=fusion), scalers_of(three, ("auto",) * 3)
+        expected = GraphRows(scalers, chosen.graphs)(three.arrays, 0)
+        found = chosen.tile(scalers, three.arrays)
+        assert chosen.late is not None
+        assert abs(found.parts[0] - expected.parts[0]).max() == 0
+        assert (found.n_solved, found.n_failed) == (expected.n_solved, expected.n_failed)
+
     def test_one_for_each_number_of_anchors_alpha_and_repeat(self, views):
-        graphs, _ = choose(views, n_anchors=[5, 7], alpha=[0.1, 1.0], n_repeats=2, fusion="late")
+        graphs, *_ = choose(views, n_anchors=[5, 7], alpha=[0.1, 1.0], n_repeats=2, fusion="late")
         found = Counter((g.repeat, g.views, len(g.anchors), g.alpha) for g in graphs)
         assert len(found) == 2 * 2 * 2 * 2
         assert set(found.values()) == {1}
@@ -51,7 +64,7 @@ class TestWhich:
 
     @pytest.mark.parametrize("fusion", ["late", "early", "both"])
     def test_weights_of_a_repeat_sum_to_one(self, views, fusion):
-        graphs, weights = choose(views, fusion=fusion, n_repeats=2, view_weights=[1, 3])
+        graphs, weights, _ = choose(views, fusion=fusion, n_repeats=2, view_weights=[1, 3])
         for repeat in (0, 1):
             total = sum(graph.weight for graph in graphs if graph.repeat == repeat)
             assert total == pytest.approx(1.0)
@@ -60,19 +73,19 @@ class TestWhich:
 
 class TestKind:
     def test_axes_are_evened_out_by_turns(self, views):
-        graphs, _ = choose(views, fusion="late", n_repeats=3)
+        graphs, *_ = choose(views, fusion="late", n_repeats=3)
         assert [graph.whitening for graph in graphs] == [0.5, 0.5, 0.25, 0.25, 0.5, 0.5]
 
     def test_near_anchors_are_used_where_it_was_said(self, views):
         assert {graph.n_neighbors for graph in choose(views)[0]} == {None}
-        graphs, _ = choose(views, n_neighbors=4)
+        graphs, *_ = choose(views, n_neighbors=4)
         assert {graph.n_neighbors for graph in graphs} == {4}
         assert {graph.alpha for graph in graphs} == {0.1}
 
     def test_text_uses_all_anchors_beside_views_that_use_near_ones(self, views, monkeypatch):
         monkeypatch.setattr("manyview.pipeline.settings.MANY_ROWS", 100)
         words = np.where(np.random.default_rng(0).random((120, 30)) < 0.05, 1.0, 0.0)
-        graphs, _ = choose(Views({"a": views.arrays[0], "text": words}), fusion="both")
+        graphs, *_ = choose(Views({"a": views.arrays[0], "text": words}), fusion="both")
         assert [graph.n_neighbors for graph in graphs] == [3, None, 3]
 
     def test_anchors_lie_along_the_axes_among_the_rows_that_they_are_for(self, views):
@@ -80,7 +93,7 @@ class TestKind:
         rows = Memory().open(views.arrays, Run(1, SilentProgress()))
         settings = resolve(LMVSC(3, **params).get_params(), views)
         scalers = fit_scalers(rows, views.names, settings.scaling, settings)
-        graphs, _ = choose(views, view_weights=[1, 3], scalers=scalers, **params)
+        graphs, *_ = choose(views, view_weights=[1, 3], scalers=scalers, **params)
         assert [graph.anchors.shape[1] for graph in graphs] == [2, 2, 4]
         for graph in graphs:
             seen = Columns.of(scalers, graph)(views.arrays, 0).dense()
@@ -90,18 +103,18 @@ class TestKind:
 
 class TestAnchors:
     def test_depend_on_the_views_name_and_not_on_its_place(self, views):
-        first, _ = choose(views, fusion="late")
-        second, _ = choose(views.select(["b", "a"]), fusion="late")
+        first, *_ = choose(views, fusion="late")
+        second, *_ = choose(views.select(["b", "a"]), fusion="late")
         assert np.array_equal(first[0].anchors, second[1].anchors)
         assert np.array_equal(first[1].anchors, second[0].anchors)
 
     def test_of_another_repeat_are_others(self, views):
-        graphs, _ = choose(views, fusion="late", n_repeats=2)
+        graphs, *_ = choose(views, fusion="late", n_repeats=2)
         assert not np.array_equal(graphs[0].anchors, graphs[2].anchors)
 
     def test_given_ones_are_scaled(self, views):
         given = [X[:9] for X in views.arrays]
-        graphs, _ = choose(views, anchor_method=given, n_anchors="auto", scaling="energy")
+        graphs, *_ = choose(views, anchor_method=given, n_anchors="auto", scaling="energy")
         for graph, anchors, X in zip(graphs, given, views.arrays, strict=True):
             expected = fit_scaler(X, name="a", kind="energy").apply(anchors).dense()
             assert np.array_equal(graph.anchors, expected)
@@ -110,7 +123,7 @@ class TestAnchors:
     def test_there_are_more_where_samples_lack_views(self, views, share):
         present = np.random.default_rng(0).random((120, 2)) >= share
         present[~present.any(axis=1), 0] = True
-        graphs, _ = choose(
+        graphs, *_ = choose(
             Views(views, present=present), n_anchors="auto", fusion="early", n_repeats=1
         )
         factor = min(1 + 3 * (~present).mean(), 2)
@@ -121,15 +134,15 @@ class TestAlpha:
     @pytest.mark.parametrize("scaling", ["standard", "energy", "normal-scores"])
     @pytest.mark.parametrize("fusion", ["late", "both"])
     def test_is_taken_as_it_is_where_views_have_unit_energy(self, views, scaling, fusion):
-        graphs, _ = choose(views, scaling=scaling, fusion=fusion, alpha=0.3, view_weights=[1, 3])
+        graphs, *_ = choose(views, scaling=scaling, fusion=fusion, alpha=0.3, view_weights=[1, 3])
         assert {graph.alpha for graph in graphs} == {0.3}
 
     def test_is_times_the_energy_of_a_view_that_is_not_scaled(self, views):
-        graphs, _ = choose(views, scaling=[None, "energy"], fusion="both", view_weights=[1, 3])
+        graphs, *_ = choose(views, scaling=[None, "energy"], fusion="both", view_weights=[1, 3])
         energy = views.arrays[0].var(axis=0).sum()
         expected = [0.01 * energy, 0.01, 0.01 * (energy + 3) / 4]
         assert [graph.alpha for graph in graphs] == pytest.approx(expected)
 
     def test_locality_has_no_unit(self, views):
-        graphs, _ = choose(views, scaling=None, locality=0.2)
+        graphs, *_ = choose(views, scaling=None, locality=0.2)
         assert {graph.locality for graph in graphs} == {0.2}

@@ -15,6 +15,7 @@ from manyview.stages.scaling import (
     apply_to_sample,
     choose_kind,
     fit_scaler,
+    fit_to_sample,
     is_mostly_binary,
 )
 from manyview.views.selection import PartialView, number_present
@@ -395,6 +396,18 @@ class TestAxes:
         assert np.allclose(again.matrix, expected.matrix, rtol=0, atol=1e-12)
         assert applied.width == scaler.width == 4
         assert (again.present is None) == (not missing)
+
+    @pytest.mark.parametrize("kind", ["auto", "log", "clr", "standard", None])
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+    def test_fitted_and_turned_at_once_is_the_same(self, kind, convert):
+        X = convert(counts())
+        scaler, (turned, applied) = fit_to_sample(X, name="a", kind=kind, n_axes="auto")
+        alone = fit_scaler(X, name="a", kind=kind, n_axes="auto")
+        expected, also_applied = apply_to_sample(alone, X)
+        assert np.array_equal(scaler.scale, alone.scale)
+        assert applied.is_applied == also_applied.is_applied
+        rows, same = applied.apply(turned).dense(), also_applied.apply(expected).dense()
+        np.testing.assert_allclose(rows, same, atol=1e-14)
 
     def test_a_sample_without_axes_stays_as_it_is(self):
         X, scaler = counts(), fit_scaler(counts(), name="a", kind="log")

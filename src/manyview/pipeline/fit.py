@@ -263,7 +263,7 @@ def plan_graphs(
             graphs: tuple[AnchorGraph, ...] = (decision.evident.graph(),)
         else:
             scalers = decision.scalers or fit_scalers(sample, names, decision.kinds, settings)
-            graphs, weights = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
+            graphs, weights, _ = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
     return GraphPlan(
         scalers=scalers,
         graphs=graphs,

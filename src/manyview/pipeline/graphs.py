@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import Rows, SampledRows
+from manyview.engines.base import TILE_ROWS, Rows, SampledRows
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import (
@@ -30,7 +30,7 @@ from manyview.stages.fusion import (
     normalised,
 )
 from manyview.stages.grams import dense_gram, fused_gram
-from manyview.stages.graph import AnchorGraph, GraphRows, method_for
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, beside, method_for
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
@@ -39,6 +39,7 @@ from manyview.stages.scaling import Scaler, apply_to_sample, fit_scaler
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
+    may_disagree,
     partial_agreement_weights,
     partial_anchor_view_weights,
 )
@@ -112,18 +113,35 @@ def fit_scalers(
     )
 
 
+class ChosenGraphs(NamedTuple):
+    """Graphs, repeat by repeat, and the views' weights.
+
+    Within a repeat come the graphs of each view ("late"), then those of all views side by side
+    ("early").
+    """
+
+    graphs: tuple[AnchorGraph, ...]
+    view_weights: Array
+    late: GraphTile | None = (
+        None  # rows of a small sample in the late graphs, which weighed the views
+    )
+
+    def tile(self, scalers: tuple[Scaler, ...], arrays: Sequence[Any]) -> GraphTile:
+        """Graph rows of the sample, if there is one repeat."""
+        if self.late is None:
+            return GraphRows(scalers, self.graphs)(arrays, 0)
+        early = self.graphs[len(self.late.n_solved) :]
+        return beside(self.late, GraphRows(scalers, early)(arrays, 0)) if early else self.late
+
+
 def choose_graphs(
     rows: Rows,
     sample: SampledRows,
     scalers: tuple[Scaler, ...],
     settings: Settings,
     rngs: Sequence[np.random.Generator],
-) -> tuple[tuple[AnchorGraph, ...], Array]:
-    """The graphs, repeat by repeat (one per generator), and the views' weights.
-
-    Within a repeat come the graphs of each view ("late"), then those of all views side by side
-    ("early").
-    """
+) -> ChosenGraphs:
+    """The graphs of as many repeats as there are generators."""
     n_views = len(scalers)
     applied = [apply_to_sample(*each) for each in zip(scalers, sample.arrays, strict=True)]
     sample = sample.with_arrays([array for array, _ in applied])
@@ -132,11 +150,14 @@ def choose_graphs(
     )
     scalers = tuple(scaler for _, scaler in applied)
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
-    weighs = settings.view_weights in ("agreement", "amgl")
+    weighs = settings.view_weights == "amgl" or (
+        settings.view_weights == "agreement" and may_disagree(n_views, settings.n_clusters)
+    )
     weights = np.full(n_views, 1.0 / n_views)
     if isinstance(settings.view_weights, tuple):
         weights = normalised(settings.view_weights)
     graphs: list[AnchorGraph] = []
+    late_rows = None
     for repeat, rng in enumerate(rngs):
         whitening = WHITENING[repeat % len(WHITENING)]
         names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
@@ -148,7 +169,7 @@ def choose_graphs(
                 columns = Columns(scalers, (v,), (1.0,), whitening)
                 late.append(make(columns, repeat=repeat, rng=late_rng))
         if weighs and repeat == 0:
-            weights = _weigh_views(sample, scalers, late, settings)
+            weights, late_rows = _weigh_views(sample, scalers, late, settings)
         if early_share < 1.0:
             for v, of_view in enumerate(late):
                 graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
@@ -157,7 +178,7 @@ def choose_graphs(
             columns = Columns(scalers, views, factors, whitening)
             early = make(columns, repeat=repeat, rng=early_rng)
             graphs += _sharing(early, early_share)
-    return tuple(graphs), weights
+    return ChosenGraphs(tuple(graphs), weights, late_rows if early_share < 1.0 else None)
 
 
 def _finer_anchors(sample: SampledRows) -> float:
@@ -321,8 +342,11 @@ def _weigh_views(
     scalers: tuple[Scaler, ...],
     late: list[list[AnchorGraph]],
     settings: Settings,
-) -> Array:
-    """Views' weights from the graphs of a bounded sample, by agreement or by AMGL."""
+) -> tuple[Array, GraphTile | None]:
+    """Views' weights from the graphs of a bounded sample, by agreement or by AMGL.
+
+    Also the graph rows of the sample, if it is one tile and has all views.
+    """
     some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
     graphs = tuple(graph for of_view in late for graph in of_view)
     build = GraphRows(scalers, graphs)
@@ -334,16 +358,20 @@ def _weigh_views(
         Z, ends = build(some.arrays, 0).parts[0], np.cumsum([0, *sizes])
         parts = [_stochastic(sparse.csr_array(Z[:, start:end])) for start, end in pairwise(ends)]
         weigh = partial_anchor_view_weights if is_amgl else partial_agreement_weights
-        return weigh(parts, present, n_vectors)
-    moments = some.derive(build).map_reduce(graph_moments, stage="weights")
+        return weigh(parts, present, n_vectors), None
+    tile = build(some.arrays, 0) if sample.n_rows <= TILE_ROWS else None
+    if tile is None:
+        moments = some.derive(build).map_reduce(graph_moments, stage="weights")
+    else:
+        moments = graph_moments(tile)
     counts = [len(graph.anchors) for graph in graphs]
     shares = [1.0 / len(of_view) for of_view in late for _ in of_view]
     sums = moments.column_sums[0]
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
     if is_amgl:
-        return anchor_view_weights(dense_gram(gram), sizes, n_vectors)[0]
-    return agreement_weights(gram, sizes, n_vectors, some.n_rows)
+        return anchor_view_weights(dense_gram(gram), sizes, n_vectors)[0], tile
+    return agreement_weights(gram, sizes, n_vectors, some.n_rows), tile
 
 
 def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:

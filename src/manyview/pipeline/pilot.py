@@ -20,20 +20,20 @@ from manyview.engines.progress import SilentProgress
 from manyview.errors import silenced
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
 from manyview.pipeline.evident import MOST_ROWS, Evident, find_evident
-from manyview.pipeline.graphs import choose_graphs, fit_scalers
+from manyview.pipeline.graphs import choose_graphs
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
 from manyview.stages.counts import recognise_counts
 from manyview.stages.fusion import graph_moments
-from manyview.stages.graph import GraphRows
-from manyview.stages.sampling import choose_rows
-from manyview.stages.scaling import Scaler, apply_to_sample, is_like_text, is_mostly_binary
+from manyview.stages.sampling import choose_rows, spread_evenly
+from manyview.stages.scaling import Scaler, fit_to_sample, is_like_text, is_mostly_binary
 from manyview.views.selection import split_rows
 
 KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
-_ANCHORS, _FEW_ANCHORS = 300, 150  # where rows use the nearest, and where they use all
+_ANCHORS, _FEW_ANCHORS = 300, 100  # where rows use the nearest, and where they use all
+_ROWS = 1_000  # that kinds are tried on, where rows use all anchors
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
@@ -87,16 +87,19 @@ def decide(
     n_jobs: int,
 ) -> Decision:
     """What a part of the sample says about the way to go."""
-    few = sample.sample_rows(choose_rows(sample.n_rows, MOST_ROWS, rng)).arrays
+    few = sample.sample_rows(choose_rows(sample.n_rows, MOST_ROWS, rng))
     k = settings.known_clusters
-    if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few[0].shape[0] < _LEAST_ROWS * k):
+    if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few.n_rows < _LEAST_ROWS * k):
         return Decision(settings.scaling)
     if settings.may_be_evident:
-        evident = find_evident(few, names, k, seed=int(rng.integers(2**30)))
+        evident = find_evident(few.arrays, names, k, seed=int(rng.integers(2**30)))
         if evident is not None:
-            return Decision((evident.kind,) * len(few), evident)
-    by_kind = _applicable(few, settings.scaling)
-    try_kinds = partial(_try, few, names, settings, seed=int(rng.integers(2**30)))
+            return Decision((evident.kind,) * len(names), evident)
+    if not settings.has_many_rows:
+        fewer = spread_evenly(few.n_rows, max(_ROWS, _LEAST_ROWS * k))
+        few = few.sample_rows(fewer)
+    by_kind = _applicable(few.arrays, settings.scaling)
+    try_kinds = partial(_try, few.arrays, names, settings, seed=int(rng.integers(2**30)))
     # What is doubtful here the fit itself will say, once and at the user's line.
     with silenced(ConvergenceWarning), thread_pool(n_jobs) as pool:
         tried = pool.map(try_kinds, by_kind.values())
@@ -106,7 +109,7 @@ def decide(
         best, by_gap = widest, True
     else:
         best, by_gap = max(trials, key=lambda kind: trials[kind].modularity), False
-    scalers = trials[best].scalers if few[0].shape[0] == sample.n_rows else None
+    scalers = trials[best].scalers if few.n_rows == sample.n_rows else None
     trials = {kind: replace(trial, scalers=()) for kind, trial in trials.items()}  # let them go
     return Decision(by_kind[best], by_gap=by_gap, trials=trials, scalers=scalers)
 
@@ -149,11 +152,16 @@ def _try(
     rng = np.random.default_rng(seed)
     settings = replace(settings, many_anchors=_ANCHORS, few_anchors=_FEW_ANCHORS)
     rows = Memory().open(arrays, Run(1, SilentProgress()))
-    fitted = fit_scalers(rows, names, kinds, settings)
-    applied = [apply_to_sample(*each) for each in zip(fitted, rows.arrays, strict=True)]
+    fitted, applied = zip(
+        *(
+            fit_to_sample(array, name=name, kind=kind, n_axes=settings.n_axes)
+            for array, name, kind in zip(rows.arrays, names, kinds, strict=True)
+        ),
+        strict=True,
+    )
     rows, scalers = rows.with_arrays([array for array, _ in applied]), tuple(s for _, s in applied)
-    graphs, _ = choose_graphs(rows, rows, scalers, settings, [rng])
-    tile = GraphRows(scalers, graphs)(rows.arrays, 0)
+    chosen = choose_graphs(rows, rows, scalers, settings, [rng])
+    graphs, tile = chosen.graphs, chosen.tile(scalers, rows.arrays)
     moments = graph_moments(tile)
     bases = find_bases(moments, graphs, settings)
     sample = SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)

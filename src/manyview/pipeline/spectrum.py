@@ -58,7 +58,7 @@ def suggest(
     """A number of clusters from the graph of a few sampled rows."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
     scalers = fit_scalers(some, names, settings.scaling, settings)
-    graphs, _ = choose_graphs(some, some, scalers, settings, rng.spawn(_SUGGESTING_REPEATS))
+    graphs, *_ = choose_graphs(some, some, scalers, settings, rng.spawn(_SUGGESTING_REPEATS))
     tile = GraphRows(scalers, graphs)(some.arrays, 0)
     moments = graph_moments(tile)
     most = max(candidate_numbers(some.n_rows), default=1)

@@ -26,6 +26,8 @@ _DENSE_BELOW = 1000
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
 
+_GLANCE = 1e-3  # error of the largest eigenvalue that is left, to see whether one was overlooked
+
 _OVERLOOKED = 1e-6
 """How much larger than the smallest eigenvalue found one must be to count as overlooked."""
 
@@ -56,11 +58,11 @@ def leading_eigenvectors(
         return values[::-1][:k], vectors[:, ::-1][:, :k]
     values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=_TOLERANCE)
     for _ in range(k):
-        more_values, more = _lanczos(
-            _without(M, values, vectors), 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED
-        )
-        if more_values.max() <= values.min() + _OVERLOOKED:
+        rest = _without(M, values, vectors)
+        glance = _lanczos(rest, 1, rng.standard_normal(n), rng=rng, tol=_GLANCE)[0]
+        if glance.max() <= values.min() + _OVERLOOKED:
             break
+        more = _lanczos(rest, 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED)[1]
         values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]

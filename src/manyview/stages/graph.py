@@ -131,6 +131,13 @@ def stack_tiles(tiles: list[GraphTile]) -> GraphTile:
     return GraphTile(stacked, sum(tile.n_failed for tile in tiles), n_solved, tuple(shares))
 
 
+def beside(first: GraphTile, second: GraphTile) -> GraphTile:
+    """The same rows in two lists of graphs of one repeat, as if in one; all samples have all views."""
+    part = side_by_side_graphs([first.parts[0], second.parts[0]])
+    n_failed, n_solved = first.n_failed + second.n_failed, first.n_solved + second.n_solved
+    return GraphTile((part,), n_failed, n_solved, (None,))
+
+
 def side_by_side_graphs(graphs: list[sparse.csr_array]) -> sparse.csr_array:
     """Graphs (n, m) of several views as one (n, sum of m)."""
     return graphs[0] if len(graphs) == 1 else sparse.csr_array(sparse.hstack(graphs, "csr"))

@@ -119,7 +119,10 @@ class Scaler:
 
     def _apply_dense(self, block: npt.NDArray[Any]) -> ScaledRows:
         # In C order whatever the input has: products must not depend on how rows are stored.
-        mapped = _map_dense(np.ascontiguousarray(block), self._mapping)
+        return self.of_mapped(_map_dense(np.ascontiguousarray(block), self._mapping))
+
+    def of_mapped(self, mapped: npt.NDArray[Any]) -> ScaledRows:
+        """Dense rows, on which the kind has done its work on single values or rows, scaled."""
         rows = np.subtract(mapped, self.shift, dtype=np.float64)
         rows *= self.scale
         return ScaledRows(rows)
@@ -146,13 +149,27 @@ def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
     """
     if scaler.axes is None:
         return array, scaler
-    rows, present = split_rows(array)
+    rows, _ = split_rows(array)
     starts = range(0, rows.shape[0], _ROWS)
     parts = [scaler.apply(rows[start : start + _ROWS]).matrix for start in starts]
-    turned: Any = np.concatenate(parts)
+    return _as_applied(scaler, array, np.concatenate(parts))
+
+
+def _as_applied(scaler: Scaler, array: Any, turned: Any) -> tuple[Any, Scaler]:
+    present = split_rows(array)[1]
     if present is not None:
         turned = PartialView(turned, number_present(present))
     return turned, replace(scaler, is_applied=True)
+
+
+def fit_to_sample(
+    sample: Block, *, name: str, kind: str | None, n_axes: int | str | None
+) -> tuple[Scaler, tuple[Any, Scaler]]:
+    """What :func:`fit_scaler` and then :func:`apply_to_sample` give, values of few rows mapped once."""
+    scaler, rows = _fit(sample, name=name, kind=kind, numbers=None, n_axes=n_axes)
+    if rows is None or scaler.axes is None:
+        return scaler, apply_to_sample(scaler, sample)
+    return scaler, _as_applied(scaler, sample, rows.products(scaler.axes.directions))
 
 
 def fit_scaler(
@@ -176,6 +193,18 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
+    return _fit(sample, name=name, kind=kind, numbers=numbers, n_axes=n_axes)[0]
+
+
+def _fit(
+    sample: Block,
+    *,
+    name: str,
+    kind: str | None,
+    numbers: npt.NDArray[np.int64] | None,
+    n_axes: int | str | None,
+) -> tuple[Scaler, ScaledRows | None]:
+    """A scaler, and the rows that its axes were found from, if they are those of the whole sample."""
     sample = usable_rows(sample, name=name, numbers=numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
@@ -186,7 +215,10 @@ def fit_scaler(
         _unit_for(kind, sample),
         rarity(sample) if kind == "tf-idf" else None,
     )
-    mean, variance = _mapped_moments(sample, mapping)
+    mapped = None  # one block is mapped only once
+    if not sparse.issparse(sample) and sample.shape[0] <= _ROWS:
+        mapped = _map_dense(np.ascontiguousarray(sample), mapping)
+    mean, variance = _mapped_moments(sample, mapping, mapped)
     if not np.isfinite(variance).all():
         raise InputError(_TOO_LARGE.format(name))
     scale = np.ones_like(mean)
@@ -204,13 +236,18 @@ def fit_scaler(
     if n_axes == "auto":
         n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
-        return scaler
+        return scaler, None
     n_axes = int(n_axes)
-    few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
-    axes = find_axes(scaler.apply(few), n_axes)
+    few = sample
+    if mapped is None:
+        few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
+    rows = scaler.apply(few) if mapped is None else scaler.of_mapped(mapped)
+    axes = find_axes(rows, n_axes)
     if kind == "tf-idf" and axes is not None:
-        axes = _without_depth(axes, scaler, few)
-    return scaler if axes is None else replace(scaler, axes=axes, energy=1.0)
+        axes = _without_depth(axes, rows, row_totals(few))
+    if axes is not None:
+        scaler = replace(scaler, axes=axes, energy=1.0)
+    return scaler, rows if len(rows) == sample.shape[0] else None
 
 
 def _unit_for(kind: str | None, sample: Block) -> float:
@@ -220,10 +257,10 @@ def _unit_for(kind: str | None, sample: Block) -> float:
     return 1.0 / float(np.median(row_totals(sample))) if kind == "lognorm" else 1.0
 
 
-def _without_depth(axes: Axes, scaler: Scaler, rows: Block) -> Axes:
+def _without_depth(axes: Axes, rows: ScaledRows, totals: Array) -> Axes:
     """Axes without the first, where it is no more than how much was counted in a row."""
-    totals = np.log(row_totals(rows))
-    first = scaler.apply(rows).products(axes.directions[:, :1]).ravel()
+    totals = np.log(totals)
+    first = rows.products(axes.directions[:, :1]).ravel()
     spread = totals.std() * first.std()
     agreement = abs(np.mean((totals - totals.mean()) * first)) / spread if spread > 0 else 0.0
     if agreement < _DEPTH or len(axes.variances) == 1:
@@ -330,10 +367,12 @@ class _Mapping:
     rarity: Array | None = None
 
 
-def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
-    """Mean and variance of every column after what the kind does to values or rows."""
+def _mapped_moments(
+    sample: Block, mapping: _Mapping, known: npt.NDArray[Any] | None
+) -> tuple[Array, Array]:
+    """Mean and variance of every column after what the kind does to values or rows, maybe known."""
     if not sparse.issparse(sample):
-        return _dense_moments(sample, mapping)
+        return _dense_moments(sample, mapping, known)
     n, d = sample.shape
     mapped, zero = _map_sparse(sample, mapping)
     mean = np.bincount(mapped.indices, weights=mapped.data, minlength=d) / n
@@ -348,14 +387,15 @@ def _mapped_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
     return mean + zero, _beyond_rounding(squares / n, mean, sample, mapping)
 
 
-def _dense_moments(sample: Block, mapping: _Mapping) -> tuple[Array, Array]:
+def _dense_moments(
+    sample: Block, mapping: _Mapping, known: npt.NDArray[Any] | None
+) -> tuple[Array, Array]:
     n, d = sample.shape
-    kept = (
-        [_map_dense(np.ascontiguousarray(sample), mapping)] if n <= _ROWS else None
-    )  # one block is mapped only once
 
     def mapped() -> Iterable[npt.NDArray[Any]]:
-        return kept or (_map_dense(block, mapping) for block in _row_blocks(sample))
+        if known is not None:
+            return [known]
+        return (_map_dense(block, mapping) for block in _row_blocks(sample))
 
     total = np.zeros(d)
     for block in mapped():

@@ -99,13 +99,18 @@ def agreement_weights(gram: Any, sizes: Sequence[int], n_clusters: int, n_rows: 
     """
     G = _check_gram(gram, sizes)
     n_views = len(sizes)
-    if n_views < 3 or n_clusters < 2:
+    if not may_disagree(n_views, n_clusters):
         return np.full(n_views, 1 / n_views)
     shared = _products_of_vectors(G, _slices(sizes), n_clusters)
     agreement = np.zeros((n_views, n_views))
     for v, w in _pairs(n_views):
         agreement[v, w] = _beyond_chance(shared(v, w), n_clusters, n_rows)
     return _weights_by(agreement.sum(axis=0) + agreement.sum(axis=1))
+
+
+def may_disagree(n_views: int, n_clusters: int | None) -> bool:
+    """Whether it can be told which view agrees with no other: three or more, and several clusters."""
+    return n_views >= 3 and (n_clusters is None or n_clusters >= 2)
 
 
 def _products_of_vectors(
@@ -130,7 +135,7 @@ def partial_agreement_weights(
     weights are by the mean over the pairs that share samples; a view that shares none counts fully.
     """
     n_views = len(graphs)
-    if n_views < 3 or n_clusters < 2:
+    if not may_disagree(n_views, n_clusters):
         return np.full(n_views, 1 / n_views)
     agreement = np.full((n_views, n_views), np.nan)
     for v, w in _pairs(n_views):
