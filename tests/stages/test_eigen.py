@@ -35,6 +35,24 @@ def test_repeated_eigenvalues_are_all_found(n_blobs):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_blobs), atol=1e-9)
 
 
+def test_many_vectors_span_the_space_of_the_dense_solver():
+    rng = np.random.default_rng(0)
+    M = normalised_graph(neighbour_weights(rng.normal(size=(1100, 4)), 5))
+    values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)
+    expected = np.linalg.eigvalsh(M.toarray())[::-1][: eigen._MANY]
+    np.testing.assert_allclose(values, expected, atol=eigen._GLANCE)
+    assert np.linalg.norm(M @ vectors - vectors * values, axis=0).max() <= eigen._GLANCE
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(eigen._MANY), atol=1e-9)
+
+
+def test_more_equal_eigenvalues_than_a_block_has_columns_are_all_found():
+    rng = np.random.default_rng(0)
+    M = blobs_graph(eigen._MANY + 20, 10, rng)
+    values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)
+    np.testing.assert_allclose(values, 1, atol=eigen._GLANCE)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(eigen._MANY), atol=1e-9)
+
+
 def test_a_start_does_not_hide_what_it_lacks():
     rng = np.random.default_rng(0)
     M = blobs_graph(4, 300, rng)
