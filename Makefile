@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix faults check format bench bench-full reproduce docs clean-cache clean
+.PHONY: help demo test test-matrix faults check format bench bench-full reproduce dist docs clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,15 @@ bench-full: $(VENV)/.test  ## all benchmarks, whole
 reproduce: $(VENV)/.demo  ## the paper's experiments and claims (FORM=--quick: ten minutes)
 	@$(BIN)/manyview reproduce all $(FORM) -o reproduce-output
 
+dist: $(VENV)/.test  ## build wheel and source distribution, install the wheel in an empty environment, try it
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build
+	@$(PYTHON) -m venv --clear $(VENV)-dist
+	@$(VENV)-dist/bin/python -m pip --quiet --disable-pip-version-check --no-input install "$$(ls dist/*.whl)[cli,report]"
+	@cd dist && ../$(VENV)-dist/bin/manyview doctor && ../$(VENV)-dist/bin/manyview demo -q -o smoke-test --force
+	@rm -rf dist/smoke-test $(VENV)-dist
+	@ls -l dist
+
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
@@ -83,4 +92,4 @@ clean-cache:  ## forget compiled kernels (needed after changing a loop that seve
 	find src -name '*.nb[ci]' -delete
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) $(VENV)-3.* demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-3.* $(VENV)-dist demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.record import RESULTS, ROOT
 from manyview.bench import Results, compare
 from manyview.bench.methods import names
+from manyview.wording import count
 
 LINES = RESULTS / "field.jsonl"
 METHODS = (
@@ -50,7 +51,7 @@ def describe(results: Results) -> Iterator[str]:
     yield (
         f"NMI on {len(some.data)} data sets, at most {MOST_ROWS} shuffled rows of each, given the "
         "number of classes and nothing else; every method with its own defaults, "
-        f"{min(counts)} to {max(counts)} seeds (``benchmarks/results/field.jsonl``). The rule behind "
+        f"{_range(min(counts), max(counts))} (``benchmarks/results/field.jsonl``). The rule behind "
         "LMVSC's defaults was chosen on these sets, an advantage that it will not have elsewhere.\n\n"
     )
     if absent := [f"``{name}``" for name in SETS if name not in some.data]:
@@ -68,6 +69,10 @@ def describe(results: Results) -> Iterator[str]:
         for method in some.methods:
             if why := some.figure(method, data).why:
                 yield f"\nNo result of {method} on ``{data}``: {why[:150]}.\n"
+
+
+def _range(least: int, most: int) -> str:
+    return count(most, "seed") if least == most else f"{least} to {most} seeds"
 
 
 def describe_ranks(some: Results) -> Iterator[str]:

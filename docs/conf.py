@@ -32,7 +32,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "ignore_pattern": r"/make_",
+    "ignore_pattern": r"(^|/)make_",
     "backreferences_dir": None,
     "write_computation_times": False,
     "show_memory": False,
@@ -45,7 +45,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "manyview"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-html_sidebars = {"tutorial": [], "explanation/design": [], "explanation/scaling": []}
+html_sidebars = {"install": [], "tutorial": [], "explanation/design": [], "explanation/scaling": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
@@ -63,6 +63,11 @@ def escape_shapes(app, what, name, obj, options, lines):
             lines[i] = re.sub(r"(?<=[(, ])(\w+)_(?=[,) ])", r"\1\\_", line)
 
 
+def leave_out_requests(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn adds for metadata routing: its text links into its own pages."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
 def write_mathml(translator, node):
     """Write formulas as MathML, which browsers show without a script from the network."""
     is_block = isinstance(node, nodes.math_block)
@@ -77,4 +82,5 @@ def write_mathml(translator, node):
 def setup(app):
     # After numpydoc, which makes field lists of docstrings.
     app.connect("autodoc-process-docstring", escape_shapes, priority=900)
+    app.connect("autodoc-skip-member", leave_out_requests)
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))

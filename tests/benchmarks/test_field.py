@@ -41,7 +41,11 @@ def test_page_says_figures_ranks_and_what_is_missing(lines, tmp_path):
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     field.draw(path, tmp_path)
     text = (tmp_path / "guides" / "methods.inc").read_text()
-    assert "NMI on 2 data sets" in text and "``acm``" in text
+    assert (
+        "NMI on 2 data sets" in text
+        and "own defaults, 0 to 1 seeds (" in text
+        and "``acm``" in text
+    )
     assert "* - LMVSC\n     - 1.00\n" in text
     assert "No result of LMVSC-released on ``bdgp2``: it broke." in text
     assert (tmp_path / "_static" / "ranks.png").stat().st_size > 5000

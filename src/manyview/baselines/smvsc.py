@@ -37,7 +37,7 @@ class SMVSC(RowwiseBaseline):
     rows' weights Z,
 
     .. math:: \sum_v \alpha_v^2 \|X_v - Z (W_v A)^T\|_F^2 + \lambda \|Z\|_F^2, \quad
-              W_v^T W_v = I,\; A^T A = I,\; Z \ge 0,\; Z 1 = 1,\; \textstyle\sum_v \alpha_v = 1,
+              W_v^T W_v = I,\; A^T A = I,\; Z \ge 0,\; Z 1 = 1,\; \sum_v \alpha_v = 1,
 
     one of them after the other; k-means on the left singular vectors of Z gives the labels [1]_.
     ``SMVSC(k, lam=0.0)`` is FPMVS-CAG [2]_, which has no parameter to set. Columns are standardised

@@ -16,7 +16,7 @@ from manyview.cli.console import Failure, as_failure, echo, shared_options
 
 COMMANDS = (
     "fit", "predict", "evaluate", "compare", "report", "inspect", "datasets", "demo", "bench",
-    "reproduce",
+    "reproduce", "doctor",
 )  # fmt: skip
 """Commands, and modules beside this one that import nothing slow before the command runs."""
 
