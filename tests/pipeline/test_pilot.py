@@ -54,6 +54,13 @@ class TestWay:
     def test_a_gap_after_another_number_does_not_count(self, k):
         assert not ask([blobs(1.0)], k, **GRAPHS).by_gap
 
+    def test_principal_components_are_not_standardised(self, noise):
+        X = noise * np.linspace(0.5, 3.0, 8)
+        U, values, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        assert ask([X], 3).trials.keys() == {"auto", "standard"}
+        assert ask([U[:, ::-1] * values[::-1]], 3).trials.keys() == {"auto"}
+        assert ask([U * values, X], 3).trials.keys() == {"auto", "standard"}
+
     def test_otherwise_the_greatest_modularity(self, noise):
         found = ask([np.exp(noise)], 3)
         assert found.evident is None and not found.by_gap

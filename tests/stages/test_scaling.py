@@ -190,6 +190,13 @@ class TestChosenKind:
         X.data -= 0.5
         assert choose_kind(X) == ("hellinger", "95 % zeros")
 
+    def test_principal_components_keep_their_variances(self):
+        X = np.random.default_rng(0).normal(size=(100, 10)) * np.linspace(3.0, 0.5, 10)
+        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        kind, why = choose_kind(U * s)
+        assert kind == "energy" and "principal components" in why
+        assert choose_kind(X[:, ::-1])[0] == "normal-scores"
+
     def test_stored_zeros_are_zeros(self):
         X = sparse.csr_array(np.ones((10, 5)))
         X.data[:40] = 0.0

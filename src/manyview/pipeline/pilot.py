@@ -26,7 +26,13 @@ from manyview.pipeline.spectrum import find_bases
 from manyview.stages.counts import recognise_counts
 from manyview.stages.fusion import graph_moments
 from manyview.stages.sampling import choose_rows, spread_evenly
-from manyview.stages.scaling import Scaler, fit_to_sample, is_like_text, is_mostly_binary
+from manyview.stages.scaling import (
+    Scaler,
+    fit_to_sample,
+    is_like_text,
+    is_mostly_binary,
+    is_principal,
+)
 from manyview.views.selection import split_rows
 
 KINDS = ("auto", "standard", "log", "clr")
@@ -95,10 +101,10 @@ def decide(
         evident = find_evident(few.arrays, names, k, seed=int(rng.integers(2**30)))
         if evident is not None:
             return Decision((evident.kind,) * len(names), evident)
+    by_kind = _applicable(few.arrays, settings.scaling)
     if not settings.has_many_rows:
         fewer = spread_evenly(few.n_rows, max(_ROWS, _LEAST_ROWS * k))
         few = few.sample_rows(fewer)
-    by_kind = _applicable(few.arrays, settings.scaling)
     try_kinds = partial(_try, few.arrays, names, settings, seed=int(rng.integers(2**30)))
     # What is doubtful here the fit itself will say, once and at the user's line.
     with silenced(ConvergenceWarning), thread_pool(n_jobs) as pool:
@@ -131,7 +137,7 @@ def _applicable(
 
 def _kinds_for(array: Any) -> tuple[str, ...]:
     rows, _ = split_rows(array)
-    if is_like_text(rows):
+    if is_like_text(rows) or is_principal(rows):
         return ("auto",)
     values = rows.data if sparse.issparse(rows) else rows
     is_open = values.size > 0 and values.min() >= 0 and values.max() > 0

@@ -20,6 +20,7 @@ from manyview.errors import InputError
 from manyview.stages.axes import Axes, find_axes
 from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
+from manyview.stages.principal import are_principal
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
 from manyview.stages.sampling import spread_evenly
@@ -323,7 +324,8 @@ def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, st
 
     "hellinger" for what is mostly zero and never negative, as counts, word weights and pixels of
     strokes are, and for what is nearly all zero; there, columns scaled one by one would let the
-    rarest take over. "normal-scores" for everything else: no column is dominated by its tail.
+    rarest take over. "energy" for principal components, whose variances say how much they tell.
+    "normal-scores" for everything else: no column is dominated by its tail.
 
     Examples
     --------
@@ -341,7 +343,14 @@ def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, st
     if zero_share > 0.5:
         kind = "normal-scores" if is_negative else "hellinger"
         return kind, f"{why}, {'some' if is_negative else 'nothing'} negative"
+    if is_principal(sample):
+        return "energy", "columns are principal components already: their variances are kept"
     return "normal-scores", why
+
+
+def is_principal(sample: Block) -> bool:
+    """Whether columns are principal components: standardised, the weak ones, noise, would take over."""
+    return not sparse.issparse(sample) and bool(sample.min() < 0) and are_principal(sample)
 
 
 def _zero_share(sample: Block) -> float:
