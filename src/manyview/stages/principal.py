@@ -21,8 +21,8 @@ def are_principal(rows: npt.NDArray[Any]) -> bool:
     """Whether columns (n, d) look like scores along principal axes: centred and uncorrelated.
 
     Their variances say how much each axis tells. Those of these very rows have no correlation at all,
-    which chance never gives. Those of more rows have some, but no more than independent columns, which may
-    be told in any units; so variances must fall from the first of eight columns or more.
+    which chance never gives. Those of more rows have some, but no more than independent columns, which
+    may be told in any units; so variances must fall from the first of eight columns or more.
 
     Examples
     --------
