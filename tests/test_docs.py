@@ -46,6 +46,10 @@ def test_blocks_are_found_in_markdown_and_in_rst():
     assert {"tutorial.rst", "inputs.rst"} <= {page.name for page in PAGES}
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_python_blocks_run(page, tmp_path, monkeypatch, request):
