@@ -56,11 +56,12 @@ faults: $(VENV)/.test  ## try to break it: random fits, damaged files and models
 	@$(BIN)/python -m tests.faults.kill_fits --n 50 --keep
 	@$(BIN)/python -m tests.faults.inject --keep
 
-check: $(VENV)/.quality  ## format, lint, types, import rules
+check: $(VENV)/.quality  ## format, lint, types, import rules, spelling
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/codespell
 
 format: $(VENV)/.quality  ## put the code into the one format
 	@$(BIN)/ruff format .

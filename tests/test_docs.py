@@ -46,6 +46,12 @@ def test_blocks_are_found_in_markdown_and_in_rst():
     assert {"tutorial.rst", "inputs.rst"} <= {page.name for page in PAGES}
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 
