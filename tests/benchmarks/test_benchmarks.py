@@ -355,10 +355,21 @@ class TestSimulation:
 def test_single_cells_are_measured_over_seeds(report):
     counts = np.random.default_rng(0).poisson(3.0, size=(90, 6)) * (np.arange(90) % 3 + 1)[:, None]
     cells = Views({"rna": counts, "protein": counts[:, :4]}, target=np.arange(90) % 3)
-    single_cell.measure(report, cells, [0, 1])
+    methods = ["sc.tl.lmvsc", "k-means, CLR"]
+    single_cell.measure(report, cells, [0, 1], name="made", methods=methods)
     lines = read_lines(report)
-    assert len(lines) == 6
-    assert [line["seed"] for line in lines] == [[0, 1]] * 6
+    assert [line["method"] for line in lines] == methods
+    assert [line["seed"] for line in lines] == [[0, 1]] * 2
+    assert all(score["cpu_seconds"] > 0 for line in lines for score in line["scores"])
+
+
+def test_a_rare_kind_counts_as_much_as_a_frequent_one():
+    target = np.repeat([0, 1], [960, 40])
+    split, merged = np.where(np.arange(1000) < 480, 2, target), np.zeros(1000, int)
+    assert single_cell.judge(target, target)["macro_f1"] == 1.0
+    assert single_cell.judge(target, split)["n_found"] == 2
+    found = single_cell.judge(target, merged)
+    assert found["n_found"] == 1 and found["macro_f1"] < 0.55
 
 
 def test_the_pick_without_labels_is_one_of_the_settings(report, views):

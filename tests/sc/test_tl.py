@@ -79,6 +79,73 @@ class TestWritten:
             sc.tl.lmvsc(mdata, 3, resolution=1.0)
 
 
+class TestSingleCells:
+    """What is told of single cells, and of their neighbours."""
+
+    def test_confidence_oddness_and_say(self, mdata):
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
+        model = LMVSC(3, n_repeats=1, random_state=0).fit(mdata)
+        assert np.array_equal(mdata.obs["manyview_confidence"], model.confidence_)
+        assert np.array_equal(mdata.obs["manyview_outlier_score"], model.outlier_score_)
+        said = mdata.obs[["manyview_say_rna", "manyview_say_prot"]].to_numpy()
+        assert said.min() >= 0.0 and np.allclose(said.sum(axis=1), 1.0)
+
+    def test_a_modality_of_noise_has_less_say(self, counts):
+        rng = np.random.default_rng(0)
+        noise = rng.normal(size=(150, 8))
+        mdata = mudata.MuData({"prot": annotate(counts[2], "CD"), "noise": annotate(noise, "x")})
+        sc.tl.lmvsc(mdata, 3, n_repeats=1, alpha=0.01)
+        assert mdata.obs["manyview_say_prot"].mean() > 0.6
+
+    @pytest.mark.parametrize("exact", [False, True])
+    def test_neighbours_are_of_the_same_kind(self, mdata, counts, exact):
+        sc.tl.lmvsc(mdata, 3, n_repeats=1, alpha=0.01, neighbors=10, exact_neighbors=exact)
+        found = mdata.uns["neighbors"]
+        assert found["params"]["n_neighbors"] == 10
+        links, nearest = mdata.obsp["connectivities"].tocoo(), mdata.obsp["distances"]
+        assert (np.diff(nearest.indptr) == 10).all() and nearest.data.min() > 0
+        assert (counts[0][links.row] == counts[0][links.col]).mean() > 0.9
+        assert (abs(links - links.T) > 0).nnz == 0 and 0 < links.data.min() <= links.data.max() <= 1
+        assert not (links.row == links.col).any()
+
+    def test_no_neighbours_where_none_are_wanted(self, mdata):
+        sc.tl.lmvsc(mdata, 3, n_repeats=1, neighbors=None)
+        assert "neighbors" not in mdata.uns and not len(mdata.obsp)
+
+
+class TestLater:
+    """New cells, and clusters within clusters."""
+
+    def test_the_model_in_the_object_labels_new_cells(self, mdata, tmp_path):
+        sc.tl.lmvsc(mdata, 3, n_repeats=1)
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        new = mdata[::-1].copy()
+        for data in (new.obs, new.obsm, new.uns):
+            data.clear() if data is new.uns else [data.pop(key) for key in list(data)]
+        sc.tl.lmvsc_predict(new, mudata.read_h5mu(tmp_path / "cells.h5mu"))
+        assert new.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()[::-1]
+        assert np.allclose(new.obsm["X_manyview"], mdata.obsm["X_manyview"][::-1])
+        assert np.allclose(new.obs["manyview_confidence"], mdata.obs["manyview_confidence"][::-1])
+
+    def test_the_same_matrices_are_read(self, adata):
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=["layers/doubled", "protein"])
+        new = adata.copy()
+        sc.tl.lmvsc_predict(new, adata)
+        assert new.obs["manyview"].tolist() == adata.obs["manyview"].tolist()
+
+    def test_a_reference_without_a_model_is_refused(self, adata):
+        with pytest.raises(KeyError, match="no model in uns"):
+            sc.tl.lmvsc_predict(adata, adata)
+
+    def test_parts_of_a_cluster(self, mdata, counts):
+        mdata.obs["coarse"] = pd.Categorical(np.where(counts[0] == 0, "a", "b"))
+        sc.tl.subcluster(mdata, "b", 2, key="coarse", n_repeats=1, alpha=0.01)
+        assert set(mdata.obs["coarse_sub"]) == {"a", "b,0", "b,1"}
+        assert metrics.ari(counts[0], mdata.obs["coarse_sub"].cat.codes) > 0.9
+        with pytest.raises(ValueError, match="no cluster 'c'; it has"):
+            sc.tl.subcluster(mdata, "c", key="coarse")
+
+
 class TestRepresentations:
     def test_x_and_entries_of_obsm_are_views(self, adata, mdata):
         sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=["X", "protein"])

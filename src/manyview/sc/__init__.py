@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from manyview.sc import tl
+from manyview.sc import pl, tl
 
-__all__ = ["tl"]
+__all__ = ["pl", "tl"]

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import manyview
-from manyview.estimator import LMVSC
+from manyview.estimator import LMVSC, load
+from manyview.sc.neighbors import (
+    exact_neighbours,
+    linked_neighbours,
+    look_at_cells,
+    write_neighbours,
+)
 from manyview.views import annotated
 from manyview.views.container import Views
 
-__all__ = ["lmvsc"]
+__all__ = ["lmvsc", "lmvsc_predict", "subcluster"]
 
 
 def lmvsc(
@@ -21,15 +31,17 @@ def lmvsc(
     *,
     use_rep: str | Sequence[str] | Mapping[str, str] | None = None,
     key_added: str = "manyview",
+    neighbors: int | None = 15,
+    exact_neighbors: bool = False,
     random_state: int = 0,
     copy: bool = False,
     **settings: Any,
 ) -> Any:
     """Cluster cells that are described in several ways, and write the clusters to ``obs``.
 
-    Raw counts may be passed as they are: whether square roots of shares within a cell, logarithms, or
-    logarithms less their mean in each cell suit them is tried on a few cells. Normalised and scaled
-    matrices work as well. Cells that a modality lacks are clustered by what they have.
+    Raw counts may be passed as they are: genes, peaks and proteins are known by their look, and scaled
+    as suits them. Normalised and scaled matrices work as well. Cells that a modality lacks are clustered
+    by what they have.
 
     Parameters
     ----------
@@ -44,6 +56,12 @@ def lmvsc(
         out are not used) to matrices. By default every ``X``.
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
+    neighbors : int or None, default=15
+        How many neighbours of each cell ``obsp`` and ``uns["neighbors"]`` get, where scanpy's UMAP,
+        Leiden and PAGA look for them: those that share its anchors most. None leaves both as they are,
+        and saves another pass over the cells: no modality's say is written either.
+    exact_neighbors : bool, default=False
+        Take the nearest cells in the embedding instead; for at most 50 000 cells.
     random_state : int, default=0
         Seed.
     copy : bool, default=False
@@ -55,7 +73,10 @@ def lmvsc(
     -------
     AnnData, MuData or None
         The copy, if one was asked for. ``obs[key_added]`` holds the clusters, as categories "0", "1",
-        ...; ``obsm["X_" + key_added]`` the embedding; ``uns[key_added]`` what the fit used and chose.
+        ...; ``obs[key_added + "_confidence"]`` how probable they are; ``obs[key_added +
+        "_outlier_score"]`` how odd cells are; ``obs[key_added + "_say_" + modality]`` each modality's
+        say; ``obsm["X_" + key_added]`` the embedding; ``obsp`` and ``uns["neighbors"]`` the neighbours;
+        ``uns[key_added]`` what the fit used and chose, and the model, as the bytes of its file.
 
     Examples
     --------
@@ -81,13 +102,144 @@ def lmvsc(
         )
     data = data.copy() if copy else data
     model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
+    _write_clusters(data, key_added, model, model.labels_, model.confidence_)
+    data.obs[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
+    data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
+    data.uns[key_added] = _describe(model, use_rep, random_state, settings)
+    if neighbors is not None:
+        said, graph = look_at_cells(model.model_, views)
+        for name, column in zip(model.view_names_, said.T, strict=True):
+            data.obs[f"{key_added}_say_{name}"] = column
+        count = min(neighbors, views.n_rows - 1)
+        if exact_neighbors:
+            found = exact_neighbours(np.asarray(model.embedding_), count)
+        else:
+            found = linked_neighbours(graph, count, seed=random_state)
+        write_neighbours(data, found, key_added, count=count)
+    return data if copy else None
+
+
+def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> None:
+    """Label cells by the model that :func:`lmvsc` left in another object.
+
+    Parameters
+    ----------
+    data : MuData or AnnData
+        New cells, with the modalities and columns that were fitted; their order does not matter where
+        they have names.
+    reference : MuData, AnnData or LMVSC
+        What was clustered, or a model.
+    key_added : str, default="manyview"
+        Where the reference has its results, and where those of ``data`` go: ``obs[key_added]``,
+        ``obs[key_added + "_confidence"]``, ``obsm["X_" + key_added]``.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> from manyview import datasets, sc
+    >>> (rna,) = datasets.make_views(200, 3, (30,), random_state=0).arrays
+    >>> old, new = anndata.AnnData(rna[:150]), anndata.AnnData(rna[150:])
+    >>> sc.tl.lmvsc(old, 3)
+    >>> sc.tl.lmvsc_predict(new, old)
+    >>> new.obs["manyview"].cat.categories.tolist()
+    ['0', '1', '2']
+    """
+    model, use_rep = reference, None
+    if not isinstance(reference, LMVSC):
+        found = reference.uns.get(key_added, {})
+        if "model" not in found:
+            raise KeyError(
+                f"The reference has no model in uns[{key_added!r}]; cluster it with sc.tl.lmvsc first."
+            )
+        model = _unpack(found["model"])
+        use_rep = _read_use_rep(found["params"])
+    views = _read_views(data, use_rep)
+    labels, confidence = model.predict_with_confidence(views)
+    _write_clusters(data, key_added, model, labels, confidence)
+    data.obsm[f"X_{key_added}"] = np.asarray(model.transform(views))
+
+
+def subcluster(
+    data: Any,
+    cluster: str | Sequence[str],
+    n_clusters: int | str = "auto",
+    *,
+    key: str = "manyview",
+    key_added: str | None = None,
+    use_rep: str | Sequence[str] | Mapping[str, str] | None = None,
+    random_state: int = 0,
+    **settings: Any,
+) -> None:
+    """Cluster the cells of one or several clusters anew, by themselves.
+
+    Parameters
+    ----------
+    data : MuData or AnnData
+        With clusters in ``obs[key]``.
+    cluster : str or sequence of str
+        The clusters whose cells are taken.
+    n_clusters : int or "auto", default="auto"
+        How many to make of them.
+    key : str, default="manyview"
+        Where the clusters are.
+    key_added : str, optional
+        Where the new ones go: "3,0", "3,1", ... for parts of cluster "3", and all others as they were.
+        ``key + "_sub"`` by default.
+    use_rep, random_state, **settings
+        As in :func:`lmvsc`.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> from manyview import datasets, sc
+    >>> (rna,) = datasets.make_views(300, 4, (30,), random_state=0).arrays
+    >>> cells = anndata.AnnData(rna)
+    >>> sc.tl.lmvsc(cells, 2)
+    >>> sc.tl.subcluster(cells, "1", 2)
+    >>> sorted(cells.obs["manyview_sub"].unique())
+    ['0', '1,0', '1,1']
+    """
+    import pandas as pd
+
+    chosen = [cluster] if isinstance(cluster, str) else list(cluster)
+    old = data.obs[key].astype(str)
+    if unknown := sorted(set(chosen) - set(old)):
+        raise ValueError(f"obs[{key!r}] has no cluster {unknown[0]!r}; it has {sorted(set(old))}.")
+    is_chosen = old.isin(chosen).to_numpy()
+    views = _read_views(data, use_rep)[np.flatnonzero(is_chosen)]
+    model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
+    name = ",".join(chosen)
+    new = old.to_numpy(dtype=object)
+    new[is_chosen] = [f"{name},{label}" for label in np.asarray(model.labels_)]
+    data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
+
+
+def _write_clusters(data: Any, key: str, model: LMVSC, labels: Any, confidence: Any) -> None:
     import pandas as pd  # AnnData cannot be without it
 
     names = [str(cluster) for cluster in range(model.n_clusters_)]
-    data.obs[key_added] = pd.Categorical.from_codes(np.asarray(model.labels_), names)
-    data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
-    data.uns[key_added] = _describe(model, use_rep, random_state, settings)
-    return data if copy else None
+    data.obs[key] = pd.Categorical.from_codes(np.asarray(labels), names)
+    data.obs[f"{key}_confidence"] = np.asarray(confidence)
+
+
+def _pack(model: LMVSC) -> Any:
+    """The bytes of the model's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.mv"
+        model.save(path)
+        return np.frombuffer(path.read_bytes(), np.uint8)
+
+
+def _unpack(content: Any) -> LMVSC:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.mv")
+        Path(path).write_bytes(np.asarray(content, np.uint8).tobytes())
+        return load(path)
+
+
+def _read_use_rep(params: Mapping[str, Any]) -> Any:
+    written = params["use_rep"]
+    return None if written == "X" else ast.literal_eval(written)
 
 
 def _read_views(data: Any, use_rep: Any) -> Views:
@@ -111,12 +263,18 @@ def _read_views(data: Any, use_rep: Any) -> Views:
     return Views({key: annotated.read_matrix(data, key) for key in keys})
 
 
+def _plain(use_rep: Any) -> Any:
+    if isinstance(use_rep, Mapping):
+        return {str(name): str(key) for name, key in use_rep.items()}
+    return use_rep if isinstance(use_rep, str) else [str(key) for key in use_rep]
+
+
 def _describe(model: LMVSC, use_rep: Any, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What the fit used and chose, of types that h5ad and h5mu files can hold."""
     return {
         "params": {
             "n_clusters": int(model.n_clusters_),
-            "use_rep": "X" if use_rep is None else repr(use_rep),
+            "use_rep": "X" if use_rep is None else repr(_plain(use_rep)),
             "random_state": int(seed),
             **{name: repr(value) for name, value in settings.items()},
         },
@@ -128,4 +286,5 @@ def _describe(model: LMVSC, use_rep: Any, seed: int, settings: Mapping[str, Any]
             [f"{c['parameter']} = {c['value']!r}: {c['why']}" for c in model.choices_], dtype=object
         ),
         "manyview_version": manyview.__version__,
+        "model": _pack(model),
     }

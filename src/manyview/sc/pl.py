@@ -1,0 +1,42 @@
+"""Plots: scanpy's own, of what the tools added. They need scanpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["confidence", "say", "umap"]
+
+
+def umap(data: Any, *, key: str = "manyview", **options: Any) -> Any:
+    """The cells on scanpy's UMAP, coloured by cluster; it is worked out if it is not there.
+
+    Parameters
+    ----------
+    data : AnnData or MuData
+        After :func:`manyview.sc.tl.lmvsc` with ``key_added=key``.
+    key : str, default="manyview"
+        What to colour by.
+    **options
+        Of ``scanpy.pl.embedding``.
+    """
+    return _embedding(data, [key], options)
+
+
+def confidence(data: Any, *, key: str = "manyview", **options: Any) -> Any:
+    """The same, coloured by how probable each cell's cluster is, and how odd the cell is."""
+    return _embedding(data, [f"{key}_confidence", f"{key}_outlier_score"], options)
+
+
+def say(data: Any, *, key: str = "manyview", **options: Any) -> Any:
+    """The same, coloured by each modality's say in where the cell belongs, a picture each."""
+    return _embedding(data, [c for c in data.obs if str(c).startswith(f"{key}_say_")], options)
+
+
+def _embedding(data: Any, colors: list[str], options: dict[str, Any]) -> Any:
+    try:
+        import scanpy
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("Plots are scanpy's: pip install scanpy.") from error
+    if "X_umap" not in data.obsm:
+        scanpy.tl.umap(data)
+    return scanpy.pl.embedding(data, basis="X_umap", color=colors, **options)

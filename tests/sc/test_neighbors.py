@@ -1,0 +1,55 @@
+"""Neighbours of cells: by shared anchors, or the nearest in the embedding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from manyview.sc import neighbors
+from manyview.sc.neighbors import exact_neighbours, linked_neighbours
+
+
+def test_the_strongest_links_are_those_of_the_whole_graph():
+    B = np.random.default_rng(0).random((50, 6)) ** 8
+    W = B @ B.T
+    np.fill_diagonal(W, 0.0)
+    found = linked_neighbours(sparse.csr_array(B), 7).distances
+    for row in range(50):
+        expected = np.argsort(-W[row])[:7]
+        assert set(found[[row]].indices) == set(expected)
+
+
+def test_cells_of_crowded_anchors_find_neighbours_too(monkeypatch):
+    monkeypatch.setattr(neighbors, "_PER_ANCHOR", 20)
+    graph = sparse.csr_array(np.kron(np.eye(3), np.ones((200, 1))))
+    found = linked_neighbours(graph, 5)
+    links = found.connectivities.tocoo()
+    assert (links.row // 200 == links.col // 200).all()
+    assert np.diff(found.distances.indptr).min() >= 1
+    again = linked_neighbours(graph, 5)
+    assert (again.distances != found.distances).nnz == 0
+
+
+def test_blocks_change_nothing(monkeypatch):
+    graph = sparse.random_array((90, 12), density=0.3, format="csr", rng=np.random.default_rng(0))
+    whole = linked_neighbours(graph, 5)
+    monkeypatch.setattr(neighbors, "_ROWS", 25)
+    assert abs(linked_neighbours(graph, 5).distances - whole.distances).max() < 1e-12
+
+
+def test_exact_ones_are_the_nearest():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    apart = cdist(rows, rows)
+    np.fill_diagonal(apart, np.inf)
+    found = exact_neighbours(rows, 4)
+    for row in range(40):
+        assert set(found.distances[[row]].indices) == set(np.argsort(apart[row])[:4])
+    assert (abs(found.connectivities - found.connectivities.T) > 0).nnz == 0
+
+
+def test_exact_ones_of_too_many_cells_are_refused(monkeypatch):
+    monkeypatch.setattr(neighbors, "_MOST_EXACT", 30)
+    with pytest.raises(ValueError, match="40 cells would take long; they are for 30 at most"):
+        exact_neighbours(np.zeros((40, 2)), 4)

@@ -1,0 +1,52 @@
+"""Plots: which of scanpy's is drawn, coloured by what; scanpy itself need not be there."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from manyview.sc import pl
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What scanpy was asked for."""
+    calls = []
+
+    def umap(data):
+        data.obsm["X_umap"] = "made"
+        calls.append("umap")
+
+    fake = SimpleNamespace(
+        tl=SimpleNamespace(umap=umap),
+        pl=SimpleNamespace(embedding=lambda data, **options: calls.append(options)),
+    )
+    monkeypatch.setitem(sys.modules, "scanpy", fake)
+    return calls
+
+
+def cells(**obsm):
+    return SimpleNamespace(obsm=obsm, obs=["manyview", "manyview_say_rna", "manyview_say_prot"])
+
+
+def test_the_map_is_made_where_it_is_not_there(drawn):
+    pl.umap(cells(), show=False)
+    assert drawn == ["umap", {"basis": "X_umap", "color": ["manyview"], "show": False}]
+
+
+def test_a_map_that_is_there_is_kept(drawn):
+    pl.say(cells(X_umap="old"))
+    pl.confidence(cells(X_umap="old"), key="k")
+    colors = [call["color"] for call in drawn]
+    assert colors == [
+        ["manyview_say_rna", "manyview_say_prot"],
+        ["k_confidence", "k_outlier_score"],
+    ]
+
+
+def test_without_scanpy_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scanpy", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install scanpy"):
+        pl.umap(cells())
