@@ -93,11 +93,18 @@ class TestAuto:
             (600, 10**5, 3),
             (1200, 10**5, 2),
             (600, 10**6, 1),
+            (9999, 10**5, 1),
         ],
     )
     def test_repeats_are_three_but_more_for_few_rows_and_fewer_for_wide_views(self, n, d, expected):
         views = Views(sparse.csr_array((n, d)))
         assert settle(views, n_clusters=2).n_repeats == expected
+
+    @pytest.mark.parametrize(
+        ("n", "k", "expected"), [(2000, 100, 3), (2000, 101, 2), (500, 101, 2)]
+    )
+    def test_repeats_are_two_for_many_clusters(self, n, k, expected):
+        assert settle(Views(np.eye(n, 5)), n_clusters=k).n_repeats == expected
 
     def test_the_number_of_clusters_may_be_left_open(self):
         assert settle(n_clusters="auto").n_clusters is None

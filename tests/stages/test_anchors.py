@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.stages.anchors import anchors_of_few, best_start, first_of_alike, place_anchors
+from manyview.stages.anchors import (
+    FEW_ROWS,
+    WIDE,
+    anchors_of_wide,
+    best_start,
+    first_of_alike,
+    place_anchors,
+)
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
 
@@ -74,10 +81,10 @@ class TestFewWideRows:
         starts = np.arange(0, 60, 6)
         slow = place_anchors(rows[starts].dense(), partial(assign, rows))
         expected = assign(rows, slow).means()
-        np.testing.assert_allclose(anchors_of_few(rows, starts), expected, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(anchors_of_wide(rows, starts), expected, rtol=1e-6, atol=1e-8)
 
     def test_rows_all_alike(self):
-        anchors = anchors_of_few(ScaledRows(np.full((6, 20), 2.0)), np.array([0, 3]))
+        anchors = anchors_of_wide(ScaledRows(np.full((6, 20), 2.0)), np.array([0, 3]))
         np.testing.assert_allclose(anchors, 2.0)
 
     def test_sparse_rows_far_from_zero(self):
@@ -86,6 +93,18 @@ class TestFewWideRows:
         X[:, -1] = rng.normal(1.7e9, 1e6, 60)  # as seconds since 1970
         X /= 1e6
         starts = np.arange(0, 60, 6)
-        far = anchors_of_few(ScaledRows(sparse.csr_array(X), X.mean(axis=0)), starts)
-        near = anchors_of_few(ScaledRows(X - X.mean(axis=0)), starts)
+        far = anchors_of_wide(ScaledRows(sparse.csr_array(X), X.mean(axis=0)), starts)
+        near = anchors_of_wide(ScaledRows(X - X.mean(axis=0)), starts)
         np.testing.assert_allclose(far, near, atol=1e-6)
+
+    def test_anchors_of_many_rows_are_means_of_rows_that_are_near(self):
+        rng = np.random.default_rng(0)
+        groups = rng.integers(20, size=FEW_ROWS + 500)
+        words = np.where(rng.random((20, WIDE)) < 0.02, rng.gamma(2.0, size=(20, WIDE)), 0.0)
+        X = np.where(rng.random((len(groups), WIDE)) < 0.5, words[groups], 0.0)
+        rows = ScaledRows(sparse.csr_array(X), X.mean(axis=0))
+        starts = np.unique(groups, return_index=True)[1]
+        found = anchors_of_wide(rows, starts)
+        expected = np.stack([X[groups == g].mean(axis=0) for g in range(20)]) - X.mean(axis=0)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        assert found.dtype == np.float32

@@ -17,8 +17,10 @@ from manyview.engines.base import TILE_ROWS, Rows, SampledRows
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import (
+    FEW_PER_ANCHOR,
     FEW_ROWS,
-    anchors_of_few,
+    WIDE,
+    anchors_of_wide,
     best_start,
     first_of_alike,
     place_anchors,
@@ -50,7 +52,6 @@ WHITENING = (0.5, 0.25)
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _SWEEPS_OF_ALL = 100
-_FEW_PER_ANCHOR = 8  # rows, that most sweeps look at which place anchors
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ class Columns:
     def is_like_text(self) -> bool:
         """Whether nearly all is zero in all of the views."""
         return all(self.scalers[v].is_like_text for v in self.views)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return sum(self.scalers[v].width for v in self.views)
 
     def described(self, sample: SampledRows) -> npt.NDArray[np.int64]:
         """Numbers of the sampled rows that have the view; all, if there are several."""
@@ -278,14 +284,15 @@ def _find_anchors(
         return replace(columns, scalers=raw)(given, 0).dense()
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
-    if method == "kmeans" and n_rows <= FEW_ROWS:
-        every = columns(sample.sample_rows(described).arrays, 0)
-        if (
-            isinstance(every, ScaledRows)
-            and every.lean is None
-            and every.matrix.shape[1] >= 2 * n_rows
-        ):
-            return anchors_of_few(every, starts)
+    is_few = n_rows <= FEW_ROWS and columns.width >= 2 * n_rows
+    if method == "kmeans" and (is_few or (columns.is_like_text and columns.width >= WIDE)):
+        numbers = described
+        if not is_few:
+            numbers = described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)]
+            starts = choose_rows(len(numbers), n_anchors, rng)
+        every = columns(sample.sample_rows(numbers).arrays, 0)
+        if isinstance(every, ScaledRows) and every.lean is None:
+            return anchors_of_wide(every, starts)
     anchors = columns(sample.sample_rows(described[starts]).arrays, 0).dense()
     if method == "random":
         return anchors
@@ -293,8 +300,8 @@ def _find_anchors(
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
     few = None
-    if some.n_rows >= 2 * _FEW_PER_ANCHOR * n_anchors:
-        fewer = some.sample_rows(spread_evenly(some.n_rows, _FEW_PER_ANCHOR * n_anchors))
+    if some.n_rows >= 2 * FEW_PER_ANCHOR * n_anchors:
+        fewer = some.sample_rows(spread_evenly(some.n_rows, FEW_PER_ANCHOR * n_anchors))
         few = _sweep(fewer, placing)
     return place_anchors(anchors, _sweep(some, placing), few)
 

@@ -39,7 +39,8 @@ _OF_GRAPHS = (
     "n_components",
 )  # fmt: skip
 _REPEAT_ROWS = 6000
-_REPEAT_BYTES = 1 << 30
+_REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
+_MANY_CLUSTERS = 100
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
 
 
@@ -229,7 +230,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     # Given anchors are the same every time.
     has_many_rows = not is_given and n >= MANY_ROWS
     counts = n_anchors or (_count_few_anchors(300, n, k or 2, is_like_text=False),)
-    n_repeats = 1 if is_given else _count_repeats(views, max(counts))
+    n_repeats = 1 if is_given else _count_repeats(views, max(counts), k)
     variant = params.get("variant")
     return Settings(
         n_clusters=k,
@@ -318,14 +319,19 @@ def read_weights(
     return weights
 
 
-def _count_repeats(views: Views, n_anchors: int) -> int:
+def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
     """Three anchor seeds; up to nine for few rows, which vary more and cost little.
 
-    Fewer where views are so wide that anchors, one set a view and one of all, would fill memory.
+    Two for more than a hundred clusters, where vectors cost more than all else. Fewer where views are so
+    wide that anchors, one set a view and one of all, would fill memory.
     """
     n_rows, n_columns = views.shape
     wanted = max(3, min(9, _REPEAT_ROWS // n_rows))
-    return max(1, min(wanted, _REPEAT_BYTES // (2 * 8 * n_anchors * n_columns)))
+    if n_clusters is not None and n_clusters > _MANY_CLUSTERS:
+        wanted = 2
+    # Of few rows, text has fewer anchors than others.
+    n_bytes = _REPEAT_BYTES * (2 if n_rows <= _FEW_ROWS else 1)
+    return max(1, min(wanted, n_bytes // (2 * 8 * n_anchors * n_columns)))
 
 
 def _settled(

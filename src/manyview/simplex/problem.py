@@ -84,9 +84,8 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     >>> problem.linear_terms(np.eye(3)).shape
     (3, 3)
     """
-    center, centered = _centered(np.asarray(A, dtype=np.float64))
-    gram = centered @ centered.T
-    return _problem(gram, center, np.array(centered.T, order="C"), alpha, locality)
+    center, turned = _centered(A)
+    return _problem(turned.T @ turned, center, turned, alpha, locality)
 
 
 class GroupedAnchors:
@@ -113,8 +112,8 @@ class GroupedAnchors:
         self._alpha, self._locality = alpha, locality
         centered = [_centered(A) for A in parts]
         self._centers = [center for center, _ in centered]
-        self._turned = [np.ascontiguousarray(A.T) for _, A in centered]
-        self._grams = [A @ A.T for _, A in centered]
+        self._turned = [turned for _, turned in centered]
+        self._grams = [turned.T @ turned for _, turned in centered]
 
     def problem(self, groups: Sequence[int], share: float) -> tuple[SimplexProblem, float]:
         """The problem of rows that have these groups of columns, and what scales the rows.
@@ -131,13 +130,14 @@ class GroupedAnchors:
         return _problem(gram, center, turned, self._alpha, self._locality), scale
 
 
-def _centered(A: Array) -> tuple[Array, Array]:
-    """The mean of anchors (m, d), and the anchors less the mean."""
-    center = A.mean(axis=0)
-    centered = A - center
-    if np.vdot(centered, centered) <= 1e-26 * np.vdot(A, A):
-        centered[:] = 0.0  # all anchors alike: what is left is rounding
-    return center, centered
+def _centered(A: npt.NDArray[np.floating]) -> tuple[Array, Array]:
+    """The mean of anchors (m, d), and the anchors less the mean, turned (d, m): the only copy."""
+    center = np.asarray(A.mean(axis=0, dtype=np.float64))
+    turned = np.empty(A.shape[::-1])
+    np.subtract(A.T, center[:, None], out=turned)
+    if np.vdot(turned, turned) <= 1e-26 * float(np.einsum("ij,ij->", A, A)):
+        turned[:] = 0.0  # all anchors alike: what is left is rounding
+    return center, turned
 
 
 def _problem(

@@ -9,13 +9,22 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers
+from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd, nearest_centers
 from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import with_short_indices
 
 _SWEEPS, _LAST_SWEEPS = 10, 3  # in all; those over all rows, if some are over few
 FEW_ROWS = 2000
-"""Most rows that :func:`anchors_of_few` is for."""
+"""Most rows whose distances are looked at as they are, where columns are many more."""
+WIDE = 4000
+"""Columns of text from which :func:`anchors_of_wide` looks at fewer of more rows."""
+FEW_PER_ANCHOR = 8
+"""Rows that most sweeps look at which place anchors."""
+_PROJECTED, _ENTRIES = (
+    256,
+    4,
+)  # columns that many are projected to; of these, those that one adds to
 _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
@@ -34,24 +43,49 @@ def place_anchors(starts: Array, sweep: Sweep, sweep_few: Sweep | None = None) -
     return centers[last.counts > 0]
 
 
-def anchors_of_few(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
-    """Anchors (m, d) of n rows with d > n columns, from the rows numbered ``starts``.
+def anchors_of_wide(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
+    """Anchors (m, d) of n rows with many columns, from the rows numbered ``starts``.
 
     K-means only asks for distances, and n rows have the same in n dimensions: those of a root of
-    their Gram matrix. So no sweep touches m x d numbers; the anchors are made once, as means.
+    their Gram matrix. More rows than a few have nearly the same in some hundred dimensions, by random
+    signs; their anchors are in single precision. So no sweep touches m x d numbers; the anchors are made
+    once, as means.
     """
-    placed = ScaledRows(_few_dimensions(rows))
-    centers = place_anchors(placed.matrix[starts], partial(assign, placed))
-    labels, _ = nearest_centers(placed, centers)
+    is_few = len(rows) <= FEW_ROWS
+    placed = ScaledRows(_few_dimensions(rows) if is_few else _projected(rows))
+    sweep_few, n_few = None, FEW_PER_ANCHOR * len(starts)
+    if not is_few and len(rows) >= 2 * n_few:
+        sweep_few = partial(_assign, placed[spread_evenly(len(rows), n_few)])
+    centers = place_anchors(placed.matrix[starts], partial(_assign, placed), sweep_few)
+    labels, _ = nearest_centers(placed, centers.astype(placed.dtype))
     counts = np.bincount(labels, minlength=len(starts))
     shares = 1.0 / np.maximum(counts, 1)[labels]
     numbers = np.arange(len(rows))
     members = sparse.csr_array((shares, (labels, numbers)), shape=(len(starts), len(rows)))
-    means = ScaledRows(members @ rows.matrix, rows.offset).dense()
+    mixed = ScaledRows(members @ rows.matrix, rows.offset)
+    if not is_few:
+        return mixed.single().dense()[counts > 0]
+    means = mixed.dense()
     empty = np.flatnonzero(counts == 0)
     if empty.size:
         means[empty] = rows[starts[empty]].dense()
     return means
+
+
+def _assign(rows: ScaledRows, centers: Array) -> Assignment:
+    return assign(rows, centers.astype(rows.dtype))
+
+
+def _projected(rows: ScaledRows) -> npt.NDArray[np.float32]:
+    """Points (n, 512) with nearly the distances of the rows (n, d), always by the same signs."""
+    rng, d = np.random.default_rng(0), int(rows.matrix.shape[1])
+    size = d * _ENTRIES
+    places = rng.integers(_PROJECTED, size=size, dtype=np.int32)
+    signs = rng.choice(np.array([-1.0, 1.0]) / np.sqrt(_ENTRIES), size)
+    ends = np.arange(0, size + 1, _ENTRIES, dtype=np.int32)
+    projection = sparse.csr_array((signs, places, ends), shape=(d, _PROJECTED))
+    projected = rows.matrix @ projection  # the centre of sparse rows changes no distance
+    return np.asarray(projected.toarray() if sparse.issparse(projected) else projected, np.float32)
 
 
 def _few_dimensions(rows: ScaledRows) -> Array:

@@ -87,7 +87,8 @@ class ScaledRows:
         """The rows as a dense array (for a few rows only)."""
         if self.offset is None:
             return self.matrix  # type: ignore[no-any-return]
-        rows: Array = self.matrix.toarray() - self.offset
+        rows: Array = self.matrix.toarray()
+        rows -= self.offset
         return rows if self.lean is None else rows - self.lean[0] @ self.lean[1]
 
     def single(self) -> ScaledRows:

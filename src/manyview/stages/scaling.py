@@ -448,9 +448,10 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
 
 def _signed_log(values: Array, unit: float | Array) -> Array:
     """log(1 + x / unit), and the same with a minus for values below zero."""
-    if values.size == 0 or values.min() >= 0:
-        return np.asarray(np.log1p(values / unit))
-    return np.asarray(np.sign(values) * np.log1p(np.abs(values) / unit))
+    ratios = np.abs(values) / unit
+    np.log1p(ratios, out=ratios, where=ratios != 0)  # most may be zero, which stays zero
+    is_signed = values.size > 0 and values.min() < 0
+    return np.asarray(np.sign(values) * ratios if is_signed else ratios)
 
 
 def _signed_root(values: Array) -> Array:
