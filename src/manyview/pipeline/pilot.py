@@ -39,6 +39,7 @@ KINDS = ("auto", "standard", "log", "clr")
 """Kinds of scaling that are tried, where it is left open."""
 
 _ANCHORS, _FEW_ANCHORS = 300, 100  # where rows use the nearest, and where they use all
+_ANCHORS_PER_CLUSTER = 2  # at least: one for each tells nothing of how clusters hang together
 _ROWS = 1_000  # that kinds are tried on, where rows use all anchors
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
@@ -156,7 +157,8 @@ def _try(
 ) -> Trial:
     """One repeat of the whole way, without communities, on a few rows."""
     rng = np.random.default_rng(seed)
-    settings = replace(settings, many_anchors=_ANCHORS, few_anchors=_FEW_ANCHORS)
+    n_few = max(_FEW_ANCHORS, _ANCHORS_PER_CLUSTER * settings.known_clusters)
+    settings = replace(settings, many_anchors=_ANCHORS, few_anchors=n_few)
     rows = Memory().open(arrays, Run(1, SilentProgress()))
     fitted, applied = zip(
         *(
