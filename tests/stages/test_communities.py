@@ -239,9 +239,17 @@ class TestLeiden:
 class TestSearch:
     @pytest.mark.parametrize("k", [1, 2, 5, 10, 40])
     @pytest.mark.parametrize("kind", [planted, power_law, anchors_of_real_data, grid])
-    def test_as_many_as_asked_for(self, kind, k):
-        found = find_communities(kind(np.random.default_rng(1)), k, seed=0)
-        assert np.unique(found[found >= 0]).tolist() == list(range(k))
+    def test_as_many_as_asked_for_or_those_of_the_greatest_modularity(self, kind, k):
+        graph = kind(np.random.default_rng(1))
+        natural = int(leiden(graph, np.random.default_rng(0)).max()) + 1
+        found = find_communities(graph, k, seed=0)
+        n_expected = natural if k <= natural <= 1.5 * k else k
+        assert np.unique(found[found >= 0]).tolist() == list(range(n_expected))
+
+    def test_a_few_more_than_asked_for_are_not_forced_together(self):
+        ring = sparse.csr_array(sparse.block_diag([np.ones((6, 6))] * 9, "csr"))
+        for k, n_expected in ((9, 9), (6, 9), (5, 5)):
+            assert find_communities(ring, k, seed=0).max() + 1 == n_expected
 
     def test_planted_groups_are_found_at_their_number(self):
         rng = np.random.default_rng(0)
@@ -276,8 +284,8 @@ class TestSearch:
 
     def test_more_components_than_asked_for_are_merged_the_smallest_first(self):
         blocks = [np.ones((size, size)) for size in (30, 20, 3, 2)]
-        found = find_communities(sparse.csr_array(sparse.block_diag(blocks, "csr")), 3, seed=0)
-        assert adjusted_rand_score(np.repeat([0, 1, 2], [30, 20, 5]), found) == 1.0
+        found = find_communities(sparse.csr_array(sparse.block_diag(blocks, "csr")), 2, seed=0)
+        assert adjusted_rand_score(np.repeat([0, 1], [30, 25]), found) == 1.0
 
     def test_the_same_seed_gives_the_same_and_scale_does_not_matter(self):
         graph = anchors_of_real_data(np.random.default_rng(0))

@@ -17,6 +17,7 @@ Membership = npt.NDArray[np.int32]
 _PASSES = 3  # of Leiden's method for one resolution
 _RUNS = 9  # of it, for as many resolutions at most
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
+_NATURAL = 1.5  # times as many communities as asked for, that stay as they are at resolution 1
 
 
 def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
@@ -53,9 +54,11 @@ def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_ar
 def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) -> Membership:
     """The community (n,) of each node of a symmetric graph (n, n), no weight below zero.
 
-    The resolution at which modularity is greatest for ``n_communities`` is searched, each time from the
-    last communities; if no resolution has as many, the next more are merged. There are fewer where there
-    are not enough nodes to tell apart. A node without links is in none: -1.
+    At resolution 1, that of modularity itself, there may be so many, or up to half as many again: these
+    are the answer, as merging them to ``n_communities`` would join what stands apart. Otherwise the
+    resolution at which modularity is greatest for ``n_communities`` is searched, each time from the last
+    communities; if no resolution has as many, the next more are merged. There are fewer where there are
+    not enough nodes to tell apart. A node without links is in none: -1.
 
     Examples
     --------
@@ -77,9 +80,11 @@ def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
     at, pace = 0.0, 1.2  # log of the resolution, and its growth with the log of the count
     few = many = best = None  # log resolution and log count last below k and above; the best above
     found = np.arange(graph.shape[0], dtype=np.int32)
-    for _ in range(_RUNS):
+    for run in range(_RUNS):
         found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
         count = int(found.max()) + 1
+        if run == 0 and k <= count <= _NATURAL * k:
+            return found
         if count < k:
             few = at, np.log(count)
         else:
