@@ -1,11 +1,15 @@
 """What people ask of a clustering: how sure, which are odd, how many; measured against known labels.
 
 How far confidence is from the share of right rows (expected calibration error), how much of junk is
-found and how few rows of clean sets are marked, and what a cut of the tree is worth beside a fresh fit.
+found and how few rows of clean sets are marked, what a cut of the tree is worth beside a fresh fit, and
+what an update makes of a class that was not fitted.
+
+python -m benchmarks.answers --sets NAME,...  measures cuts on these sets.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -40,7 +44,8 @@ def run(report: Report) -> None:
         run_mixtures(report)
         run_junk(report)
         run_clean(report)
-        run_sets(report)
+        run_updates(report)
+        run_sets(report, QUICK if report.quick else NAMES)
 
 
 def run_mixtures(report: Report) -> None:
@@ -101,10 +106,28 @@ def run_clean(report: Report) -> None:
         report.add(f"marked of {name}", share, Target(at_most=0.02))
 
 
-def run_sets(report: Report) -> None:
+def run_updates(report: Report) -> None:
+    """Handwritten fitted without a class and updated with it, each in turn."""
+    for _, views in load_sets(("handwritten",)):
+        target = np.asarray(views.target)
+        classes = np.unique(target)
+        for name in classes[:2] if report.quick else classes:
+            old, new = views[np.flatnonzero(target != name)], views[np.flatnonzero(target == name)]
+            model = LMVSC(len(classes) - 1, random_state=0).fit(old)
+            before, k = model.labels_, model.n_clusters_
+            model.update(new)
+            held = np.bincount(model.labels_[old.n_rows :], minlength=k + 1)[k:] / new.n_rows
+            scores = {"new clusters": len(held) if model.n_clusters_ > k else 0}
+            case = f"class {name} of handwritten in one new cluster"
+            report.add(case, float(held.max()), Target(at_least=0.9), scores=scores)
+            stayed = float((model.predict(old) == before).mean())
+            report.add(f"old labels that stay without class {name}", stayed, Target(at_least=0.99))
+
+
+def run_sets(report: Report, names: tuple[str, ...]) -> None:
     """Calibration, and cuts beside fresh fits, on real data."""
     lost: dict[str, list[float]] = {"half": [], "twice": []}
-    for name, views in load_sets(QUICK if report.quick else NAMES):
+    for name, views in load_sets(names):
         target = np.unique(np.asarray(views.target), return_inverse=True)[1]
         k = int(target.max()) + 1
         model = LMVSC(k, random_state=0).fit(views)
@@ -158,3 +181,16 @@ def calibration_error(model: LMVSC, target: Any) -> float:
     bins = np.minimum((_BINS * confidence).astype(int), _BINS - 1)
     gaps = [(confidence[bins == b] - is_right[bins == b]).sum() for b in np.unique(bins)]
     return float(np.abs(gaps).sum() / len(confidence))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
+    parser.add_argument("--sets", required=True, help="names, separated by commas")
+    names = parser.parse_args(arguments).sets.split(",")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run_sets(Report("answers"), tuple(names))
+
+
+if __name__ == "__main__":
+    main()

@@ -153,6 +153,14 @@ class TestLazy:
         assert np.array_equal(labels.compute(), expected.labels_)
         assert np.array_equal(rows.compute(), expected.embedding_)
 
+    def test_new_rows_update_a_model_as_in_memory(self, client, views, expected):
+        new = [view[:5000] for view in views]
+        there = copy.deepcopy(expected).update(new)
+        lazy = copy.deepcopy(expected).set_params(engine="auto")
+        lazy.update([as_chunks(view, 3000) for view in new])
+        assert np.array_equal(lazy.labels_.compute(), there.labels_)
+        assert np.array_equal(lazy.cluster_centers_, there.cluster_centers_)
+
     def test_a_model_fitted_in_memory_labels_dask_arrays_without_a_cluster(self, views, expected):
         model = copy.deepcopy(expected).set_params(engine="auto")
         labels = model.predict([as_chunks(view, 5000) for view in views])

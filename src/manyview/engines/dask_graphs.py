@@ -35,6 +35,15 @@ def is_dask(array: Any) -> bool:
     return type(array).__module__.startswith("dask.array") and hasattr(array, "chunks")
 
 
+def append_rows(old: Any, new: Any) -> Any:
+    """Rows after others; lazily if either are in a Dask array."""
+    if not is_dask(old) and not is_dask(new):
+        return np.concatenate([old, new])
+    import dask.array
+
+    return dask.array.concatenate([dask.array.asarray(old), dask.array.asarray(new)])
+
+
 class Held:
     """Something that a task graph must not look into: a function, derived tiles, partial sums.
 

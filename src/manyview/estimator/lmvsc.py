@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.checks import check_count, wrong_seed
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
+from manyview.engines.dask_graphs import append_rows
 from manyview.engines.progress import progress_for
 from manyview.explain.cautions import cautions_of_advice, cautions_of_labels, warn_of_cautions
 from manyview.explain.explanation import Explanation, explain_rows
@@ -34,10 +35,12 @@ from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
 from manyview.pipeline import predict as prediction
+from manyview.pipeline import update as updating
 from manyview.pipeline.choices import (
     Choices,
     describe_encodings,
     describe_solver,
+    describe_update,
     warn_of_doubts,
 )
 from manyview.pipeline.choices import explain as explain_choices
@@ -477,6 +480,54 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.n_samples_seen_ = stream.n_seen
         return self
 
+    def update(self, X: Any) -> LMVSC:
+        """Add new rows: clusters keep their numbers, and rows that nothing explains open new ones.
+
+        A group of ten rows or more opens a cluster if anchors made from some of them explain the others
+        much better than all known anchors do; of large inputs, 4000 rows are looked at. Other rows join
+        the cluster that they are nearest to, and move its centre: centres are means of all rows, old and
+        new. The old rows are not needed, so a model may come from a file. ``labels_``, ``confidence_``,
+        ``outlier_score_`` and ``ids_`` go on with the new rows, and keep what they had. ``embedding_``
+        goes: use :meth:`transform`. The published method and streams cannot be updated.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+
+        Returns
+        -------
+        LMVSC
+            This estimator.
+
+        Examples
+        --------
+        >>> from manyview import LMVSC, datasets
+        >>> views = datasets.make_views(600, 4, (6, 8), random_state=0)
+        >>> known, new = views.target < 3, views.target == 3
+        >>> model = LMVSC(3, random_state=0).fit(views[known]).update(views[new])
+        >>> model.n_clusters_, len(model.labels_)
+        (4, 600)
+        """
+        views, n_before = self.read_rows(X), len(self.cluster_centers_)
+        what = partial(updating.update, view_weights=self.view_weights_)
+        found = self._compute(what, views, is_lazy=False)
+        self.__dict__.update(attributes_of_model(found.model))
+        for name in ("embedding_", "cuts_", "feature_importances_"):
+            self.__dict__.pop(name, None)
+        for name in ("labels_", "confidence_", "outlier_score_"):
+            new = getattr(found, name[:-1])
+            setattr(self, name, append_rows(getattr(self, name), new))
+        is_named = self.ids_ is not None and views.ids is not None
+        self.ids_ = np.concatenate([self.ids_, views.ids]) if is_named else None
+        self.inertia_ += found.inertia
+        self.choices_ = Choices(
+            [*self.choices_, describe_update(views.n_rows, n_before, found.model)]
+        )
+        self.cautions_ = cautions_of_labels(self.labels_, self.n_clusters_)
+        warn_of_cautions(self.cautions_)
+        return self
+
     def __getattr__(self, name: str) -> Any:
         """Fitted attributes of a stream: of the rows seen so far, whenever they are asked for."""
         stream: StreamStart | None = self.__dict__.get("_stream")
@@ -620,8 +671,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         rows = getattr(self, "embedding_", None)
         if rows is None and not is_coarser:
             raise ValueError(
-                "A model that was read from a file keeps no embedding: pass the rows, X, to split "
-                "its clusters."
+                "A model that was read from a file or updated keeps no embedding: pass the rows, X, to "
+                "split its clusters."
             )
         return prediction.cut_rows(self.model_, rows, self.labels_, n)
 
@@ -670,10 +721,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         views = self.read_rows(X)
         return self._as_output(self._compute(prediction.embed, views), views.ids)
 
-    def _compute(self, what: Callable[..., Any], views: Views) -> Any:
+    def _compute(self, what: Callable[..., Any], views: Views, *, is_lazy: bool = True) -> Any:
         """What a function of the pipeline finds for each row."""
         warn_of_silent_views(views, self.view_weights_)
-        engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=True)
+        engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=is_lazy)
         with run.resources:
             return what(self.model_, views.arrays, engine=engine, run=run)
 

@@ -10,11 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.checks import is_auto
 from manyview.errors import RankWarning, warn_user
+from manyview.pipeline.model import FittedModel
 from manyview.pipeline.outcome import Outcome, Result
 from manyview.pipeline.pilot import Decision
 from manyview.pipeline.settings import Settings
 from manyview.stages.scaling import Scaler
 from manyview.views.container import Views
+from manyview.wording import count as in_words
 
 Choice = dict[str, Any]
 """``parameter``, ``value`` and ``why``, all fit for JSON."""
@@ -216,6 +218,17 @@ def describe_encodings(views: Views) -> list[Choice]:
         for name, encoding in zip(views.names, views.encodings, strict=True)
         if encoding is not None
     ]
+
+
+def describe_update(n_rows: int, n_clusters: int, model: FittedModel) -> Choice:
+    """What new rows changed in a model of ``n_clusters``."""
+    n_new = len(model.centers) - n_clusters
+    return {
+        "parameter": "update",
+        "value": in_words(n_new, "new cluster"),
+        "why": f"{in_words(n_rows, 'row')} more, "
+        + ("some of which nothing known explains" if n_new else "all like those that are known"),
+    }
 
 
 def describe_solver(views: Views, result: Result) -> dict[str, Any]:

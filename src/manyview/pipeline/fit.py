@@ -68,6 +68,7 @@ class GraphPlan:
         arrays: Sequence[Any],
         rows: Array,
         *,
+        sizes: Array | None = None,
         oddness: Oddness | None = None,
     ) -> FittedModel:
         """The model of rows that are embedded like this, with these centres.
@@ -82,7 +83,7 @@ class GraphPlan:
         hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
         return FittedModel(
             self.scalers, self.graphs, clusters.embedding, centers, self.build,
-            sharpness=sharpness, oddness=oddness, hierarchy=hierarchy,
+            sharpness=sharpness, oddness=oddness, hierarchy=hierarchy, sizes=sizes,
         )  # fmt: skip
 
 
@@ -96,6 +97,7 @@ class Clustering:
     clusters: Clusters
     bases: tuple[Basis, ...]
     centers: Array
+    sizes: Array | None  # rows of each cluster, or their weights; None if it is as published
     inertia: float
     n_iter: int
 
@@ -158,8 +160,9 @@ def fit(
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
             model = plan.model(
-                found.clusters, found.centers, sample.sample_rows(few).arrays, some, oddness=oddness
-            )
+                found.clusters, found.centers, sample.sample_rows(few).arrays, some,
+                sizes=found.sizes, oddness=oddness,
+            )  # fmt: skip
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
             )
@@ -305,7 +308,8 @@ def cluster_graph(
         embedding = graph.map_rows(partial(_embed, embedding=found.embedding), stage="embedding")
     with watch.stage("labels"):
         embedded = engine.open([embedding], run)
-        centers, inertia, n_iter = _place_centers(embedded, found.centers, settings, rng, weights)
+        placed = _place_centers(embedded, found.centers, settings, rng, weights)
+        centers, inertia, n_iter, sizes = placed
         labels = embedded.map_rows(partial(_label, centers=centers, is_odd=is_odd), stage="labels")
     return Clustering(
         embedding=embedding,
@@ -314,6 +318,7 @@ def cluster_graph(
         clusters=found,
         bases=bases,
         centers=centers,
+        sizes=sizes,
         inertia=inertia,
         n_iter=n_iter,
     )
@@ -325,8 +330,8 @@ def _place_centers(
     settings: Settings,
     rng: np.random.Generator,
     weights: Array | None,
-) -> tuple[Array, float, int]:
-    """Centres (k, c) of embedding rows, the rows' inertia, and the number of sweeps over them."""
+) -> tuple[Array, float, int, Array | None]:
+    """Centres (k, c) of embedding rows, the rows' inertia, the number of sweeps, the clusters' sizes."""
     if settings.is_litekmeans:
         return _place_as_published(embedded, settings.known_clusters, rng)
 
@@ -335,12 +340,12 @@ def _place_centers(
         return embedded.map_reduce(assign, stage="k-means")
 
     centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
-    return centers, last.inertia, n_iter
+    return centers, last.inertia, n_iter, last.counts.astype(np.float64)
 
 
 def _place_as_published(
     embedded: Rows, k: int, rng: np.random.Generator
-) -> tuple[Array, float, int]:
+) -> tuple[Array, float, int, None]:
     numbers = choose_rows(embedded.n_rows, count_sample_rows(0, k), rng)
     sample = embedded.sample_rows(numbers).arrays[0]
     warn_of_alike(sample, k)
@@ -350,7 +355,7 @@ def _place_as_published(
         return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
 
     best = litekmeans(over, starts)
-    return best.compared, best.inertia, best.n_iter
+    return best.compared, best.inertia, best.n_iter, None
 
 
 def find_clusters(

@@ -32,6 +32,7 @@ class FittedModel:
     oddness: Oddness | None = field(default=None, kw_only=True)  # None if it is as published
     hierarchy: Hierarchy | None = field(default=None, kw_only=True)  # None of very many clusters
     sharpness: float | None = field(default=None, kw_only=True)  # None in files of earlier versions
+    sizes: Array | None = field(default=None, kw_only=True)  # (k,), rows, or their weights
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
 
@@ -164,3 +165,5 @@ class FittedModel:
             raise ValueError("the rotation does not fit the embedding")
         if self.centers.shape[1] != self.embedding.width:
             raise ValueError("the centres do not fit the embedding")
+        if self.sizes is not None and self.sizes.shape != (len(self.centers),):
+            raise ValueError("the clusters' sizes do not fit the centres")

@@ -76,6 +76,7 @@ def write_model(
                 "embedding": asdict(model.embedding),
                 "centers": model.centers,
                 "sharpness": model.sharpness,
+                "sizes": model.sizes,
                 "hierarchy": None if model.hierarchy is None else asdict(model.hierarchy),
                 "oddness": None if model.oddness is None else asdict(model.oddness),
             },
@@ -230,6 +231,8 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         centers = centers / np.sqrt(len(embedding.transforms))
     sharpness = content.get("sharpness")
     check(sharpness, optional(POSITIVE), "the sharpness")
+    sizes = content.get("sizes")
+    check(sizes, optional(floats(1)), "the clusters' sizes")
     tree = content.get("hierarchy")
     return FittedModel(
         scalers,
@@ -237,6 +240,7 @@ def _build_model(content: dict[str, Any]) -> FittedModel:
         embedding,
         centers,
         sharpness=sharpness,
+        sizes=sizes,
         oddness=_build_oddness(content.get("oddness")),
         hierarchy=None if tree is None else make_record(Hierarchy, tree),
     )

@@ -40,7 +40,7 @@ def find_sharpness(
 ) -> float:
     """The sharpness for embedding rows (n, c) and centres (k, c); ``arrays`` are the rows' views."""
     labels, k = label_rows(rows, centers), len(centers)
-    columns = _columns(arrays, scalers, view_weights)
+    columns = leading_columns(arrays, scalers, view_weights)
     counts = np.bincount(labels, minlength=k)
     known = np.flatnonzero(counts[labels] > 1)  # a row alone tells nothing of its cluster
     if len(known) == 0 or k == 1:
@@ -68,7 +68,7 @@ def as_sparse(packed: Any, n_clusters: int) -> Any:
     return found
 
 
-def _columns(arrays: Sequence[Any], scalers: Sequence[Scaler], view_weights: Array) -> Array:
+def leading_columns(arrays: Sequence[Any], scalers: Sequence[Scaler], view_weights: Array) -> Array:
     """Scaled columns of the views that count, few of each; zero, the mean, where a view is missing."""
     parts = []
     for array, scaler, weight in zip(arrays, scalers, view_weights, strict=True):

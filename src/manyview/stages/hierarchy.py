@@ -7,7 +7,7 @@ clusters is the clusters themselves, and any two cuts are nested.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +68,35 @@ def grow(rows: Array, labels: Labels, centers: Array) -> Hierarchy:
     return Hierarchy(leaves, clusters, _join(merges, top, clusters))
 
 
-def _divide(rows: Array, center: Array, n_rows: int, n_clusters: int) -> tuple[Array, Array]:
+def extend_tree(
+    hierarchy: Hierarchy, new: Sequence[Array], centers: Array, sizes: Array
+) -> Hierarchy:
+    """A tree with more clusters: those of the rows of ``new`` (n, c), which come last.
+
+    ``centers`` (k, c) and ``sizes`` (k,) are of all clusters, known ones first: the tree above whole
+    clusters is made anew, those inside known ones stay.
+    """
+    k, n_rows = len(centers), float(sizes.sum())
+    parts = [_divide(rows, c, n_rows, k) for rows, c in zip(new, centers[-len(new) :], strict=True)]
+    n_known, known = len(hierarchy.leaves), k - len(new)
+    merges = [
+        *_as_sides(hierarchy.tree[: n_known - known], list(range(n_known))),
+        *_merges_within(parts, n_known),
+    ]
+    counts = [len(leaves) for leaves, _ in parts]
+    clusters = np.repeat(np.arange(known, k, dtype=np.int32), counts)
+    return Hierarchy(
+        leaves=np.concatenate([hierarchy.leaves, *(leaves for leaves, _ in parts)]),
+        clusters=np.concatenate([hierarchy.clusters, clusters]),
+        tree=_join(
+            sorted(merges, key=lambda merge: merge[0]),
+            ward_tree(centers, sizes),
+            np.concatenate([hierarchy.clusters, clusters]),
+        ),
+    )
+
+
+def _divide(rows: Array, center: Array, n_rows: float, n_clusters: int) -> tuple[Array, Array]:
     """Finer centres (l, c) of a cluster's rows, and how many rows each has: more for large clusters."""
     wanted = round(_LEAVES_PER_CLUSTER * n_clusters * len(rows) / n_rows)
     count = min(wanted, len(rows) // _ROWS_PER_LEAF)
@@ -80,15 +108,20 @@ def _divide(rows: Array, center: Array, n_rows: int, n_clusters: int) -> tuple[A
     return found.cluster_centers_[used].astype(np.float64), sizes[used]
 
 
-def _merges_within(parts: list[tuple[Array, Array]]) -> Iterator[tuple[float, int, int]]:
-    """Cost and the first leaf of either side of every merge inside the clusters."""
-    first = 0
+def _merges_within(
+    parts: Sequence[tuple[Array, Array]], first: int = 0
+) -> Iterator[tuple[float, int, int]]:
+    """Cost and the first leaf of either side of every merge inside clusters, from a leaf's number on."""
     for leaves, sizes in parts:
-        tree, sides = ward_tree(leaves, sizes), list(range(first, first + len(leaves)))
-        for left, right, cost, _ in tree:
-            yield float(cost), sides[int(left)], sides[int(right)]
-            sides.append(min(sides[int(left)], sides[int(right)]))
+        yield from _as_sides(ward_tree(leaves, sizes), list(range(first, first + len(leaves))))
         first += len(leaves)
+
+
+def _as_sides(tree: Array, sides: list[int]) -> Iterator[tuple[float, int, int]]:
+    """Cost and the first leaf of either side of every merge of leaves with these numbers."""
+    for left, right, cost, _ in tree:
+        yield float(cost), sides[int(left)], sides[int(right)]
+        sides.append(min(sides[int(left)], sides[int(right)]))
 
 
 def _join(merges: list[tuple[float, int, int]], top: Array, clusters: Labels) -> Array:

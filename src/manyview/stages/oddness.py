@@ -8,7 +8,7 @@ is compared with those of rows that use the same anchors, so that a loose region
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -86,6 +86,37 @@ def fit_oddness(
     return Oddness(scalers, graphs, usual, float(1.0 / (1.0 + np.exp(-limit))), marks)
 
 
+def extend_oddness(oddness: Oddness, arrays: Sequence[Any]) -> Oddness:
+    """The same, of rows like those of ``arrays`` too: they get anchors of their own in each view."""
+    scaled = [s.apply(X, 0) for s, X in zip(oddness.scalers, arrays, strict=True)]
+    graphs = with_anchors_of(oddness.graphs, scaled, oddness.scalers)
+    solved = _solved(scaled, GraphRows(oddness.scalers, graphs), graphs)
+    found = _usual_residuals(scaled, solved, np.ones(scaled[0].n_samples, bool))
+    pairs = zip(oddness.usual, found, strict=True)
+    usual = tuple(np.concatenate([known, each[len(known) :]]) for known, each in pairs)
+    return replace(oddness, graphs=graphs, usual=usual)
+
+
+def with_anchors_of(
+    graphs: Sequence[AnchorGraph],
+    scaled: Sequence[ScaledRows],
+    scalers: Sequence[Scaler],
+    most: int | None = None,
+) -> tuple[AnchorGraph, ...]:
+    """Graphs, one a view, with a few more anchors each: those of some scaled rows, ``most`` at most."""
+    found = []
+    most = _MOST_ANCHORS if most is None else most
+    for graph, rows, scaler in zip(graphs, scaled, scalers, strict=True):
+        more = _few_anchors(graph.views[0], rows, scaler.energy, seed=0, most=most).anchors
+        anchors = np.concatenate([graph.anchors, more]) if len(rows) else graph.anchors
+        found.append(replace(graph, anchors=anchors, n_neighbors=_count_neighbors(anchors)))
+    return tuple(found)
+
+
+def _count_neighbors(anchors: Array) -> int | None:
+    return _NEIGHBORS if len(anchors) > _NEIGHBORS else None
+
+
 def _limit(ratios: Array) -> float:
     """How far the logarithms of the ratios (n,) go: so many deviations of those above the middle."""
     middle = float(np.median(ratios))
@@ -94,10 +125,12 @@ def _limit(ratios: Array) -> float:
     return middle + _FAR * spread if spread > 1e-9 else np.inf
 
 
-def _few_anchors(view: int, rows: ScaledRows, energy: float, *, seed: int) -> AnchorGraph:
+def _few_anchors(
+    view: int, rows: ScaledRows, energy: float, *, seed: int, most: int = _MOST_ANCHORS
+) -> AnchorGraph:
     """The graph of one view, with anchors that each stand for many rows."""
     n = len(rows)
-    wanted = int(np.clip(n // _ROWS_PER_ANCHOR, _LEAST_ANCHORS, _MOST_ANCHORS))
+    wanted = min(max(n // _ROWS_PER_ANCHOR, _LEAST_ANCHORS), most)
     anchors = np.zeros((1, rows.matrix.shape[1]))
     if n > wanted:
         is_plain = rows.lean is None
@@ -114,7 +147,7 @@ def _few_anchors(view: int, rows: ScaledRows, energy: float, *, seed: int) -> An
         anchors=anchors,
         alpha=_ALPHA * energy,
         locality=_LOCALITY,
-        n_neighbors=_NEIGHBORS if len(anchors) > _NEIGHBORS else None,
+        n_neighbors=_count_neighbors(anchors),
     )
 
 
