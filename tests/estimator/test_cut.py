@@ -42,6 +42,13 @@ def test_several_numbers_are_fitted_once(views, fit):
     np.testing.assert_array_equal(several.cuts_[6], several.labels_)
 
 
+def test_a_range_is_several_numbers(views, fit, tmp_path):
+    several = fit(views, range(2, 5), n_components=6)
+    assert several.n_clusters_ == 4 and list(several.cuts_) == [2, 3, 4]
+    several.save(tmp_path / "m.mv")
+    np.testing.assert_array_equal(load(tmp_path / "m.mv").cuts_[3], several.cuts_[3])
+
+
 def test_a_model_from_a_file_cuts_the_same(model, views, tmp_path):
     model.save(tmp_path / "model.mv")
     again = load(tmp_path / "model.mv")

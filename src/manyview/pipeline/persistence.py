@@ -294,7 +294,7 @@ def _pack_param(name: str, value: Any, arrays: Arrays) -> Any:
         return 0
     if name == "random_state" and not isinstance(value, Integral | None):
         return None
-    return pack(value, arrays)
+    return pack(list(value) if isinstance(value, range) else value, arrays)
 
 
 def _pack_fitted(value: Any, arrays: Arrays) -> Any:

@@ -277,7 +277,7 @@ def check_values(params: Mapping[str, Any]) -> None:
 
 def _n_clusters(value: Any, n_rows: int) -> int:
     """The number of clusters; of several, the largest, which the others are cut from."""
-    numbers = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    numbers = value if isinstance(value, list | tuple | range | np.ndarray) else [value]
     if not len(numbers):
         raise ParameterError("n_clusters", "must be a number, or several; got none.")
     most = max(check_n_clusters(number, n_rows) for number in numbers)
