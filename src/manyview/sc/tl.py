@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 import manyview
+from manyview import metrics
 from manyview.estimator import LMVSC, load
+from manyview.sc.batches import Batches
 from manyview.sc.neighbors import (
     exact_neighbours,
     linked_neighbours,
@@ -30,6 +32,7 @@ def lmvsc(
     n_clusters: int | str,
     *,
     use_rep: str | Sequence[str] | Mapping[str, str] | None = None,
+    batch_key: str | None = None,
     key_added: str = "manyview",
     neighbors: int | None = 15,
     exact_neighbors: bool = False,
@@ -54,6 +57,12 @@ def lmvsc(
         The matrices to use: ``"X"``, a key of ``obsm``, or ``"layers/NAME"``. Of an AnnData one, or
         several as views. Of a MuData one for all modalities, or a mapping from modalities (those left
         out are not used) to matrices. By default every ``X``.
+    batch_key : str, optional
+        A column of ``obs`` that says which batch, donor or study each cell is from. Modalities are
+        scaled, and the mean of its batch, over all of the batch's cells, is taken off each cell; wide
+        ones are turned to 50 principal axes first. ``uns[key_added]["batch_mixing"]`` is how little
+        clusters tell of batches then: from 0, if one follows from the other, to 1. Cells must be in
+        memory, and have all modalities.
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -101,11 +110,23 @@ def lmvsc(
             "the annotations are added in memory and the file is left as it is."
         )
     data = data.copy() if copy else data
-    model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
+    batches, given = None, settings
+    if batch_key is not None:
+        batch = _read_batch(data, batch_key)
+        batches = Batches.of(views, batch, settings.get("scaling", "auto"))
+        views, given = batches.correct(views, batch), {**settings, "scaling": "energy"}
+    model = LMVSC(n_clusters, random_state=random_state, **given).fit(views)
     _write_clusters(data, key_added, model, model.labels_, model.confidence_)
     data.obs[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
     data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
     data.uns[key_added] = _describe(model, use_rep, random_state, settings)
+    if batches is not None:
+        data.uns[key_added] |= {
+            "scaling": np.array([scaler.kind for scaler in batches.scalers], dtype=object),
+            "batch_key": batch_key,
+            "batch_mixing": 1.0 - metrics.nmi(batch, np.asarray(model.labels_), average="min"),
+            "batches": batches.to_dict(),
+        }
     if neighbors is not None:
         said, graph = look_at_cells(model.model_, views)
         for name, column in zip(model.view_names_, said.T, strict=True):
@@ -131,7 +152,9 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
         What was clustered, or a model.
     key_added : str, default="manyview"
         Where the reference has its results, and where those of ``data`` go: ``obs[key_added]``,
-        ``obs[key_added + "_confidence"]``, ``obsm["X_" + key_added]``.
+        ``obs[key_added + "_confidence"]``, ``obsm["X_" + key_added]``. If the reference was clustered
+        with a ``batch_key``, ``data.obs`` has that column too; of cells of a batch that the reference
+        does not have, the mean of all its cells is taken off.
 
     Examples
     --------
@@ -144,7 +167,7 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
     >>> new.obs["manyview"].cat.categories.tolist()
     ['0', '1', '2']
     """
-    model, use_rep = reference, None
+    model, use_rep, found = reference, None, {}
     if not isinstance(reference, LMVSC):
         found = reference.uns.get(key_added, {})
         if "model" not in found:
@@ -154,6 +177,9 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
         model = _unpack(found["model"])
         use_rep = _read_use_rep(found["params"])
     views = _read_views(data, use_rep)
+    if "batches" in found:
+        batches = Batches.from_dict(found["batches"])
+        views = batches.correct(views, _read_batch(data, str(found["batch_key"])))
     labels, confidence = model.predict_with_confidence(views)
     _write_clusters(data, key_added, model, labels, confidence)
     data.obsm[f"X_{key_added}"] = np.asarray(model.transform(views))
@@ -212,6 +238,15 @@ def subcluster(
     new = old.to_numpy(dtype=object)
     new[is_chosen] = [f"{name},{label}" for label in np.asarray(model.labels_)]
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
+
+
+def _read_batch(data: Any, key: str) -> Any:
+    if key not in data.obs:
+        raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
+    batch = data.obs[key]
+    if batch.isna().any():
+        raise ValueError(f"obs[{key!r}] is missing for {int(batch.isna().sum())} cells.")
+    return batch.to_numpy().astype(str)
 
 
 def _write_clusters(data: Any, key: str, model: LMVSC, labels: Any, confidence: Any) -> None:

@@ -1,0 +1,93 @@
+"""Batches: what is taken off, what is kept for new cells, and what is refused."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import Views, metrics, sc
+from manyview.sc.batches import Batches
+
+
+@pytest.fixture
+def cells():
+    """Counts of 12 proteins of 300 cells of three kinds, in two batches with other antibodies."""
+    rng = np.random.default_rng(0)
+    kinds, batch = np.arange(300) % 3, (np.arange(300) // 3) % 2
+    strength = np.exp(rng.normal(0, 1.5, (2, 12)))
+    means = np.exp(rng.normal(4, 1.0, (3, 12)))[kinds] * strength[batch]
+    data = anndata.AnnData(rng.poisson(means).astype(np.float32))
+    data.obs["batch"] = np.array(["a", "b"])[batch]
+    data.obs["kind"] = kinds
+    return data
+
+
+def test_batches_are_brought_together(cells):
+    sc.tl.lmvsc(cells, 3, key_added="plain", neighbors=None)
+    sc.tl.lmvsc(cells, 3, batch_key="batch", key_added="corrected", neighbors=None)
+    found, plain = cells.uns["corrected"], cells.obs["plain"].cat.codes
+    assert metrics.ari(cells.obs["kind"], cells.obs["corrected"].cat.codes) > 0.95
+    assert found["scaling"].tolist() == ["clr"]
+    assert found["batch_mixing"] > 0.99 > 1 - metrics.nmi(cells.obs["batch"], plain, average="min")
+
+
+def test_new_cells_are_corrected_as_their_batch_was(cells, tmp_path):
+    sc.tl.lmvsc(cells, 3, batch_key="batch", neighbors=None)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    new = cells[::-1].copy()
+    sc.tl.lmvsc_predict(new, anndata.read_h5ad(tmp_path / "cells.h5ad"))
+    assert new.obs["manyview"].tolist() == cells.obs["manyview"].tolist()[::-1]
+
+
+def test_every_batch_has_mean_zero(cells):
+    batch = cells.obs["batch"].to_numpy()
+    views = Views({"protein": cells.X})
+    (rows,) = Batches.of(views, batch, "auto").correct(views, batch).arrays
+    for name in "ab":
+        assert np.abs(rows[batch == name].mean(axis=0)).max() < 1e-12
+
+
+def test_unknown_batches_are_scaled_as_all_cells_are(cells):
+    batch = cells.obs["batch"].to_numpy()
+    views = Views({"protein": cells.X})
+    batches = Batches.of(views, batch, "auto")
+    (rows,) = batches.correct(views, np.full(300, "c")).arrays
+    assert np.allclose(rows, batches.scalers[0].apply(cells.X).dense())
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_wide_counts_become_axes_however_they_are_stored(convert):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(np.exp(rng.normal(-2, 2, 400)), (120, 400)).astype(float)
+    batch = np.array(["a", "b"])[np.arange(120) % 2]
+    views = Views({"rna": convert(X)})
+    batches = Batches.of(views, batch, "auto")
+    again = Batches.from_dict(batches.to_dict())
+    (rows,) = again.correct(views, batch).arrays
+    assert batches.scalers[0].kind == "lognorm" and rows.shape == (120, 50)
+    assert np.abs(rows[batch == "a"].mean(axis=0)).max() < 1e-12
+
+
+class TestRefused:
+    def test_a_column_that_is_not_there(self, cells):
+        with pytest.raises(KeyError, match="no 'donor' in obs, which has"):
+            sc.tl.lmvsc(cells, 3, batch_key="donor")
+
+    def test_cells_without_a_batch(self, cells):
+        cells.obs.loc[cells.obs_names[:4], "batch"] = None
+        with pytest.raises(ValueError, match="missing for 4 cells"):
+            sc.tl.lmvsc(cells, 3, batch_key="batch")
+
+    def test_cells_that_lack_a_modality(self, cells):
+        X = cells.X.copy()
+        X[3] = np.nan
+        views = Views({"a": X, "b": cells.X})
+        with pytest.raises(ValueError, match="Some cells lack modality 'a'"):
+            Batches.of(views, cells.obs["batch"].to_numpy(), "auto")
+
+    @pytest.mark.parametrize("scaling", ["normal-scores", "auto clr", ["clr", "clr"]])
+    def test_scaling_that_cannot_be_kept(self, cells, scaling):
+        with pytest.raises(ValueError, match="scaling"):
+            sc.tl.lmvsc(cells, 3, batch_key="batch", scaling=scaling)
