@@ -1,12 +1,20 @@
 """How Sphinx builds the documentation; nothing is fetched from the network."""
 
 import re
+import sys
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.util import logging
 
 import manyview
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import messages
+
+messages.write_page(Path(__file__).parent / "reference" / "messages.rst")
 
 project = "manyview"
 author = "The manyview developers"
@@ -44,8 +52,15 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "manyview"
 html_static_path = ["_static"]
+html_css_files = ["manyview.css"]
 html_show_sourcelink = False
-html_sidebars = {"install": [], "tutorial": [], "explanation/design": [], "explanation/scaling": []}
+html_sidebars = {
+    "index": [],
+    "install": [],
+    "tutorial": [],
+    "explanation/design": [],
+    "explanation/scaling": [],
+}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],

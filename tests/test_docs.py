@@ -1,6 +1,7 @@
 """Every Python block of the README and of the documentation runs, in the order of its page."""
 
 import re
+import runpy
 import textwrap
 from pathlib import Path
 
@@ -50,6 +51,15 @@ def test_blocks_are_found_in_markdown_and_in_rst():
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_message_can_be_searched(tmp_path):
+    write_page = runpy.run_path(str(ROOT / "docs" / "messages.py"))["write_page"]
+    write_page(tmp_path / "messages.rst")
+    text = (tmp_path / "messages.rst").read_text(encoding="utf-8")
+    assert "All views must describe the same samples in the same order." in text
+    assert "- n\\_clusters must not exceed" in text  # a parameter and its problem
+    assert text.count("\n- ") > 400
 
 
 def test_the_readme_is_short():
