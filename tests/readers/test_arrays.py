@@ -306,6 +306,18 @@ class TestSingleCell:
         assert found.ids.tolist() == list("wxyz")
         assert found.labels.tolist() == ["t", "b", "t", "b"]
 
+    @pytest.mark.parametrize(
+        ("column", "expected"), [("masked", ["7", "", "9", "9"]), ("coded", ["5", "6", "", "5"])]
+    )
+    def test_labels_that_are_missing_are_no_labels(self, paths, column, expected):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(paths / "a.h5ad", "a") as file:
+            masked = file["obs"].create_group("masked")
+            masked["values"], masked["mask"] = [7, 8, 9, 9], [False, True, False, False]
+            coded = file["obs"].create_group("coded")
+            coded["codes"], coded["categories"] = np.array([0, 1, -1, 0], np.int8), [5, 6]
+        assert read_view(str(paths / "a.h5ad"), label_column=column).labels.tolist() == expected
+
     def test_modalities_are_views(self, paths):
         found = read_view(str(paths / "same.h5mu"))
         assert shapes(found) == [("rna", (4, 3)), ("protein", (4, 5))]

@@ -137,12 +137,13 @@ def _index(table: Any) -> npt.NDArray[np.str_]:
 
 
 def _column(item: Any) -> npt.NDArray[Any]:
-    """The values of a column, also if they are kept as codes of categories."""
+    """The values of a column, also of categories or with a mask; None where one is missing."""
     if hasattr(item, "shape"):
         return read_values(item)
     if "categories" in item:
         codes = read_values(item["codes"])
-        categories = _column(item["categories"])
-        missing = "" if categories.dtype.kind in "OUS" else -1
-        return np.where(codes < 0, missing, categories[np.maximum(codes, 0)])
-    return _column(item["values"])  # values with a mask
+        is_missing, known = codes < 0, _column(item["categories"])
+        values = np.full(len(codes), None) if is_missing.all() else known[np.maximum(codes, 0)]
+    else:
+        values, is_missing = _column(item["values"]), read_values(item["mask"]).astype(bool)
+    return np.where(is_missing, None, values.astype(object)) if is_missing.any() else values

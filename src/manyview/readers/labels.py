@@ -76,7 +76,7 @@ def read_labels(
     name = _labels_name(others, found.key, found.path)
     with damage(found.path, "label"):
         labels = as_labels(vectors[name])
-        ids = None if given is None else np.where(are_missing(given), "", as_ids(given))
+        ids = None if given is None else as_ids(given)
     if len(labels) == 0:
         raise ReadError(f"{found.path} holds no labels.")
     if ids is not None and len(ids) != len(labels):

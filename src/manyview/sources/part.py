@@ -44,7 +44,7 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
     """Identifiers as text, by which they are compared: 7, 7.0 and "7" are the same row.
 
     So is a day, whether it is a date, a time in whatever unit, or text as ISO writes it. Times of a zone
-    are those of UTC.
+    are those of UTC. One that is missing is empty text.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
     if array.dtype.kind == "M":
-        return np.datetime_as_string(array, unit="auto")
+        return np.where(np.isnat(array), "", np.datetime_as_string(array, unit="auto"))
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:  # 0.1 is 0.1 whatever its precision
         array = array.astype(np.str_).astype(np.float64)
     if array.dtype.kind in "OfT":
@@ -64,6 +64,8 @@ def as_ids(values: Any) -> npt.NDArray[np.str_]:
 
 
 def _as_text(value: Any) -> str:
+    if _is_missing(value):
+        return ""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, datetime):
@@ -84,9 +86,9 @@ def join_levels(levels: Sequence[Any]) -> npt.NDArray[np.str_]:
     >>> join_levels([["a", "b", "c"], [1.0, 2.0, float("nan")]]).tolist()
     ['a / 1', 'b / 2', '']
     """
-    labels = zip(*map(as_ids, levels), strict=True)
-    missing = np.any([are_missing(level) for level in levels], axis=0)
-    return np.where(missing, "", np.array([" / ".join(label) for label in labels], dtype=np.str_))
+    texts = [as_ids(np.array(v, dtype=object) if isinstance(v, list) else v) for v in levels]
+    labels = zip(*texts, strict=True)
+    return np.array([" / ".join(label) if all(label) else "" for label in labels], dtype=np.str_)
 
 
 def are_missing(values: Any) -> npt.NDArray[np.bool_]:

@@ -41,13 +41,11 @@ def join_parts(
     whatever their ids.
     """
     given = [parts[0].ids for parts in tables]
-    for own, name in zip(given, names, strict=True):
-        if own is not None and how != "order":
-            refuse_missing(own, name)
-    known = [ids for ids in given if ids is not None and not are_missing(ids).any()]
+    known = [ids for ids in given if ids is not None]
     if how == "order" or not known:
         _check_counts(tables, names, words)
-        ids: npt.NDArray[np.generic] | None = known[0] if known else None
+        whole = (ids for ids in known if not are_missing(ids).any())
+        ids: npt.NDArray[np.generic] | None = next(whole, None)
         note = "Rows are matched by their place in the files." if len(tables) > 1 else ""
         match = Match(None if ids is None else as_ids(ids), [None] * len(tables), note)
     else:
