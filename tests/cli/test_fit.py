@@ -161,6 +161,17 @@ def test_values_are_refused_before_files_are_read(tmp_path, run, option):
     assert f"{option[0]} must be" in result.stderr
 
 
+def test_more_than_there_is_memory_is_not_loaded(tmp_path, run):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "huge.h5", "w") as file:  # a promise: nothing is in it
+        file.create_dataset("x", shape=(10**9, 1000), chunks=(10**4, 10), dtype=float)
+    where = (tmp_path / "huge.h5", "-o", tmp_path / "out")
+    result = run("fit", "-k", "3", "--engine", "memory", *where)
+    assert (result.exit_code, is_one_line(result.stderr)) == (2, True)
+    assert "The views take 8.0 TB in memory" in result.stderr
+    assert "Leave out --engine memory" in result.stderr
+
+
 def test_a_failed_fit_writes_nothing(files, run):
     np.save("holes.npy", np.where(np.eye(90, 2) > 0, np.nan, 1.0))
     result = run("fit", "holes.npy", "-k", "3", "-o", "out")

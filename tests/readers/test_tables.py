@@ -330,3 +330,10 @@ class TestLabels:
         np.save(tmp_path / "y.npy", np.zeros((3, 2)))
         with pytest.raises(ReadError, match="nothing with one value a row"):
             read_labels(str(tmp_path / "y.npy"))
+
+
+@pytest.mark.parametrize("line", [b"3,\0004\n", b'"a",\0004\n'])
+def test_text_with_a_nul_is_no_table(tmp_path, line):
+    (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n" + line)
+    with pytest.raises(ReadError, match=r"a\.csv cannot be read as a table: it holds NUL bytes"):
+        read_view(str(tmp_path / "a.csv"))

@@ -166,3 +166,12 @@ def test_tiny_chunks_are_told_of(tmp_path, monkeypatch):
         SlowSourceWarning, match="in 40 chunks of 1 x 1: to read it once takes about"
     ):
         read_view(str(tmp_path / "a.zarr"))
+
+
+def test_rows_in_more_chunks_than_can_be_listed_are_refused(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", shape=(10**13, 2), chunks=(100, 2), dtype=float)
+    with pytest.raises(
+        ReadError, match=r"a\.h5.* promises 10 000 000 000 000 rows in chunks of 100"
+    ):
+        read_view(str(tmp_path / "a.h5"))

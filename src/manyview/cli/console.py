@@ -159,6 +159,7 @@ def print_table(
 
 _REMEDIES = {
     "memory_limit": "Raise --memory-limit to that, or use fewer threads with --n-jobs.",
+    "engine": "Leave out --engine memory: rows are then read block by block.",
     "checkpoint": "Make room there and run the same command again to go on, or choose another "
     "folder with -o.",
     "output": "Make room there, or choose another folder with -o. What was there before is as it was.",

@@ -146,4 +146,7 @@ def _column(item: Any) -> npt.NDArray[Any]:
         values = np.full(len(codes), None) if is_missing.all() else known[np.maximum(codes, 0)]
     else:
         values, is_missing = _column(item["values"]), read_values(item["mask"]).astype(bool)
-    return np.where(is_missing, None, values.astype(object)) if is_missing.any() else values
+    if is_missing.any():
+        values = values.astype(object)
+        values[is_missing] = None
+    return values

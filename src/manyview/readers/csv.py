@@ -214,7 +214,7 @@ def _read_columns(
 
 def _batches(text: Iterable[str], separator: str, n_rows: int) -> Iterator[list[Any]]:
     """Lines, many at a time; from the first quotation mark on, lists of fields instead."""
-    text = iter(text)
+    text = _without_nul(text)
     while lines := list(islice(text, n_rows)):
         if any('"' in line for line in lines):
             # A quoted field may hold separators, and go on over several lines.
@@ -223,6 +223,14 @@ def _batches(text: Iterable[str], separator: str, n_rows: int) -> Iterator[list[
                 yield rows
             return
         yield lines
+
+
+def _without_nul(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, unless there is a NUL in one, which no text has."""
+    for line in lines:
+        if "\0" in line:
+            raise csv.Error("it holds NUL bytes; it is damaged, or text in another encoding")
+        yield line
 
 
 def _refuse_ragged(batch: list[Any], separator: str, width: int, path: Path, first: int) -> None:

@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.errors import ReadError
 from manyview.sources.base import Dense, reading
+from manyview.wording import count
 
 _FEW_ROWS = 64
 _SPARSE_ROWS = 4096
+_MOST_BANDS = 50_000_000
 
 
 class Banded(Dense):
@@ -101,6 +104,11 @@ def take_sparse(
     return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, "csr"))
 
 
-def even_edges(n_rows: int, band_rows: int) -> npt.NDArray[np.int64]:
-    """First row of bands of equal size, and the number of rows."""
+def even_edges(n_rows: int, band_rows: int, where: str) -> npt.NDArray[np.int64]:
+    """First row of bands of equal size, and the number of rows; raises if no store has so many."""
+    if n_rows / max(band_rows, 1) > _MOST_BANDS:
+        raise ReadError(
+            f"{where} promises {count(n_rows, 'row')} in chunks of {band_rows}, too many to be listed. "
+            "If it is what you expect, write it again in larger chunks."
+        )
     return np.append(np.arange(0, n_rows, max(band_rows, 1), dtype=np.int64), n_rows)

@@ -35,7 +35,8 @@ class Hdf5Source(Banded):
         if dataset.chunks and path is not None:
             size = math.prod(dataset.chunks) * self.dtype.itemsize
             refuse_large(size, path, f"a chunk of {dataset.name!r}")
-        super().__init__(even_edges(self.shape[0], self.band_rows) if dataset.chunks else None)
+        n_rows = self.shape[0]
+        super().__init__(even_edges(n_rows, self.band_rows, self.where) if dataset.chunks else None)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the dataset's name and a few rows."""

@@ -12,18 +12,21 @@ from manyview.machine import free_memory
 from manyview.wording import bytes_in_words
 
 _ALWAYS, _TIMES = 1 << 30, 200  # bytes that any file may unfold to, and times its own size
+_ALWAYS_STREAMED = (
+    64 << 20
+)  # the first for what is unpacked and parsed on the way, which takes time
 _FEW = 16 << 20  # bytes that nobody misses
 
 
-def room_for(path: Path) -> int:
+def room_for(path: Path, *, is_streamed: bool = False) -> int:
     """Bytes that what a file holds may take in memory: what is free, and in proportion to the file."""
     size = path.stat().st_size if path.is_file() else 0
     free = free_memory()
-    most = max(_ALWAYS, _TIMES * size)
+    most = max(min(_ALWAYS, _ALWAYS_STREAMED) if is_streamed else _ALWAYS, _TIMES * size)
     return most if free is None else min(most, free)
 
 
-def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
+def refuse_large(n_bytes: float, path: Path, what: str = "", *, is_streamed: bool = False) -> None:
     """Raise ReadError if so many bytes are more than a file may unfold to.
 
     Examples
@@ -35,7 +38,7 @@ def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
     """
     if n_bytes <= _FEW:  # as nearly always
         return
-    most = room_for(path)
+    most = room_for(path, is_streamed=is_streamed)
     if n_bytes > most:
         whose = f"{path}: {what}" if what else str(path)
         raise ReadError(
@@ -55,7 +58,8 @@ class LimitedStream(io.RawIOBase):
     """An unpacking stream that ends in ReadError once it has given more than its file may unfold to."""
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self._stream, self._path, self._most = stream, path, room_for(path)
+        self._stream, self._path = stream, path
+        self._most = room_for(path, is_streamed=True)
 
     def readable(self) -> bool:
         """Yes."""
@@ -69,7 +73,7 @@ class LimitedStream(io.RawIOBase):
         """Fill a buffer; the number of bytes."""
         content = self._stream.read(len(buffer))
         if self._stream.tell() > self._most:
-            refuse_large(self._stream.tell(), self._path)
+            refuse_large(self._stream.tell(), self._path, is_streamed=True)
         buffer[: len(content)] = content
         return len(content)
 

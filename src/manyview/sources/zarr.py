@@ -39,7 +39,8 @@ class ZarrSource(Banded):
             warn_user(_slow(self.where, array), SlowSourceWarning)
         self._folder = path or _folder_of(array)
         self._meta = [WatchedFile(file) for file in _metadata(self._folder)]
-        super().__init__(even_edges(self.shape[0] if self.shape else 0, self.band_rows))
+        n_rows = self.shape[0] if self.shape else 0
+        super().__init__(even_edges(n_rows, self.band_rows, self.where))
 
     def fingerprint(self) -> dict[str, Any]:
         """Of its metadata, the size of every file of chunks, and some of them."""

@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.checks import check_option
-from manyview.errors import ParameterError, ReadError
+from manyview.errors import MemoryLimitError, ParameterError, ReadError
+from manyview.machine import free_memory
 from manyview.readers import Contents, LabelFile, Request, Vocabulary, parse, read_file, read_labels
 from manyview.sources import Part, as_ids, is_source
 from manyview.views.container import Views
 from manyview.views.ids import find_places, refuse_missing, refuse_repeated
 from manyview.views.joining import JOINS, Match, join_parts
 from manyview.views.selection import transpose as transposed
-from manyview.wording import count, first_few
+from manyview.wording import bytes_in_words, count, first_few
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,16 @@ def _exchange(contents: Contents, names: Sequence[str]) -> Contents:
 def _load(contents: list[Contents], limit: int) -> list[Contents]:
     """The same with what is on disk read into memory, if all of it fits."""
     sources = [part.rows for each in contents for part in each.parts if is_source(part.rows)]
-    if sum(source.row_bytes * source.shape[0] for source in sources) > limit:
+    n_bytes, free = sum(source.row_bytes * source.shape[0] for source in sources), free_memory()
+    if n_bytes > limit:
         return contents
+    if free is not None and n_bytes > free:
+        raise MemoryLimitError(
+            f"The views take {bytes_in_words(n_bytes)} in memory, of which {bytes_in_words(free)} are "
+            "free.",
+            remedy="Give a memory_limit that there is, or none: rows are then read when needed.",
+            parameter="engine",
+        )
     return [replace(each, parts=tuple(map(_loaded, each.parts))) for each in contents]
 
 
