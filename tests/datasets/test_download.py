@@ -35,6 +35,14 @@ def site(tmp_path):
         def log_message(self, *args):
             pass
 
+        def do_GET(self):
+            scheme = self.path.removeprefix("/sent-to/")
+            if scheme == self.path:
+                return super().do_GET()
+            self.send_response(302)
+            self.send_header("Location", f"{scheme}://example.org/small.npz")
+            return self.end_headers()
+
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
     )
@@ -106,6 +114,12 @@ class TestFromAServer:
         source = Source(f"{site[1]}/package.archive", members=("small.npz",))
         with pytest.raises(DatasetNotFoundError, match=r"package\.archive has no small\.npz"):
             download.download(dataclasses.replace(small, sources=(source,)))
+
+    @pytest.mark.parametrize("scheme", ["http", "ftp", "file"])
+    def test_only_https_is_asked_and_followed(self, site, cache, small, scheme):
+        for address in (f"{scheme}://example.org/small.npz", f"{site[1]}/sent-to/{scheme}"):
+            with pytest.raises(DatasetNotFoundError, match="is not an address of https"):
+                download.download(dataclasses.replace(small, sources=(Source(address),)))
 
     @pytest.mark.parametrize("name", ["../../../small.npz", "/tmp/manyview-test/small.npz"])
     def test_a_tar_that_leads_outside_is_refused(self, site, cache, small, npz, name):

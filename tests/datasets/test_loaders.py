@@ -76,7 +76,10 @@ class TestNpz:
     @pytest.mark.parametrize(
         ("arrays", "message"),
         [
-            ({"view_0": np.zeros((6, 4))}, r"no labels: none of \['labels', "),
+            (
+                {"view_0": np.zeros((6, 4))},
+                "nothing in it is called labels, or 'label', 'y', 'gt' and",
+            ),
             ({"labels": LABELS}, "without a two-dimensional array of numbers; it has labels 6"),
             ({"labels": LABELS.astype(object), "view_0": np.zeros((6, 4))}, "Python objects"),
         ],

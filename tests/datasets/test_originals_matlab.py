@@ -149,7 +149,7 @@ def test_one_copy_of_the_labels_for_each_view(save, views_of_small):
     ("change", "message"),
     [
         ({"X": None}, r"no views: none of \['x', .*variables \['Y'"),
-        ({"Y": None}, "no labels: none of"),
+        ({"Y": None}, "nothing in it is called labels"),
         ({"Y": LABELS[:5]}, r"shapes \[\(6, 4\), \(6, 5\)\], which do not fit 5 labels"),
         ({"Y": np.zeros((6, 3))}, r"labels 'y' have shape \(6, 3\)"),
         ({"Y": cell([LABELS, LABELS + 1])}, "different labels"),

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from manyview.datasets.originals import RawData, read_originals
 from manyview.datasets.registry import DatasetInfo
+from manyview.errors import ReadError
 from manyview.machine import whole_file
 from manyview.views.container import Views
 
@@ -38,10 +39,11 @@ def read_views(path: Path, info: DatasetInfo) -> Views:
     except (ImportError, MemoryError):
         raise
     except Exception as error:  # a damaged file can make a parser raise anything
+        is_told = isinstance(error, ValueError | ReadError)
+        words = f"{error}".rstrip(".") if is_told else f"{type(error).__name__}: {error}"
         raise ValueError(
-            f"Cannot read {path} as data set {info.name!r} ({type(error).__name__}: {error}). The "
-            "file may be damaged or of another kind; expected "
-            f"{' or '.join(info.formats)} with {info.n_samples} samples."
+            f"Cannot read {path} as data set {info.name!r}: {words}. The file may be damaged or of "
+            f"another kind; expected {' or '.join(info.formats)} with {info.n_samples} samples."
         ) from error
     return to_views(raw, info, origin=str(path))
 

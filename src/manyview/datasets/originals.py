@@ -15,6 +15,7 @@ from manyview.datasets.registry import DatasetInfo
 from manyview.readers import Contents, Request, find_format, read_file, svmlight
 from manyview.readers.contents import LABEL_NAMES
 from manyview.readers.idx import read_array
+from manyview.wording import first_few
 
 _MFEAT_PARTS = ("fac", "fou", "kar", "mor", "pix", "zer")
 _LANGUAGE_CODES = ("EN", "FR", "GR", "IT", "SP")
@@ -53,7 +54,7 @@ def read_one(path: Path, *, n_features: int | None = None) -> RawData:
         (table,) = raw.arrays
         return RawData([shrink_integers(table[:, :-1])], table[:, -1])
     if raw.labels is None:
-        raise ValueError(f"no labels: none of {list(LABEL_NAMES)} is a name in the file")
+        raise ValueError(f"nothing in it is called labels, or {first_few(LABEL_NAMES[1:], 3)}")
     return raw
 
 
