@@ -54,6 +54,7 @@ faults: $(VENV)/.test  ## try to break it: random fits, damaged files and models
 	@$(BIN)/python -m tests.faults.fuzz_readers --n 3000 --keep
 	@$(BIN)/python -m tests.faults.fuzz_models --n 2000 --keep
 	@$(BIN)/python -m tests.faults.kill_fits --n 50 --keep
+	@$(BIN)/python -m tests.faults.kill_dask --n 30 --keep
 	@$(BIN)/python -m tests.faults.inject --keep
 
 check: $(VENV)/.quality  ## format, lint, types, import rules, spelling

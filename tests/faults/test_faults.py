@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("program", "n"),
     [
-        ("fuzz_estimator", 100),
-        ("fuzz_readers", 130),
-        ("fuzz_models", 240),
-        ("kill_fits", 8),
-        ("inject", 2),
+        ("fuzz_estimator", 50),
+        ("fuzz_readers", 78),
+        ("fuzz_models", 120),
+        ("kill_fits", 4),
+        ("inject", 1),
     ],
 )
 def test_a_part_of_the_faults(program, n):
