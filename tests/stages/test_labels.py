@@ -70,8 +70,8 @@ class TestStarts:
         assert {centers.dtype for centers in starts.values()} == {np.dtype(np.float64)}
 
     def test_very_many_centres_are_not_merged_by_their_links(self, rows, groups, monkeypatch):
-        monkeypatch.setattr(stage, "_MOST_LINKED_CENTERS", 11)
-        assert list(find_starts(rows, graph_of(groups), 4, seed=0)) == ["ward", "average"]
+        monkeypatch.setattr(stage, "_MOST_COMPARED_CENTERS", 11)
+        assert list(find_starts(rows, graph_of(groups), 4, seed=0)) == ["ward"]
 
     def test_many_centres_start_at_random_rows(self):
         rows = np.random.default_rng(0).normal(size=(900, 3))

@@ -19,7 +19,7 @@ Labels = npt.NDArray[np.int32]
 
 _CENTERS_PER_CLUSTER = 3
 _MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
-_MOST_LINKED_CENTERS = 600
+_MOST_COMPARED_CENTERS = 600  # with more, Ward's criterion alone merges them
 
 
 def find_starts(
@@ -29,7 +29,7 @@ def find_starts(
 
     K-means with three centres a cluster sees what is dense; these are merged to k groups, by Ward's
     criterion, by average linkage, and by their links in ``graph`` (n, M), the fused graph with columns
-    scaled. The means of the groups are what k-means starts from.
+    scaled; very many by the first alone. The means of the groups are what k-means starts from.
     """
     k = n_clusters
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
@@ -43,12 +43,10 @@ def find_starts(
     )
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
-    average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
-    groups = {
-        "ward": cut_tree(ward_tree(centers, sizes), count, k),
-        "average": cut_tree(average, count, k),
-    }
-    if count <= _MOST_LINKED_CENTERS:
+    groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
+    if count <= _MOST_COMPARED_CENTERS:
+        average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
+        groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
     return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
 
