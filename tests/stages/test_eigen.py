@@ -35,7 +35,8 @@ def test_repeated_eigenvalues_are_all_found(n_blobs):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_blobs), atol=1e-9)
 
 
-def test_many_vectors_span_the_space_of_the_dense_solver():
+def test_many_vectors_span_the_space_of_the_dense_solver(monkeypatch):
+    monkeypatch.setattr(eigen, "_DENSE_BELOW_FOR_MANY", 100)
     rng = np.random.default_rng(0)
     M = normalised_graph(neighbour_weights(rng.normal(size=(1100, 4)), 5))
     values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)
@@ -45,7 +46,8 @@ def test_many_vectors_span_the_space_of_the_dense_solver():
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(eigen._MANY), atol=1e-9)
 
 
-def test_more_equal_eigenvalues_than_a_block_has_columns_are_all_found():
+def test_more_equal_eigenvalues_than_a_block_has_columns_are_all_found(monkeypatch):
+    monkeypatch.setattr(eigen, "_DENSE_BELOW_FOR_MANY", 100)
     rng = np.random.default_rng(0)
     M = blobs_graph(eigen._MANY + 20, 10, rng)
     values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)

@@ -21,8 +21,8 @@ from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
-_DENSE_BELOW = 1000
-"""Rows up to which a dense eigensolver is at least as fast."""
+_DENSE_BELOW, _DENSE_BELOW_FOR_MANY = 1000, 1500
+"""Rows up to which a dense eigensolver is at least as fast; the same for many eigenvectors."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
@@ -55,13 +55,13 @@ def leading_eigenvectors(
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
     """
     n = M.shape[0]
-    if n <= _DENSE_BELOW or k >= n // 4:
+    is_many = k >= _MANY
+    if n <= (_DENSE_BELOW_FOR_MANY if is_many else _DENSE_BELOW) or k >= n // 4:
         dense = dense_gram(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
         if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
             values, vectors = linalg.eigh(dense, driver="evd")
         return values[::-1][:k], vectors[:, ::-1][:, :k]
-    is_many = k >= _MANY
     if is_many:
         values, vectors = _block_lanczos(M, k, rng=rng)
     else:
