@@ -73,6 +73,19 @@ class TestStarts:
         monkeypatch.setattr(stage, "_MOST_COMPARED_CENTERS", 11)
         assert list(find_starts(rows, graph_of(groups), 4, seed=0)) == ["ward"]
 
+    def test_very_many_rows_are_looked_at_in_part(self, rows, groups, monkeypatch):
+        monkeypatch.setattr(stage, "_LEAST_ROWS", 120)
+        monkeypatch.setattr(stage, "_ROWS_PER_CENTER", 10)
+        asked = []
+        monkeypatch.setattr(
+            stage,
+            "fit_kmeans",
+            lambda rows, *a, **k: asked.append(len(rows)) or fit_kmeans(rows, *a, **k),
+        )
+        starts = find_starts(rows, graph_of(groups), 4, seed=0)
+        assert asked == [120] and len(rows) > 120
+        assert list(starts) == ["ward", "average", "graph"]
+
     def test_many_centres_start_at_random_rows(self):
         rows = np.random.default_rng(0).normal(size=(900, 3))
         starts = find_starts(rows, sparse.csr_array(np.ones((900, 1))), 70, seed=0)

@@ -13,12 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.errors import silenced, warn_user
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.sampling import spread_evenly
 from manyview.stages.ward import cut_tree, ward_tree
 
 Labels = npt.NDArray[np.int32]
 
 _CENTERS_PER_CLUSTER = 3
 _MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
+_LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found among
 _MOST_COMPARED_CENTERS = 600  # with more, Ward's criterion alone merges them
 
 
@@ -34,6 +36,9 @@ def find_starts(
     k = n_clusters
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
     is_many = count >= _MANY_CENTERS
+    few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
+    if len(few) < len(rows):
+        rows, graph = rows[few], graph[few]
     found = fit_kmeans(
         rows,
         count,
