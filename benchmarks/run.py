@@ -24,6 +24,7 @@ ALONE = (
     "label_free",
     "answers",
     "single_cell",
+    "batches",
     "incomplete",
     "out_of_core",
     "dask_cluster",

@@ -61,6 +61,8 @@ def measure(
     for method, (cluster, n_seeds) in METHODS.items():
         if (methods is not None and method not in methods) or not is_installed(method):
             continue
+        if "WNN" in method and cells.n_views < 2:
+            continue
         found: dict[str, list[dict[str, Any]]] = {}
         used = list(seeds)[:n_seeds]
         for seed in used:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks import (
+    batches,
     cost_model,
     dask_cluster,
     default_fit,
@@ -361,6 +362,17 @@ def test_single_cells_are_measured_over_seeds(report):
     assert [line["method"] for line in lines] == methods
     assert [line["seed"] for line in lines] == [[0, 1]] * 2
     assert all(score["cpu_seconds"] > 0 for line in lines for score in line["scores"])
+
+
+def test_batches_are_measured_with_and_without_their_key(report):
+    rng = np.random.default_rng(0)
+    kinds, batch = np.arange(120) % 3, np.arange(120) // 60
+    counts = rng.poisson(np.exp(rng.normal(4, 1, (3, 8)))[kinds] * (1 + 9 * batch[:, None]))
+    methods = [batches.PLAIN, batches.WITH_KEY]
+    batches.measure(report, counts, kinds, batch, [0], methods=methods)
+    lines = read_lines(report)
+    assert [line["method"] for line in lines] == methods
+    assert lines[1]["figure"] > 0.9 and lines[1]["explained"] < 0.1
 
 
 def test_a_rare_kind_counts_as_much_as_a_frequent_one():
