@@ -163,3 +163,37 @@ class TestSame:
         for X in views.values():
             X[others] = 1e6
         assert ask(views, 3) == expected
+
+
+class TestCounts:
+    """Counts of molecules have their own scaling, which nothing else is tried beside."""
+
+    @pytest.fixture
+    def cells(self):
+        rng = np.random.default_rng(0)
+        kinds, depth = np.arange(150) % 3, np.exp(rng.normal(0, 0.5, (150, 1)))
+        rna = rng.poisson(depth * np.exp(rng.normal(-2, 2, (3, 200)))[kinds])
+        protein = rng.poisson(np.exp(rng.normal(5, 1, (3, 8)))[kinds])
+        return [rna.astype(np.float32), protein.astype(np.float32)]
+
+    def test_choices_tell_each_views_kind_and_why(self, cells):
+        model = LMVSC(3, n_repeats=1, random_state=0, **GRAPHS).fit(cells)
+        told = [c for c in model.choices_ if c["parameter"] == "scaling"]
+        assert model.scaling_ == ["lognorm", "clr"]
+        assert [c["value"] for c in told] == [{"view_0": "lognorm"}, {"view_1": "clr"}]
+        assert "genes" in told[0]["why"] and "proteins" in told[1]["why"]
+
+    def test_what_is_asked_for_is_done(self, cells):
+        model = LMVSC(3, n_repeats=1, scaling=["auto", "standard"], random_state=0, **GRAPHS)
+        assert model.fit(cells).scaling_ == ["lognorm", "standard"]
+
+    def test_labels_are_the_same_in_files_and_sparse(self, cells, tmp_path):
+        fit = LMVSC(3, n_repeats=1, random_state=0, **GRAPHS).fit
+        expected = fit(cells).labels_
+        paths = [tmp_path / "rna.npy", tmp_path / "protein.npy"]
+        for path, X in zip(paths, cells, strict=True):
+            np.save(path, X)
+        mapped = [np.load(path, mmap_mode="r") for path in paths]
+        assert np.array_equal(fit(mapped).labels_, expected)
+        assert np.array_equal(fit([sparse.csr_array(cells[0]), cells[1]]).labels_, expected)
+        assert np.array_equal(expected == expected[0], np.arange(150) % 3 == 0)
