@@ -1,6 +1,7 @@
 """What the design page says of the paper's figures is what the kept result lines say."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,43 @@ def test_figures_of_the_papers_script_are_those_of_the_result_lines(last):
         f"NMI {nmi} and inverse purity {inverse}, where .3862, .1273 and .4889 are printed"
     ) in text
     assert f"accuracy from {spread(last(SINGLE, 'accuracy'), 'accuracy')}" in text
+
+
+def _rows_of_guide(n_cells):
+    """Method and figures in the tables of the guide to single cells that have so many columns."""
+    text = (ROOT / "docs" / "guides" / "single_cell.rst").read_text()
+    rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
+    return [row for row in rows if len(row) == n_cells and re.match(r"\.\d{3} / \.\d{3}", row[1])]
+
+
+def _last_lines(name, *keys):
+    lines = map(
+        json.loads, (ROOT / "benchmarks/results" / f"{name}.jsonl").read_text().splitlines()
+    )
+    return {tuple(line[key] for key in keys): line for line in lines if "method" in line}
+
+
+def test_figures_of_single_cells_are_those_of_the_kept_lines():
+    kept = _last_lines("single_cell", "method", "data")
+    rows = _rows_of_guide(4)
+    assert len(rows) >= 6
+    for method, *cells in rows:
+        for data, cell in zip(
+            ("citeseq_pbmc10x", "citeseq_gse100866", "adt13"), cells, strict=True
+        ):
+            if cell != "not measured":
+                line = kept[method, data]
+                f1 = sum(score["macro_f1"] for score in line["scores"]) / len(line["scores"])
+                seconds = sum(line["seconds"]) / len(line["seconds"])
+                assert cell == f"{short(line['figure'])} / {short(f1)} / {seconds:.1f} s"
+
+
+def test_figures_of_batches_are_those_of_the_kept_lines():
+    kept = _last_lines("batches", "method", "n_rows")
+    rows = _rows_of_guide(3)
+    assert len(rows) == 4
+    for method, *cells in rows:
+        for n_rows, cell in zip((20_000, 350_868), cells, strict=True):
+            if cell != "not measured":
+                line = kept[method, n_rows]
+                assert cell == f"{short(line['figure'])} / {short(line['explained'])}"
