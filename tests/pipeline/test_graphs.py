@@ -129,6 +129,16 @@ class TestAnchors:
         factor = min(1 + 3 * (~present).mean(), 2)
         assert len(graphs[0].anchors) == min(int(factor * 40), 40)  # but a third of the rows
 
+    @pytest.mark.parametrize(("weight", "n_anchors"), [(0.0, 12), (0.02, 12), (1.0, 40)])
+    def test_a_view_with_hardly_a_say_does_not_make_texts_something_else(self, weight, n_anchors):
+        """A mean of three texts remembers their words, so they have an anchor for every ten."""
+        rng = np.random.default_rng(0)
+        texts = (rng.random((120, 60)) < 0.05).astype(float)
+        both = Views({"texts": texts, "noise": rng.normal(size=(120, 5))})
+        params = {"n_anchors": "auto", "fusion": "early", "view_weights": [1.0, weight]}
+        graphs, *_ = choose(both, **params)
+        assert len(graphs[0].anchors) == n_anchors
+
 
 class TestAlpha:
     @pytest.mark.parametrize("scaling", ["standard", "energy", "normal-scores"])

@@ -49,6 +49,7 @@ from manyview.views.selection import find_present, side_by_side
 
 WHITENING = (0.5, 0.25)
 """How far principal axes are evened out, in turn over the repeats."""
+_SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
 _WEIGHING_ROWS = 10_000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _SWEEPS_OF_ALL = 100
@@ -84,8 +85,10 @@ class Columns:
 
     @property
     def is_like_text(self) -> bool:
-        """Whether nearly all is zero in all of the views."""
-        return all(self.scalers[v].is_like_text for v in self.views)
+        """Whether nearly all is zero in all of the views that have a say."""
+        least = _SAY * max(self.factors)
+        each = zip(self.views, self.factors, strict=True)
+        return all(self.scalers[v].is_like_text for v, factor in each if factor >= least)
 
     @property
     def width(self) -> int:
