@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.simplex import rows_within
+from manyview.stages.anchors import WIDE
 from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.labels import fit_kmeans
 from manyview.stages.rows import Array, ScaledRows
@@ -134,13 +135,17 @@ def _few_anchors(
     anchors = np.zeros((1, rows.matrix.shape[1]))
     if n > wanted:
         is_plain = rows.lean is None
+        # Anchors of many columns are large, and need no more than single precision.
+        is_wide = is_plain and rows.offset is not None and rows.matrix.shape[1] >= WIDE
         points = with_short_indices(rows.matrix) if is_plain else rows.dense()
+        if is_wide:
+            points = points.astype(np.float32)
         found = fit_kmeans(points, wanted, init="random", max_iter=_SWEEPS, seed=seed)
         counts = np.bincount(found.labels_, minlength=wanted)
         enough = min(max(_LEAST_SHARE * n / wanted, _LEAST_ROWS), counts.max())
-        anchors = found.cluster_centers_[counts >= enough].astype(np.float64)
+        anchors = found.cluster_centers_[counts >= enough]
         if is_plain and rows.offset is not None:
-            anchors = anchors - rows.offset
+            anchors -= rows.offset
     return AnchorGraph(
         views=(view,),
         view_scales=(1.0,),
