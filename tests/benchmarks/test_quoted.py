@@ -64,9 +64,10 @@ def _rows_of_guide(n_cells):
 
 
 def _last_lines(name, *keys):
-    lines = map(
-        json.loads, (ROOT / "benchmarks/results" / f"{name}.jsonl").read_text().splitlines()
-    )
+    path = LINES.with_name(f"{name}.jsonl")
+    if not path.exists():
+        pytest.skip("result lines are not part of the source distribution")
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {tuple(line[key] for key in keys): line for line in lines if "method" in line}
 
 
