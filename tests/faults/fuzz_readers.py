@@ -11,11 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from manyview.errors import ReadError
-from manyview.readers import read_labels, read_view
+from manyview.readers import formats, read_labels, read_view
 from manyview.sources import is_source
 from tests.faults.cases import WrongError, arguments, conclude, run_cases
 from tests.faults.mutations import mutate
 from tests.readers.conftest import WRITERS, D, N
+from tests.templates import reader
 
 
 def write_whole(folder):
@@ -50,6 +51,7 @@ def main():
     options = arguments(3000)
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
+    formats.FORMATS = (*formats.FORMATS, reader.FORMAT)  # the guide's example is damaged, too
     whole = Path(tempfile.mkdtemp(prefix="manyview-faults-"))
     write_whole(whole)
     names = sorted(WRITERS)

@@ -24,6 +24,6 @@ def arrays(path):
         n, d = map(int, np.frombuffer(head[4:], "<u8"))
         refuse_large(8 * n * d, path)  # before memory is taken for what a damaged head promises
         raw = file.read(8 * n * d + 1)
-    if len(raw) != 8 * n * d:
+    if not raw or len(raw) != 8 * n * d:
         raise ReadError(f"{path} has not as many numbers as its head says, {n} x {d}.")
     yield {ALONE: Entry.of(np.frombuffer(raw, "<f8").reshape(n, d))}
