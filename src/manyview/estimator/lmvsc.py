@@ -644,8 +644,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             How many; up to about eight times as many as were fitted, fewer where clusters have few
             rows.
         X : array, data frame, list or dict of them, or Views, optional
-            Rows to label; those that were fitted by default. A model that was read from a file keeps
-            no embedding of these, and needs them for more clusters than were fitted.
+            Rows to label; those that were fitted by default. A model that was read from a file, or
+            updated, keeps no embedding of these, and needs them for more clusters than were fitted.
 
         Returns
         -------

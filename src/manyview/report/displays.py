@@ -103,7 +103,9 @@ class EmbeddingDisplay(_Display):
         elif hasattr(estimator, "embedding_"):
             embedding, labels = estimator.embedding_, estimator.labels_
         else:
-            raise ValueError("Models from files, and streams, keep no embedding: pass X.")
+            raise ValueError(
+                "Models from files, updated ones and streams keep no embedding: pass X."
+            )
         colours = np.asarray(labels if y is None else y)
         rng = np.random.default_rng(random_state)
         rows = samples.choose_balanced(np.asarray(labels), max_rows, rng)
