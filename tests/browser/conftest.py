@@ -23,6 +23,8 @@ def report(tmp_path_factory):
             ids = [f'=cmd|"{i}"' if i % 7 == 0 else f"image {i}" for i in range(1797)]
         elif name == "made":
             views, k = datasets.make_views(100_000, 8, (10, 20, 30), random_state=0), 8
+        elif name == "eight":
+            views, k = datasets.make_views(90, 3, range(5, 13), random_state=0), 3
         else:
             some = datasets.make_views(150, 3, (4, 5), random_state=0)
             name_of_view = "<script>alert(1)</script>"

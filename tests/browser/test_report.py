@@ -201,6 +201,13 @@ def test_on_paper_the_map_is_a_picture_in_light_colours(report, read):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+def test_the_tables_of_eight_views_are_not_cut_off(report, read):
+    page = read(report("eight")[0], width=1400).wait_for_map()
+    overflow = "(e) => e.scrollWidth - e.clientWidth"
+    hidden = [table.evaluate(overflow) for table in page.locator(".heats .scroll").all()]
+    assert len(hidden) >= 2 and max(hidden) <= 0
+
+
 def test_nothing_is_wider_than_a_phone(report, read):
     page = read(report("digits")[0], width=390, height=844, has_touch=True).wait_for_map()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
