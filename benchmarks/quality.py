@@ -8,9 +8,9 @@ Every data set, method and seed is a line of quality.jsonl (easy draws: quality_
 What has a line is not run again, but for our own methods when the code has changed (``--again``: in any
 case), so a long run may be stopped, and made in parts. Rows are shuffled before every fit; of the
 largest sets, 10 000 are drawn. ``--summary`` runs nothing: it prints tables of the lines there are, of
-our methods those of one commit (the last, or C), beside those of another. The folder of ``--data`` holds
-``NAME.npz`` files with ``view_0``, ``view_1``, ... (or CSR parts) and ``labels``. CPU seconds are those
-of all threads; OMP_NUM_THREADS=1 makes them repeatable.
+each of our methods those of one commit (its last, or C), beside those of another. The folder of
+``--data`` holds ``NAME.npz`` files with ``view_0``, ``view_1``, ... (or CSR parts) and ``labels``. CPU
+seconds are those of all threads; OMP_NUM_THREADS=1 makes them repeatable.
 """
 
 from __future__ import annotations

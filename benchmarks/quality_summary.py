@@ -48,15 +48,18 @@ class Figure(NamedTuple):
 
 
 class Measured(Results):
-    """The last line of every data set, method and seed; of our methods, only those of one commit."""
+    """The last line of every data set, method and seed; of each of ours, only those of one commit."""
 
     def __init__(self, lines: Lines, commit: str | None = None) -> None:
-        ours = [line["commit"] or "" for line in lines if METHODS[line["method"]].is_ours]
-        self.commit = next((c for c in reversed(ours) if c.startswith(commit or "")), None)
+        self.commits: dict[str, str] = {}  # of each of our methods: the last, or that asked for
+        for line in lines:
+            if METHODS[line["method"]].is_ours and (line["commit"] or "").startswith(commit or ""):
+                self.commits[line["method"]] = line["commit"]
         self._facts: dict[str, dict[str, Any]] = {}
         last = {}
         for line in lines:
-            if not METHODS[line["method"]].is_ours or line["commit"] == self.commit:
+            is_ours = METHODS[line["method"]].is_ours
+            if not is_ours or line["commit"] == self.commits.get(line["method"], ""):
                 self._facts.setdefault(line["data"], line)
                 for setting, scores in line["tried"].items():
                     last[line["data"], line["method"], line["seed"], setting] = {
@@ -103,8 +106,9 @@ def describe(
     figures += costs(found)
     if against:
         figures += changes(found, Measured(sets, against))
-    figures += easy_draws(Measured(easy, commit or found.commit))
-    parts = [f"Our lines are those of commit {found.commit}.", table(found), *map(str, figures)]
+    figures += easy_draws(Measured(easy, commit))
+    whose = ", ".join(f"{each} (method {method!r})" for method, each in found.commits.items())
+    parts = [f"Our lines are those of commit {whose}.", table(found), *map(str, figures)]
     return "\n\n".join([*parts[:2], "\n".join(parts[2:])])
 
 
@@ -195,7 +199,10 @@ def changes(found: Measured, before: Measured) -> Iterator[Figure]:
     cost, cost_before = (
         {n: each.mean(n, "default", "cpu_seconds") for n in names} for each in (found, before)
     )
-    yield Figure(f"NMI gained since {before.commit}, {len(names)} sets", np.mean([*gain.values()]))
+    yield Figure(
+        f"NMI gained since {before.commits['default']}, {len(names)} sets",
+        np.mean([*gain.values()]),
+    )
     worse = ", ".join(f"{n} {change:+.3f}" for n, change in gain.items() if change < -0.03)
     yield Figure("  least gain", min(gain.values()), Target(at_least=-0.03), worse)
     ratio = {n: cost[n] / cost_before[n] for n in names}

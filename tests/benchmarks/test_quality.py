@@ -198,6 +198,17 @@ def test_our_lines_are_those_of_one_commit():
     assert change["greatest ratio of CPU"] == pytest.approx(1.5)
 
 
+def test_a_method_that_was_not_measured_again_keeps_its_lines():
+    lines = [
+        line("msrcv1", "default", 0.5, commit="c1"), line("msrcv1", "auto", 0.4, commit="c1", found=6),
+        line("msrcv1", "default", 0.6, commit="c2"),
+    ]  # fmt: skip
+    found = Measured(lines)
+    assert found.commits == {"default": "c2", "auto": "c1"}
+    assert (found.mean("msrcv1", "default"), found.mean("msrcv1", "auto")) == (0.6, 0.4)
+    assert "c2 (method 'default'), c1 (method 'auto')" in quality_summary.describe(lines, [])
+
+
 def test_costs_and_losses_by_noise_are_those_of_the_same_seeds():
     lines = [
         line("msrcv1", "default", 0.5, cpu=6.0), line("msrcv1", "default", 0.9, cpu=6.0, seed=1),

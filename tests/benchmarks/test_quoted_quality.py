@@ -14,6 +14,7 @@ from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
+NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
 def measured(name):
@@ -37,10 +38,11 @@ def short(value):
 
 def test_means_of_all_sets(readme, sets):
     assert set(sets.names("default")) >= set(ALL)
-    assert {len(sets.seeds(name, "default")) for name in ALL} == {5}
+    counts = {len(sets.seeds(name, "default")) for name in ALL}
+    seeds = f"{NUMBERS[min(counts)]} to {NUMBERS[max(counts)]} seeds"
     ours = np.array([sets.mean(name, "default") for name in ALL])
     best = np.array([sets.best_rival(name)[0] for name in ALL])
-    assert f"the defaults have a mean NMI of {short(ours.mean())} (five seeds)" in readme
+    assert f"the defaults have a mean NMI of {short(ours.mean())} ({seeds})" in readme
     kmeans, spectral = (
         short(np.mean([sets.best(name, method)[0] for name in ALL]))
         for method in ("kmeans", "spectral")
