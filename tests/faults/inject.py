@@ -26,7 +26,7 @@ from tests.faults.injection import MODES, arm, preload
 
 VIEWS = ("a.csv", "b.npy")
 COMMANDS = {
-    "fit": ["fit", *VIEWS, "-k", "3", "-o", "out", "--force", "--seed", "1"],
+    "fit": ["fit", *VIEWS, "-k", "3", "-o", "out", "--force", "--seed", "1", "--no-report"],
     "fit from disk": ["fit", "b.npy", "-k", "3", "-o", "out", "--force", "--seed", "1",
                       "--engine", "disk", "--no-report"],
     "predict": ["predict", "out", *VIEWS, "-o", "out/new.csv", "--force"],
@@ -119,9 +119,25 @@ def judge(command, folder, number, how):
     return f"left {left}" if left else ""
 
 
+def list_cases(whole, folder):
+    """Every operation of every command, in each way to fail: name, way, number, their number."""
+    cases = []
+    for name, command in COMMANDS.items():
+        renew(whole, folder)
+        code, words, n_operations = in_child(command, folder, -1, "killed")
+        assert code == 0, words
+        cases += [(name, how, k + 1, n_operations) for how in MODES for k in range(n_operations)]
+    return cases
+
+
+def renew(whole, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(whole, folder)
+
+
 def main():
     preload("tests.faults.inject")
-    options = arguments(0)  # of each command and kind: all operations, or so many of them
+    options = arguments(0)  # all cases, or so many of them from the first on, in a shuffled order
     warnings.simplefilter("ignore")
     top = Path(tempfile.mkdtemp(prefix="manyview-faults-"))
     whole, folder = top / "whole", top / "work"
@@ -131,24 +147,16 @@ def main():
     code, words = run(["fit", *VIEWS, "-k", "3", "-o", "out", "--seed", "0"])
     assert code == 0, words
     outcomes, wrong = Counter(), []
-    rng = np.random.default_rng(options.seed)
-    for name, command in COMMANDS.items():
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(whole, folder)
-        code, words, n_operations = in_child(command, folder, -1, "killed")
-        assert code == 0, words
-        for how in MODES:
-            places = np.arange(1, n_operations + 1)
-            if options.n:
-                places = np.sort(rng.choice(places, min(options.n, len(places)), replace=False))
-            for number in places.tolist():
-                shutil.rmtree(folder, ignore_errors=True)
-                shutil.copytree(whole, folder)
-                problem = judge(command, folder, number, how)
-                outcomes[f"{name}, {how}"] += 1
-                if problem:
-                    wrong.append(f"{name}, {how}, operation {number} of {n_operations}: {problem}")
-                    print(wrong[-1], file=sys.stderr, flush=True)
+    cases = list_cases(whole, folder)
+    np.random.default_rng(options.seed).shuffle(cases)
+    end = options.first + options.n if options.n else len(cases)
+    for name, how, number, n_operations in cases[options.first : end]:
+        renew(whole, folder)
+        problem = judge(COMMANDS[name], folder, int(number), how)
+        outcomes[f"{name}, {how}"] += 1
+        if problem:
+            wrong.append(f"{name}, {how}, operation {number} of {n_operations}: {problem}")
+            print(wrong[-1], file=sys.stderr, flush=True)
     os.chdir("/")
     shutil.rmtree(top, ignore_errors=True)
     conclude("injection", options, outcomes, wrong)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
         ("fuzz_readers", 78),
         ("fuzz_models", 120),
         ("kill_fits", 4),
-        ("inject", 1),
+        ("inject", 16),
     ],
 )
 def test_a_part_of_the_faults(program, n):
