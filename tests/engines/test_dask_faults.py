@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from threading import Timer
 
@@ -111,6 +112,10 @@ def pause_at(fraction, dask_worker=None):
     return usual
 
 
+def status_of(dask_worker=None):
+    return dask_worker.status.name
+
+
 @pytest.mark.slow
 class TestPausedWorkers:
     """All workers are paused: whatever they hold is too much for them."""
@@ -121,6 +126,8 @@ class TestPausedWorkers:
         monkeypatch.setattr(dask_waits, "_NOTICE_SECONDS", 0.5)
         cluster.wait_for_workers()
         usual = next(iter(cluster.client.run(pause_at, 0.001).values()))
+        while any(status != "paused" for status in cluster.client.run(status_of).values()):
+            time.sleep(0.05)
         yield lambda: cluster.client.run(pause_at, usual)
         cluster.client.run(pause_at, usual)
 

@@ -102,7 +102,10 @@ class _Stall:
         self._looked = now = time.monotonic()
         try:
             workers = self._client.scheduler_info(n_workers=-1)["workers"]
+            is_whole = len(workers) >= len(self._client.nthreads())
         except OSError:  # the client reconnects, or gives up by itself
+            return "", "", 0.0
+        if not is_whole:  # the client refreshes what it knows by itself, without workers
             return "", "", 0.0
         self._n_lost += len(self._crew - set(workers))
         if self._crew and not self._crew & set(workers):
