@@ -132,7 +132,7 @@ class TestPausedWorkers:
         cluster.client.run(pause_at, usual)
 
     def test_are_named_with_their_memory_and_are_an_error_in_the_end(self, cluster, views):
-        model = LMVSC(3, random_state=0, engine=Dask(cluster.client, patience=1.0))
+        model = LMVSC(3, random_state=0, engine=Dask(cluster.client, patience=1.5))
         named = (
             r"paused.*: tcp://127.0.0.1:\d+ \(\d+ MB of 2.2 GB\), tcp://.* Give them more memory"
         )

@@ -101,11 +101,9 @@ class _Stall:
         """What keeps the workers from going on, what to do, and for how many seconds it has lasted."""
         self._looked = now = time.monotonic()
         try:
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]
-            is_whole = len(workers) >= len(self._client.nthreads())
+            # Not scheduler_info, which the client itself may replace by one without workers.
+            workers = self._client.sync(self._client.scheduler.identity)["workers"]
         except OSError:  # the client reconnects, or gives up by itself
-            return "", "", 0.0
-        if not is_whole:  # the client refreshes what it knows by itself, without workers
             return "", "", 0.0
         self._n_lost += len(self._crew - set(workers))
         if self._crew and not self._crew & set(workers):
