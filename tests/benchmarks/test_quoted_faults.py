@@ -30,7 +30,8 @@ def test_the_table_says_what_the_lines_say(lines):
             told[PROGRAMS[program]] = (int(cases.split()[0]), int(wrong.split()[0]))
     for line in lines:
         n, n_wrong = kept.get(line["faults"], (0, 0))
-        cases = line["n"] or sum(line["outcomes"].values())
+        is_all = line["faults"] == "injection"  # however many there are
+        cases = sum(line["outcomes"].values()) if is_all else line["n"]
         kept[line["faults"]] = n + cases, n_wrong + line["n_wrong"]
     assert told == kept
 
