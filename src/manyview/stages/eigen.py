@@ -154,9 +154,8 @@ def _block_lanczos(M: Any, k: int, *, rng: np.random.Generator) -> tuple[FloatAr
     space, products = np.empty((n, 0), order="F"), np.empty((n, 0), order="F")
     block = rng.standard_normal((n, _BLOCK))
     for share in _SPACES:
-        size = min(
-            -(-share * k // _BLOCK) * _BLOCK, n
-        )  # whole blocks: one cut short would stay short
+        n_blocks = -(-share * k // _BLOCK)  # whole ones: one that is cut short would stay short
+        size = min(n_blocks * _BLOCK, n)
         grown = [np.empty((n, size), order="F") for _ in range(2)]
         at = space.shape[1]
         grown[0][:, :at], grown[1][:, :at] = space, products
