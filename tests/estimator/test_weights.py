@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from manyview import LMVSC
+from manyview import LMVSC, metrics
 from manyview.engines import Disk
 
 EXPLICIT = {
@@ -98,3 +98,13 @@ def test_rows_of_weight_0_are_solved_like_the_others(rows, fit):
     weights = (np.arange(90) % 3 > 0).astype(float)
     (graph, *_) = fit(rows, n_neighbors=1, sample_weight=weights).solver_report_["graphs"]
     assert (graph["n_rows"], graph["mean_support"]) == (90, 1.0)
+
+
+@pytest.mark.parametrize("weight", [0.5, 2.0])
+def test_default_fits_find_the_same_clusters_with_weights(weight):
+    """Rows that are sampled repeatedly are no more rows, and no reason for more anchors."""
+    rng = np.random.default_rng(0)
+    groups, middles = np.arange(400) % 4, 1.2 * rng.normal(size=(4, 12))
+    views = [m[groups] + rng.normal(size=(400, 12)) for m in (middles, middles[:, ::-1])]
+    model = LMVSC(4, random_state=0).fit(views, sample_weight=np.full(400, weight))
+    assert metrics.nmi(groups, model.labels_) > 0.95

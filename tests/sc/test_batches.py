@@ -21,6 +21,7 @@ def cells():
     data = anndata.AnnData(rng.poisson(means).astype(np.float32))
     data.obs["batch"] = np.array(["a", "b"])[batch]
     data.obs["kind"] = kinds
+    data.var_names = [f"CD{number}" for number in range(12)]
     return data
 
 
@@ -39,6 +40,23 @@ def test_new_cells_are_corrected_as_their_batch_was(cells, tmp_path):
     new = cells[::-1].copy()
     sc.tl.lmvsc_predict(new, anndata.read_h5ad(tmp_path / "cells.h5ad"))
     assert new.obs["manyview"].tolist() == cells.obs["manyview"].tolist()[::-1]
+
+
+def test_new_cells_may_have_their_genes_in_another_order(cells):
+    sc.tl.lmvsc(cells, 3, batch_key="batch", neighbors=None)
+    new = cells[:, ::-1].copy()
+    sc.tl.lmvsc_predict(new, cells)
+    assert (new.obs["manyview"] == cells.obs["manyview"]).all()
+    with pytest.raises(ValueError, match="lacks 1 column"):
+        sc.tl.lmvsc_predict(cells[:, 1:].copy(), cells)
+
+
+def test_parts_of_a_cluster_are_made_from_corrected_cells(cells):
+    sc.tl.lmvsc(cells, 2, batch_key="batch", neighbors=None)
+    sc.tl.subcluster(cells, ["0", "1"], 3)
+    assert cells.obs["manyview_sub"].nunique() == 3
+    mixing = 1.0 - metrics.nmi(cells.obs["batch"], cells.obs["manyview_sub"], average="min")
+    assert mixing > 0.9
 
 
 def test_every_batch_has_mean_zero(cells):

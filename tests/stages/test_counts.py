@@ -52,14 +52,27 @@ class TestRecognised:
 
     @pytest.mark.parametrize("convert", [sparse.csr_array, np.float64, np.int16, np.asfortranarray])
     def test_storage_does_not_matter(self, convert):
-        assert kinds(convert(genes())) == ["lognorm"]
+        assert kinds(convert(genes()), proteins()) == ["lognorm", "clr"]
 
     def test_nearly_whole_numbers_are_counts(self):
-        assert kinds(genes() + np.float32(1e-5) * (genes() > 0)) == ["lognorm"]
+        nearly = genes() + np.float32(1e-5) * (genes() > 0)
+        assert kinds(nearly, proteins()) == ["lognorm", "clr"]
 
     def test_cells_that_lack_genes_do_not_count(self):
         there = np.arange(150) % 3 > 0
-        assert kinds(PartialView(genes()[there], number_present(there))) == ["lognorm"]
+        some = PartialView(genes()[there], number_present(there))
+        assert kinds(some, proteins()) == ["lognorm", "clr"]
+
+    def test_genes_alone_where_cells_have_more_of_them_than_texts_have_words(self):
+        assert kinds(genes(d=6000)) == ["lognorm"]
+
+    @pytest.mark.parametrize("kind", [None, "tf-idf"])
+    def test_stored_zeros_do_not_matter(self, kind):
+        few = peaks(n=20) if kind else sparse.csr_array(np.eye(20, 12_000))
+        padded = few + sparse.csr_array(np.eye(20, 12_000) + 1)  # every place is stored
+        padded.data[:] = few.toarray().ravel()
+        assert padded.nnz > few.nnz
+        assert kinds(few) == kinds(padded) == [kind]
 
     @pytest.mark.parametrize("name", ["citeseq_pbmc10x", "citeseq_gse100866"])
     def test_real_cells(self, name, data):
@@ -86,7 +99,15 @@ class TestOtherNumbers:
 
     def test_views_beside_genes_that_are_no_counts_stay_open(self):
         pixels = np.random.default_rng(0).integers(0, 256, (150, 30))
-        assert kinds(genes(), pixels, np.log1p(proteins())) == ["lognorm", None, None]
+        found = kinds(genes(), proteins(), pixels, np.log1p(proteins()))
+        assert found == ["lognorm", "clr", None, None]
+
+    def test_texts_with_all_their_small_words(self):
+        """As CountVectorizer counts them: some words are in nearly all texts, several times."""
+        rng = np.random.default_rng(0)
+        text = rng.poisson(np.minimum(40.0 / np.arange(1, 3001), 12.0), (150, 3000))
+        assert np.sort(text.mean(axis=0))[-5] > 3
+        assert kinds(text) == [None]
 
     @pytest.mark.parametrize(
         "name",

@@ -145,3 +145,19 @@ def test_a_graph_in_many_pieces_has_as_many_vectors_as_asked_for(n_pieces):
     values, vectors = gram_eigenvectors(B.T @ B, 3)
     assert np.allclose(values, 1.0, rtol=1e-9)
     assert np.allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "M",
+    [
+        sparse.kron(sparse.eye_array(150), np.full((14, 14), 1 / 14), format="csr"),
+        sparse.block_diag([np.full((10, 10), 0.1)] * 20 + [np.zeros((1800, 1800))], format="csr"),
+    ],
+    ids=["many equal", "few that are not zero"],
+)
+def test_many_eigenvectors_of_what_has_hardly_more_of_them(M):
+    """Once all directions are found, what is left is rounding, and no direction."""
+    values, vectors = eigen.leading_eigenvectors(M, 110, rng=np.random.default_rng(0))
+    exact = np.linalg.eigvalsh(M.toarray())[::-1][:110]
+    np.testing.assert_allclose(values, exact, atol=1e-8)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(110), atol=1e-8)

@@ -51,8 +51,15 @@ def command() -> None:
 
 def find_packages() -> list[dict[str, Any]]:
     """What the installed manyview asks for: what for, the least version, and the one that is here."""
+    try:
+        wanted = metadata.requires("manyview") or []
+    except metadata.PackageNotFoundError:
+        raise Failure(
+            "manyview runs from its source and is not installed: pip install '.[cli]' there.",
+            exit_code=1,
+        ) from None
     found = []
-    for text in metadata.requires("manyview") or []:
+    for text in wanted:
         match = _REQUIREMENT.match(text)
         if match is None or match[3] in _FOR_DEVELOPERS:
             continue

@@ -227,7 +227,7 @@ def describe_update(n_rows: int, n_clusters: int, model: FittedModel) -> Choice:
         "parameter": "update",
         "value": in_words(n_new, "new cluster"),
         "why": f"{in_words(n_rows, 'row')} more, "
-        + ("some of which nothing known explains" if n_new else "all like those that are known"),
+        + ("some of which nothing known explains" if n_new else "none of which open a cluster"),
     }
 
 

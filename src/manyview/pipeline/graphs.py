@@ -219,11 +219,14 @@ def _make_graphs(
     unit = columns.energy if settings.is_alpha_relative else 1.0
     # Without scaling, values may be too large or small for single precision.
     is_scaled = all(kind is not None for kind in settings.scaling)
-    chosen = settings.for_graph(len(described), is_like_text=columns.is_like_text)
+    n_described = min(
+        len(described), rows.n_rows
+    )  # rows that weigh more are in the sample repeatedly
+    chosen = settings.for_graph(n_described, is_like_text=columns.is_like_text)
     graphs = []
     for n_anchors in chosen.n_anchors:
         if settings.n_anchors is None:
-            n_anchors = min(int(finer * n_anchors), max(len(described) // 3, n_anchors))
+            n_anchors = min(int(finer * n_anchors), max(n_described // 3, n_anchors))
         if settings.is_litekmeans:
             anchors = _find_anchors_as_published(rows, sample, columns, n_anchors, rng)
         elif settings.anchor_method == "kmeans-all":
@@ -288,7 +291,9 @@ def _find_anchors(
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
     is_few = n_rows <= FEW_ROWS and columns.width >= 2 * n_rows
-    if method == "kmeans" and (is_few or (columns.is_like_text and columns.width >= WIDE)):
+    is_scaled = all(kind is not None for kind in settings.scaling)
+    is_wide = is_scaled and columns.is_like_text and columns.width >= WIDE
+    if method == "kmeans" and (is_few or is_wide):
         numbers = described
         if not is_few:
             numbers = described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)]
@@ -301,7 +306,7 @@ def _find_anchors(
         return anchors
     anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
-    placing = replace(columns, single=all(kind is not None for kind in settings.scaling))
+    placing = replace(columns, single=is_scaled)
     few = None
     if some.n_rows >= 2 * FEW_PER_ANCHOR * n_anchors:
         fewer = some.sample_rows(spread_evenly(some.n_rows, FEW_PER_ANCHOR * n_anchors))

@@ -95,7 +95,9 @@ def _with_sums(model: FittedModel, added: Assignment, new: Sequence[Sequence[Any
     assert model.sizes is not None
     sizes = model.sizes + added.counts
     sums = model.sizes[:, None] * model.centers + added.sums
-    centers = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1.0)[:, None], model.centers)
+    centers = np.where(
+        sizes[:, None] > 0, sums / np.where(sizes > 0, sizes, 1.0)[:, None], model.centers
+    )
     tree = model.hierarchy
     if new and tree is not None:
         tree = extend_tree(tree, [model.embed(rows, 0) for rows in new], centers, sizes)

@@ -15,6 +15,7 @@ from manyview.stages.counts import recognise_counts
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
+from manyview.views.matching import align_columns, match_views, refuse_other_columns
 from manyview.views.selection import find_present
 
 Array = npt.NDArray[np.float64]
@@ -31,6 +32,7 @@ class Batches:
     names: tuple[str, ...]  # of the batches
     scalers: tuple[Scaler, ...]  # one a view
     means: tuple[Array, ...]  # (b, p) a view
+    columns: tuple[Sequence[str] | None, ...]  # names of each view's columns, where it has them
 
     @classmethod
     def of(cls, views: Views, batch: npt.NDArray[Any], scaling: Any) -> Batches:
@@ -49,12 +51,17 @@ class Batches:
         )
         counts = np.bincount(codes, minlength=len(names))[:, None]
         scaled = [_scale(X, scaler) for X, scaler in zip(views.arrays, scalers, strict=True)]
-        return cls(
-            tuple(names.tolist()), scalers, tuple(members @ rows / counts for rows in scaled)
-        )
+        means = tuple(members @ rows / counts for rows in scaled)
+        return cls(tuple(names.tolist()), scalers, means, tuple(views.feature_names))
 
     def correct(self, views: Views, batch: npt.NDArray[Any]) -> Views:
         """Scaled cells less their batch's mean; of a batch that is not known, less that of all."""
+        fitted = [scaler.name for scaler in self.scalers]
+        widths = [len(scaler.shift) for scaler in self.scalers]
+        views = align_columns(
+            match_views(views, fitted, widths, by_name=True), fitted, self.columns
+        )
+        refuse_other_columns(views, fitted, widths)
         refuse_incomplete(views)
         places = {name: place for place, name in enumerate(self.names)}
         codes = np.array([places.get(name, len(places)) for name in batch.astype(str)])
@@ -69,7 +76,8 @@ class Batches:
     def to_dict(self) -> dict[str, Any]:
         """Plain arrays and numbers, as files of cells can hold them."""
         found: dict[str, Any] = {"names": np.array(self.names, dtype=object)}
-        for number, (scaler, means) in enumerate(zip(self.scalers, self.means, strict=True)):
+        each = zip(self.scalers, self.means, self.columns, strict=True)
+        for number, (scaler, means, columns) in enumerate(each):
             axes = scaler.axes
             found[f"view_{number}"] = {
                 "name": scaler.name,
@@ -78,6 +86,7 @@ class Batches:
                 "scale": scaler.scale,
                 "unit": float(scaler.unit),
                 "means": means,
+                **({} if columns is None else {"columns": np.array(columns, dtype=object)}),
                 **({} if scaler.rarity is None else {"rarity": scaler.rarity}),
                 **({} if axes is None else {"axes": axes.directions, "variances": axes.variances}),
             }
@@ -86,7 +95,7 @@ class Batches:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Batches:
         """From what :meth:`to_dict` gave."""
-        scalers, means = [], []
+        scalers, means, columns = [], [], []
         for number in range(len(found) - 1):
             part = found[f"view_{number}"]
             axes = (
@@ -102,8 +111,10 @@ class Batches:
             scaler.check()
             scalers.append(scaler)
             means.append(np.asarray(part["means"]))
+            named = part.get("columns")
+            columns.append(None if named is None else [str(name) for name in named])
         names = tuple(str(name) for name in np.asarray(found["names"]))
-        return cls(names, tuple(scalers), tuple(means))
+        return cls(names, tuple(scalers), tuple(means), tuple(columns))
 
 
 def refuse_incomplete(views: Views) -> None:
@@ -122,7 +133,8 @@ def refuse_incomplete(views: Views) -> None:
 
 def _kinds_for(arrays: Sequence[Any], scaling: Any) -> tuple[str, ...]:
     """The kind of each view: as given; what counts of molecules have; else "standard"."""
-    given = [scaling] * len(arrays) if isinstance(scaling, str) else list(scaling)
+    is_one = scaling is None or isinstance(scaling, str)
+    given = [scaling] * len(arrays) if is_one else list(scaling)
     if len(given) != len(arrays):
         raise ValueError(f"scaling has {len(given)} kinds for {len(arrays)} views.")
     allowed = ("auto", "standard", "hellinger", "unit", "energy", "log", "clr", "lognorm", "tf-idf")
@@ -133,7 +145,7 @@ def _kinds_for(arrays: Sequence[Any], scaling: Any) -> tuple[str, ...]:
             )
     found = [
         known[0] if known else "clr" if _may_be_proteins(X) else "standard"
-        for known, X in zip(recognise_counts(arrays), arrays, strict=True)
+        for known, X in zip(recognise_counts(arrays, are_cells=True), arrays, strict=True)
     ]
     return tuple(auto if kind == "auto" else kind for kind, auto in zip(given, found, strict=True))
 

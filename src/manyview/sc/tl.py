@@ -211,8 +211,10 @@ def subcluster(
     key_added : str, optional
         Where the new ones go: "3,0", "3,1", ... for parts of cluster "3", and all others as they were.
         ``key + "_sub"`` by default.
-    use_rep, random_state, **settings
-        As in :func:`lmvsc`.
+    use_rep
+        As in :func:`lmvsc`; by default what the clusters were made from, their batches taken off too.
+    random_state, **settings
+        As in :class:`~manyview.LMVSC`.
 
     Examples
     --------
@@ -227,15 +229,29 @@ def subcluster(
     """
     import pandas as pd
 
-    chosen = [cluster] if isinstance(cluster, str) else list(cluster)
-    old = data.obs[key].astype(str)
+    if key not in data.obs:
+        raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
+    chosen = [str(each) for each in ([cluster] if np.isscalar(cluster) else cluster)]
+    known, found = data.obs[key].notna().to_numpy(), data.uns.get(key, {})
+    old = data.obs[key][known].astype(str)
     if unknown := sorted(set(chosen) - set(old)):
         raise ValueError(f"obs[{key!r}] has no cluster {unknown[0]!r}; it has {sorted(set(old))}.")
-    is_chosen = old.isin(chosen).to_numpy()
-    views = _read_views(data, use_rep)[np.flatnonzero(is_chosen)]
-    model = LMVSC(n_clusters, random_state=random_state, **settings).fit(views)
+    new = data.obs[key].astype(object).to_numpy(copy=True)  # cells without a cluster keep none
+    new[known] = old
+    is_chosen = np.isin(new, chosen)
+    if use_rep is None and "params" in found:  # what the clusters were made from
+        use_rep = _read_use_rep(found["params"])
+        views = _read_views(data, use_rep)
+        if "batches" in found:
+            views = Batches.from_dict(found["batches"]).correct(
+                views, _read_batch(data, str(found["batch_key"]))
+            )
+            settings = {"scaling": "energy", **settings}
+    else:
+        views = _read_views(data, use_rep)
+    model = LMVSC(n_clusters, random_state=random_state, **settings)
+    model.fit(views[np.flatnonzero(is_chosen)])
     name = ",".join(chosen)
-    new = old.to_numpy(dtype=object)
     new[is_chosen] = [f"{name},{label}" for label in np.asarray(model.labels_)]
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
 

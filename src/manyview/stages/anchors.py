@@ -21,10 +21,7 @@ WIDE = 4000
 """Columns of text from which :func:`anchors_of_wide` looks at fewer of more rows."""
 FEW_PER_ANCHOR = 8
 """Rows that most sweeps look at which place anchors."""
-_PROJECTED, _ENTRIES = (
-    256,
-    4,
-)  # columns that many are projected to; of these, those that one adds to
+_PROJECTED, _ENTRIES = 256, 4  # columns that many are projected to; those that one adds to
 _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
@@ -77,7 +74,7 @@ def _assign(rows: ScaledRows, centers: Array) -> Assignment:
 
 
 def _projected(rows: ScaledRows) -> npt.NDArray[np.float32]:
-    """Points (n, 512) with nearly the distances of the rows (n, d), always by the same signs."""
+    """Points (n, 256) with nearly the distances of the rows (n, d), always by the same signs."""
     rng, d = np.random.default_rng(0), int(rows.matrix.shape[1])
     size = d * _ENTRIES
     places = rng.integers(_PROJECTED, size=size, dtype=np.int32)

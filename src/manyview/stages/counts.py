@@ -19,18 +19,22 @@ _ROWS = 4000  # that are looked at
 _WHOLE = 1e-3  # how far values may be from whole numbers
 _WIDE, _VERY_WIDE = 100, 10_000  # columns, of genes and of peaks
 _COMMON, _MANY = 5, 3.0  # so many columns have this mean at least: what every cell is full of
-_PEAKS = 500  # columns above zero in the middle row
+_LONG = 500  # columns above zero in the middle row; hardly any text has so many words
 _LOW, _NEARLY_BINARY = 2.0, 0.8  # share of the positive values that are so low, of peaks
 _TALL = 255  # what pixels do not exceed
 
 
-def recognise_counts(arrays: Sequence[Any]) -> tuple[tuple[str, str] | None, ...]:
+def recognise_counts(
+    arrays: Sequence[Any], *, are_cells: bool = False
+) -> tuple[tuple[str, str] | None, ...]:
     """For each view that counts molecules, the kind of scaling that suits it and why; else None.
 
-    Genes: mostly zeros, 1 the most frequent count, and yet columns with a mean of several (of what every
-    cell is full of; words that are so frequent are left out of texts, and pixels are not mostly 1).
-    Peaks: thousands of columns above zero in a row, hardly any above 2 (so long a text repeats words).
-    Beside one of these, narrow counts that run into hundreds are proteins; alone, they may be any table.
+    Genes: mostly zeros, 1 the most frequent count, and yet columns with a mean of several, of what every
+    cell is full of. Texts with all their small words look like that, too, so it takes proteins beside
+    them, or more columns above zero in a row than a text has words, or that rows ``are_cells``. Pixels
+    are not mostly 1.
+    Peaks: so many columns above zero in a row, hardly any above 2; also where all are 1.
+    Proteins: beside one of these, narrow counts that run into hundreds; alone, they may be any table.
 
     Examples
     --------
@@ -43,10 +47,16 @@ def recognise_counts(arrays: Sequence[Any]) -> tuple[tuple[str, str] | None, ...
     (None,)
     """
     rows = [_look_at(array) for array in arrays]
-    found = [_kind_of_wide(each) for each in rows]
-    if any(found):
-        found = [kind or _kind_of_narrow(each) for kind, each in zip(found, rows, strict=True)]
-    return tuple(found)
+    wide = [_kind_of_wide(each) for each in rows]
+    narrow = [
+        None if kind else _kind_of_narrow(each) for kind, each in zip(wide, rows, strict=True)
+    ]
+    if not are_cells and not any(narrow):
+        each = zip(wide, rows, strict=True)
+        wide = [kind if kind and _in_middle_row(view) >= _LONG else None for kind, view in each]
+    if not any(wide):
+        return (None,) * len(rows)
+    return tuple(first or second for first, second in zip(wide, narrow, strict=True))
 
 
 def row_totals(block: Block) -> Array:
@@ -89,14 +99,18 @@ def _kind_of_wide(rows: Block | None) -> tuple[str, str] | None:
         return "lognorm", (
             "counts, as of genes: mostly zeros, then ones, and yet columns with a mean of several"
         )
-    above = rows.indptr if sparse.issparse(rows) else np.cumsum([0, *(rows > 0).sum(axis=1)])
-    is_dense_enough = np.median(np.diff(above)) >= _PEAKS
-    if rows.shape[1] >= _VERY_WIDE and is_dense_enough and (values <= _LOW).mean() > _NEARLY_BINARY:
+    is_low = (values <= _LOW).mean() > _NEARLY_BINARY
+    if rows.shape[1] >= _VERY_WIDE and is_low and _in_middle_row(rows) >= _LONG:
         return "tf-idf", "counts, as of peaks: very many columns in a row, hardly any above 2"
     return None
 
 
+def _in_middle_row(rows: Any) -> float:
+    """How many columns the middle row has above zero."""
+    return float(np.median(np.asarray((rows > 0).sum(axis=1))))
+
+
 def _kind_of_narrow(rows: Block | None) -> tuple[str, str] | None:
-    if rows is None or rows.shape[1] >= _PEAKS or rows.shape[1] < 2 or rows.max() <= _TALL:
+    if rows is None or rows.shape[1] >= _LONG or rows.shape[1] < 2 or rows.max() <= _TALL:
         return None
     return "clr", "counts beside those of genes or peaks, few columns: as of proteins"

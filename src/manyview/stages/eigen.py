@@ -165,6 +165,9 @@ def _block_lanczos(M: Any, k: int, *, rng: np.random.Generator) -> tuple[FloatAr
             for earlier in (space[:, max(at - 2 * _BLOCK, 0) : at], space[:, :at]):
                 block = block - earlier @ (earlier.T @ block)
             block = linalg.qr(block[:, : size - at], mode="economic")[0]
+            # Once all directions are found, the rest is rounding, and of unit length not orthogonal.
+            block = block - space[:, :at] @ (space[:, :at].T @ block)
+            block = linalg.qr(block, mode="economic")[0]
             end = at + block.shape[1]
             space[:, at:end], products[:, at:end] = block, M @ block
             block, at = products[:, at:end], end

@@ -184,6 +184,8 @@ def normalised_cut(graph: sparse.csr_array, labels: Labels) -> float:
     degrees = graph @ np.asarray(graph.sum(axis=0)).ravel()
     volumes = np.bincount(labels, weights=degrees)
     is_there = volumes > 0
+    if not is_there.any():
+        return 0.0
     inside = kept_inside(graph, labels, len(volumes))
     return float(1.0 - (inside[is_there] / volumes[is_there]).mean())
 

@@ -14,6 +14,7 @@ _MOST_COLUMNS, _MOST_ROWS = 100, 4000  # that correlations are measured on
 _OFF_CENTER = 0.5  # most mean distance of columns' means from zero, in standard deviations
 _LEAST, _NEVER_BY_CHANCE = 3, 0.05  # columns, and their most correlation in any order
 _LEAST_IN_ORDER, _BY_CHANCE = 8, 2.0  # the same where variances fall from the first column on
+_SMALL = 0.1  # most mean correlation in any case: among few rows, chance allows for too much
 _ORDER = 0.8  # least rank correlation of columns' places and falling variances
 
 
@@ -40,16 +41,17 @@ def are_principal(rows: npt.NDArray[Any]) -> bool:
     if (np.abs(mean[varies]) / deviation[varies]).mean() > _OFF_CENTER:
         return False
     lead = varies[:_MOST_COLUMNS]
+    by_chance = np.sqrt(2.0 / (np.pi * len(few)))
     correlation = _mean_correlation((few[:, lead] - mean[lead]) / deviation[lead])
-    if correlation <= _NEVER_BY_CHANCE:
+    if correlation <= _NEVER_BY_CHANCE * by_chance:
         return True
+    is_small = correlation <= min(_BY_CHANCE * by_chance, _SMALL)
     places = np.argsort(np.argsort(-deviation[varies], kind="stable"))
     order = float(np.corrcoef(places, np.arange(len(places)))[0, 1])
-    return len(varies) >= _LEAST_IN_ORDER and order >= _ORDER and correlation <= _BY_CHANCE
+    return len(varies) >= _LEAST_IN_ORDER and order >= _ORDER and is_small
 
 
 def _mean_correlation(standard: Array) -> float:
-    """The mean correlation of columns, whatever its sign, over that of independent ones."""
+    """The mean correlation of columns, whatever its sign."""
     n, d = standard.shape
-    correlations = np.abs(standard.T @ standard / n)[np.triu_indices(d, 1)]
-    return float(correlations.mean() / np.sqrt(2.0 / (np.pi * n)))
+    return float(np.abs(standard.T @ standard / n)[np.triu_indices(d, 1)].mean())
