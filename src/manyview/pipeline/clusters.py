@@ -186,9 +186,8 @@ def _with_communities(sample: SampleGraph, embedding: Embedding, k: int, *, seed
         graph = anchor_graph(sample.fused(first))
         found = find_communities(graph, k, seed=seed + first)
         n_found = int(found.max()) + 1
-        indicator = np.eye(n_found + 1)[found][
-            :, :n_found
-        ]  # anchors without links, -1, give nothing
+        # Anchors without links, -1, give nothing.
+        indicator = np.eye(n_found + 1)[found][:, :n_found]
         scales = sample.scales[first : first + sample.n_first]
         ends = np.cumsum([len(scale) for scale in scales])
         parts = np.split(indicator, ends[:-1])

@@ -132,7 +132,7 @@ class ChosenGraphs(NamedTuple):
     graphs: tuple[AnchorGraph, ...]
     view_weights: Array
     late: GraphTile | None = (
-        None  # rows of a small sample in the late graphs, which weighed the views
+        None  # a small sample's rows in the late graphs, which weighed the views
     )
 
     def tile(self, scalers: tuple[Scaler, ...], arrays: Sequence[Any]) -> GraphTile:
@@ -217,11 +217,7 @@ def _make_graphs(
     described = columns.described(sample)
     pilot = columns(sample.sample_rows(described[pilot_rows(len(described))]).arrays, 0)
     unit = columns.energy if settings.is_alpha_relative else 1.0
-    # Without scaling, values may be too large or small for single precision.
-    is_scaled = all(kind is not None for kind in settings.scaling)
-    n_described = min(
-        len(described), rows.n_rows
-    )  # rows that weigh more are in the sample repeatedly
+    n_described = min(len(described), rows.n_rows)  # rows that weigh more are sampled repeatedly
     chosen = settings.for_graph(n_described, is_like_text=columns.is_like_text)
     graphs = []
     for n_anchors in chosen.n_anchors:
@@ -230,7 +226,7 @@ def _make_graphs(
         if settings.is_litekmeans:
             anchors = _find_anchors_as_published(rows, sample, columns, n_anchors, rng)
         elif settings.anchor_method == "kmeans-all":
-            sweep = _sweep(rows, replace(columns, scalers=scalers, single=is_scaled))
+            sweep = _sweep(rows, replace(columns, scalers=scalers, single=settings.is_scaled))
             anchors = _find_anchors_of_all(sweep, sample, columns, n_anchors, rng)
         else:
             anchors = _find_anchors(sample, columns, n_anchors, settings, rng)
@@ -291,8 +287,7 @@ def _find_anchors(
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
     is_few = n_rows <= FEW_ROWS and columns.width >= 2 * n_rows
-    is_scaled = all(kind is not None for kind in settings.scaling)
-    is_wide = is_scaled and columns.is_like_text and columns.width >= WIDE
+    is_wide = settings.is_scaled and columns.is_like_text and columns.width >= WIDE
     if method == "kmeans" and (is_few or is_wide):
         numbers = described
         if not is_few:
@@ -306,7 +301,7 @@ def _find_anchors(
         return anchors
     anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
-    placing = replace(columns, single=is_scaled)
+    placing = replace(columns, single=settings.is_scaled)
     few = None
     if some.n_rows >= 2 * FEW_PER_ANCHOR * n_anchors:
         fewer = some.sample_rows(spread_evenly(some.n_rows, FEW_PER_ANCHOR * n_anchors))

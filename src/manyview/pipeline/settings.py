@@ -99,6 +99,11 @@ class Settings:
         return is_usual and self.n_components is None
 
     @property
+    def is_scaled(self) -> bool:
+        """Whether all views are; if not, values may be too large or small for single precision."""
+        return all(kind is not None for kind in self.scaling)
+
+    @property
     def counts_genes(self) -> bool:
         """Whether some view holds counts of genes or peaks in cells, as far as is known."""
         return any(kind in scaling.COUNTED for kind in self.scaling)

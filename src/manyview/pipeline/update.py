@@ -116,7 +116,7 @@ def _open_clusters(model: FittedModel, new: Sequence[Sequence[Any]]) -> FittedMo
         graphs.append(replace(graph, anchors=np.concatenate([graph.anchors, *more])))
         added.append([len(anchors) for anchors in more])
     embedding = extend_embedding(model.embedding, model.graphs, added)
-    widen = partial(_widened, widths=_widths(model.embedding), n_new=n_new)
+    widen = partial(_widened, widths=model.embedding.widths, n_new=n_new)
     tree = model.hierarchy
     if tree is not None:
         tree = replace(tree, leaves=widen(tree.leaves))
@@ -200,13 +200,6 @@ def _with_anchors(
         own = usual * np.eye(n_new)[np.repeat(np.arange(n_new), added)]
         parts += [np.pad(known, ((0, 0), (0, n_new))), np.pad(own, ((0, 0), (width, 0)))]
     return np.concatenate(parts)
-
-
-def _widths(embedding: Embedding) -> list[int]:
-    """How many columns of embedding rows belong together; new columns come after each of these."""
-    joined = embedding.transforms if embedding.rotation is None else (embedding.rotation,)
-    n_searched = max(len(embedding.communities) // embedding.n_searches, 1)
-    return [int(part.shape[1]) for part in (*joined, *embedding.communities[::n_searched])]
 
 
 def _widened(rows: Array, widths: Sequence[int], n_new: int) -> Array:

@@ -167,7 +167,7 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
     >>> new.obs["manyview"].cat.categories.tolist()
     ['0', '1', '2']
     """
-    model, use_rep, found = reference, None, {}
+    model, found = reference, {}
     if not isinstance(reference, LMVSC):
         found = reference.uns.get(key_added, {})
         if "model" not in found:
@@ -175,11 +175,7 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
                 f"The reference has no model in uns[{key_added!r}]; cluster it with sc.tl.lmvsc first."
             )
         model = _unpack(found["model"])
-        use_rep = _read_use_rep(found["params"])
-    views = _read_views(data, use_rep)
-    if "batches" in found:
-        batches = Batches.from_dict(found["batches"])
-        views = batches.correct(views, _read_batch(data, str(found["batch_key"])))
+    views = _read_as_fitted(data, found)
     labels, confidence = model.predict_with_confidence(views)
     _write_clusters(data, key_added, model, labels, confidence)
     data.obsm[f"X_{key_added}"] = np.asarray(model.transform(views))
@@ -229,23 +225,19 @@ def subcluster(
     """
     import pandas as pd
 
-    if key not in data.obs:
-        raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
     chosen = [str(each) for each in ([cluster] if np.isscalar(cluster) else cluster)]
-    known, found = data.obs[key].notna().to_numpy(), data.uns.get(key, {})
-    old = data.obs[key][known].astype(str)
+    clusters = _read_column(data, key)
+    known = clusters.notna().to_numpy()
+    old = clusters[known].astype(str)
     if unknown := sorted(set(chosen) - set(old)):
         raise ValueError(f"obs[{key!r}] has no cluster {unknown[0]!r}; it has {sorted(set(old))}.")
-    new = data.obs[key].astype(object).to_numpy(copy=True)  # cells without a cluster keep none
+    new = clusters.astype(object).to_numpy(copy=True)  # cells without a cluster keep none
     new[known] = old
     is_chosen = np.isin(new, chosen)
-    if use_rep is None and "params" in found:  # what the clusters were made from
-        use_rep = _read_use_rep(found["params"])
-        views = _read_views(data, use_rep)
+    if use_rep is None:
+        found = data.uns.get(key, {})
+        views = _read_as_fitted(data, found)
         if "batches" in found:
-            views = Batches.from_dict(found["batches"]).correct(
-                views, _read_batch(data, str(found["batch_key"]))
-            )
             settings = {"scaling": "energy", **settings}
     else:
         views = _read_views(data, use_rep)
@@ -256,10 +248,23 @@ def subcluster(
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
 
 
-def _read_batch(data: Any, key: str) -> Any:
+def _read_as_fitted(data: Any, found: Mapping[str, Any]) -> Views:
+    """What clusters with these results in ``uns`` were made from; without any, ``X``."""
+    views = _read_views(data, _read_use_rep(found["params"]) if "params" in found else None)
+    if "batches" not in found:
+        return views
+    batches = Batches.from_dict(found["batches"])
+    return batches.correct(views, _read_batch(data, str(found["batch_key"])))
+
+
+def _read_column(data: Any, key: str) -> Any:
     if key not in data.obs:
         raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
-    batch = data.obs[key]
+    return data.obs[key]
+
+
+def _read_batch(data: Any, key: str) -> Any:
+    batch = _read_column(data, key)
     if batch.isna().any():
         raise ValueError(f"obs[{key!r}] is missing for {int(batch.isna().sum())} cells.")
     return batch.to_numpy().astype(str)

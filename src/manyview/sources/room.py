@@ -12,9 +12,7 @@ from manyview.machine import free_memory
 from manyview.wording import bytes_in_words
 
 _ALWAYS, _TIMES = 1 << 30, 200  # bytes that any file may unfold to, and times its own size
-_ALWAYS_STREAMED = (
-    64 << 20
-)  # the first for what is unpacked and parsed on the way, which takes time
+_ALWAYS_STREAMED = 64 << 20  # the first for what is parsed while it is unpacked, which takes time
 _FEW = 16 << 20  # bytes that nobody misses
 
 

@@ -118,9 +118,14 @@ class Embedding:
     @property
     def width(self) -> int:
         """Number of columns."""
+        return sum(self.widths)
+
+    @property
+    def widths(self) -> list[int]:
+        """Numbers of columns that belong together: of each repeat, or all turned, and of each search."""
         parts = self.transforms if self.rotation is None else (self.rotation,)
         firsts = self.communities[:: self._n_searched]
-        return sum(int(part.shape[1]) for part in (*parts, *firsts))
+        return [int(part.shape[1]) for part in (*parts, *firsts)]
 
     @property
     def _n_searched(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,11 +33,7 @@ class RowsGram:
         return m, m
 
     def __matmul__(self, V: Array) -> Array:
-        return np.asarray(self._turned @ (self.rows @ V))
-
-    @cached_property
-    def _turned(self) -> sparse.csc_array:
-        return self.rows.T  # eigensolvers ask for hundreds of products
+        return np.asarray(self.rows.T @ (self.rows @ V))
 
     def toarray(self) -> Array:
         """The matrix itself."""

@@ -56,9 +56,7 @@ def find_pieces(
     wide = [pieces for pieces in found if pieces is not None]
     if not wide:
         return None
-    best = max(wide, key=lambda pieces: pieces.apart)
-    whole = Pieces(_complete(rows, best.labels), best.apart)
-    return whole if _measure_evidence(rows, whole) >= _EVIDENCE else None
+    return _completed(rows, max(wide, key=lambda pieces: pieces.apart))
 
 
 def count_pieces(rows: Array, apart: float) -> int:
@@ -73,10 +71,8 @@ def count_pieces(rows: Array, apart: float) -> int:
     found = tree.distances(least)
     for count in sorted((count for count, ratio in found.items() if ratio >= apart), reverse=True):
         pieces = tree.cut(count, least * count / len(rows), apart)
-        if pieces is not None:
-            whole = Pieces(_complete(rows, pieces.labels), pieces.apart)
-            if _measure_evidence(rows, whole) >= _EVIDENCE:
-                return count
+        if pieces is not None and _completed(rows, pieces) is not None:
+            return count
     return 1
 
 
@@ -184,6 +180,12 @@ def _tied(rows: Array, graph: sparse.csr_matrix) -> sparse.csr_matrix:
         more = sparse.csr_matrix((lengths, (starts, ends)), shape=(n, n))
         graph = graph.maximum(more).maximum(more.T)
     return graph
+
+
+def _completed(rows: Array, pieces: Pieces) -> Pieces | None:
+    """The pieces with all rows in them, if they are no chance."""
+    whole = Pieces(_complete(rows, pieces.labels), pieces.apart)
+    return whole if _measure_evidence(rows, whole) >= _EVIDENCE else None
 
 
 def _measure_evidence(rows: Array, pieces: Pieces) -> float:
