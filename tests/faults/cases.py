@@ -106,9 +106,9 @@ def _peak() -> int:
     return 0
 
 
-def arguments(n: int) -> argparse.Namespace:
-    """What every program may be told."""
-    parser = argparse.ArgumentParser()
+def arguments(n: int, parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
+    """What every program may be told, besides what its own parser knows."""
+    parser = parser or argparse.ArgumentParser()
     parser.add_argument("--n", type=int, default=n, help="number of cases")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
@@ -117,12 +117,16 @@ def arguments(n: int) -> argparse.Namespace:
 
 
 def conclude(
-    name: str, options: argparse.Namespace, outcomes: Counter[str], wrong: list[str]
+    name: str,
+    options: argparse.Namespace,
+    outcomes: Counter[str],
+    wrong: list[str],
+    **more: float,
 ) -> None:
     """Print what was found, keep it if asked to, and end with 1 if anything was wrong."""
     line = {
         "faults": name, "n": options.n, "first": options.first, "seed": options.seed,
-        "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1),
+        "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1), **more,
     }  # fmt: skip
     print(json.dumps(line))
     if options.keep:

@@ -1,15 +1,24 @@
-"""Readers of bytes that we parse ourselves (CSV, idx, models), fuzzed with an eye on their branches.
+"""Readers of bytes that we parse ourselves, fuzzed with an eye on the branches that they reach.
 
-It needs atheris, which is no dependency of the tests: put it into an environment of its own, then
-``python -m tests.faults.fuzz_bytes --n 300000 --keep``. Each kind runs in a process of its own.
+They are CSV, idx, svmlight, model files as bytes, and the document of a model under a digest made for
+it, which is what a forger has. It needs atheris, which is no dependency of the tests: put it into an
+environment of its own, then ``python -m tests.faults.fuzz_bytes --hours 1 --keep``. Each kind runs in
+a process of its own, all at once; SIGTERM ends them early, and what was done is counted.
 """
 
 from __future__ import annotations
 
+import argparse
+import io
+import mmap
 import os
+import signal
+import struct
 import sys
 import tempfile
+import time
 import warnings
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +26,13 @@ import numpy as np
 
 from tests.faults.cases import WrongError, arguments, conclude
 
-KINDS = {"csv": "a.csv", "idx": "a-idx2-ubyte", "model": "m.mv"}
+KINDS = {
+    "csv": "a.csv",
+    "idx": "a-idx2-ubyte",
+    "svmlight": "a.svm",
+    "model": "m.mv",
+    "forged document": "m.mv",
+}
 
 
 def seeds(kind):
@@ -26,28 +41,70 @@ def seeds(kind):
         return [b'id,a,b\nx,1,2.5\n"y",-3,4e5\n', b"1;2,5\n3;4,5\n", b"a\tb\nnan\t1\n\t2\n"]
     if kind == "idx":
         return [bytes([0, 0, code, 2, 0, 0, 0, 2, 0, 0, 0, 3]) + bytes(48) for code in (8, 13)]
+    if kind == "svmlight":
+        return [b"1 1:0.5 3:-2e5\n-1 2:1 # a remark\n", b"a 0:1\nb 7:nan\n"]
+    whole = _whole_model()
+    return [whole] if kind == "model" else [_members(whole)["model.json"]]
+
+
+def _whole_model():
     from tests.faults.fuzz_models import make_models, make_views
 
-    return [content for content, _ in make_models(make_views())[:1]]
+    return make_models(make_views())[0][0]
+
+
+def _members(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _make_forger():
+    """A function: the document of a model -> a file that has it, with a digest made for it."""
+    from manyview.pipeline.persistence import seal
+
+    members = _members(_whole_model())
+    del members["digest.json"]
+
+    def forge(document):
+        forged = {**members, "model.json": document}
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for name, part in {**forged, "digest.json": seal(forged)}.items():
+                archive.writestr(name, part)
+        return buffer.getvalue()
+
+    return forge
+
+
+WATCHED = [
+    "manyview.readers",
+    "manyview.pipeline.persistence",
+    "manyview.pipeline.model_fields",
+    "manyview.sources.packing",
+    "manyview.sources.room",
+]
 
 
 def make_target(kind, folder):
     """A function of bytes that raises if they are not read, or refused by one of our errors."""
     import atheris
 
-    with atheris.instrument_imports(include=["manyview.readers", "manyview.pipeline.persistence"]):
+    with atheris.instrument_imports(include=WATCHED):
         import manyview.pipeline.persistence
         import manyview.readers.csv
-        import manyview.readers.idx  # noqa: F401
+        import manyview.readers.idx
+        import manyview.readers.svmlight  # noqa: F401
         from manyview import load
         from manyview.errors import ModelFileError, ReadError
         from manyview.readers import read_view
 
     path = folder / KINDS[kind]
-    read, refusal = (load, ModelFileError) if kind == "model" else (read_view, ReadError)
+    is_model = path.suffix == ".mv"
+    read, refusal = (load, ModelFileError) if is_model else (read_view, ReadError)
+    prepare = _make_forger() if kind == "forged document" else bytes
 
     def target(content):
-        path.write_bytes(content)
+        path.write_bytes(prepare(content))
         try:
             read(str(path))
         except refusal as error:
@@ -57,7 +114,27 @@ def make_target(kind, folder):
     return target
 
 
-def fuzz(kind, n, seed):
+class Tally:
+    """Numbers of runs that processes share, and whether they should end."""
+
+    def __init__(self):
+        self._memory = mmap.mmap(-1, 8 * (1 + len(KINDS)))
+
+    def runs(self, kind):
+        return struct.unpack_from("q", self._memory, 8 * (1 + [*KINDS].index(kind)))[0]
+
+    def add(self, kind):
+        struct.pack_into("q", self._memory, 8 * (1 + [*KINDS].index(kind)), self.runs(kind) + 1)
+
+    def end(self):
+        self._memory[0] = 1
+
+    @property
+    def is_over(self):
+        return self._memory[0] == 1
+
+
+def fuzz(kind, options, tally):
     """Fuzz one kind in this process, which ends with 0, or by what was found."""
     import atheris
 
@@ -69,31 +146,40 @@ def fuzz(kind, n, seed):
     corpus.mkdir()
     for number, content in enumerate(seeds(kind)):
         (corpus / str(number)).write_bytes(content)
-    limits = [
-        f"-runs={n}",
-        f"-seed={seed + 1}",
-        "-timeout=20",
-        "-rss_limit_mb=4096",
-        "-max_len=65536",
-    ]
+    end = time.monotonic() + 3600 * options.hours
+
+    def counted(content):
+        if tally.is_over or tally.runs(kind) == options.n or time.monotonic() > end:
+            os._exit(0)
+        target(content)
+        tally.add(kind)
+
+    limits = [f"-seed={options.seed + 1}", "-timeout=120", "-rss_limit_mb=4096", "-max_len=65536"]
     arguments = [sys.argv[0], *limits, f"-artifact_prefix={folder}/", "-print_final_stats=1"]
-    atheris.Setup([*arguments, str(corpus)], target)
+    atheris.Setup([*arguments, str(corpus)], counted)
     atheris.Fuzz()
 
 
 def main():
-    options = arguments(300_000)
-    n = options.n // len(KINDS)
-    outcomes, wrong = Counter(), []
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--hours", type=float, default=1.0, help="how long it may take")
+    options = arguments(-1, parser)  # no limit but the time
+    tally = Tally()
+    signal.signal(signal.SIGTERM, lambda *_: tally.end())
+    children = {}
     for kind in KINDS:
-        child = os.fork()
-        if child == 0:
-            fuzz(kind, n, options.seed)  # ends the process
-            os._exit(0)
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
-            wrong.append(kind)
-        outcomes[kind] = n
-    conclude("bytes", options, outcomes, wrong)
+        children[kind] = os.fork()
+        if children[kind] == 0:
+            fuzz(kind, options, tally)  # ends the process
+            os._exit(1)
+    wrong = [
+        kind
+        for kind, child in children.items()
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    ]
+    outcomes = Counter({kind: tally.runs(kind) for kind in KINDS})
+    options.n = outcomes.total()
+    conclude("bytes", options, outcomes, wrong, hours=options.hours)
 
 
 if __name__ == "__main__":

@@ -345,6 +345,11 @@ NUMPY = b"\x93NUMPY\x01\x00"
 class TestDamage:
     """Words about damaged files are ours, not NumPy's about its own parameters."""
 
+    def test_the_file_is_named_whatever_is_wrong_in_it(self, tmp_path):
+        (tmp_path / "a.svm").write_text("1,2 1:1.0\n")
+        with pytest.raises(ReadError, match=r"a\.svm: samples have several labels"):
+            read_view(str(tmp_path / "a.svm"))
+
     @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
     @pytest.mark.parametrize(
         "content",

@@ -55,7 +55,11 @@ def damage(path: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ReadError, ParameterError, ImportError, MemoryError):
+    except ReadError as error:
+        if path.name in str(error):
+            raise
+        raise ReadError(f"{path}: {error}") from error
+    except (ParameterError, ImportError, MemoryError):
         raise
     except UnicodeDecodeError as error:
         raise ReadError(
