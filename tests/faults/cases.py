@@ -126,7 +126,8 @@ def conclude(
     """Print what was found, keep it if asked to, and end with 1 if anything was wrong."""
     line = {
         "faults": name, "n": options.n, "first": options.first, "seed": options.seed,
-        "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1), **more,
+        "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1),
+        **more,
     }  # fmt: skip
     print(json.dumps(line))
     if options.keep:
