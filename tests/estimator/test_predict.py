@@ -130,8 +130,9 @@ class TestSeed:
         first, second = fit(views, random_state=0), fit(views, random_state=1)
         assert not np.array_equal(first.anchors_[0], second.anchors_[0])
 
-    def test_a_generator_is_a_seed(self, views, fit):
-        first, second = (fit(views, random_state=np.random.RandomState(3)) for _ in range(2))
+    @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+    def test_a_generator_is_a_seed(self, views, fit, make):
+        first, second = (fit(views, random_state=make(3)) for _ in range(2))
         assert np.array_equal(first.embedding_, second.embedding_)
 
     def test_fitting_again_forgets_the_first_data(self, views, blobs, fit):

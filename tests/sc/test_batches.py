@@ -98,6 +98,11 @@ class TestRefused:
         with pytest.raises(ValueError, match="missing for 4 cells"):
             sc.tl.lmvsc(cells, 3, batch_key="batch")
 
+    def test_batches_of_one_cell(self, cells):
+        cells.obs.loc[cells.obs_names[7], "batch"] = "alone"
+        with pytest.raises(ValueError, match=r"Batches of one cell .* 'alone'\. Join them"):
+            sc.tl.lmvsc(cells, 3, batch_key="batch")
+
     def test_cells_that_lack_a_modality(self, cells):
         X = cells.X.copy()
         X[3] = np.nan

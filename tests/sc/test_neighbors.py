@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from manyview.sc import neighbors
-from manyview.sc.neighbors import exact_neighbours, linked_neighbours
+from manyview.sc.neighbors import exact_neighbours, linked_neighbours, refuse_too_many
 
 
 def test_the_strongest_links_are_those_of_the_whole_graph():
@@ -52,4 +52,4 @@ def test_exact_ones_are_the_nearest():
 def test_exact_ones_of_too_many_cells_are_refused(monkeypatch):
     monkeypatch.setattr(neighbors, "_MOST_EXACT", 30)
     with pytest.raises(ValueError, match="40 cells would take long; they are for 30 at most"):
-        exact_neighbours(np.zeros((40, 2)), 4)
+        refuse_too_many(40)

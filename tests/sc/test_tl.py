@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import anndata
 import mudata
 import numpy as np
@@ -77,6 +79,51 @@ class TestWritten:
         assert params["n_anchors"] == "20" and isinstance(params["n_clusters"], int)
         with pytest.raises(TypeError, match="resolution"):
             sc.tl.lmvsc(mdata, 3, resolution=1.0)
+
+
+class TestAllOrNothing:
+    """What is refused, or fails late, leaves the object as it was."""
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"neighbors": 0}, "neighbors must be None or a whole number"),
+            ({"neighbors": True}, "neighbors must be None or a whole number"),
+            ({"key_added": "a/b"}, "without '/'"),
+            ({"key_added": ""}, "key_added must be a name"),
+        ],
+    )
+    def test_refused(self, adata, settings, message):
+        with pytest.raises(ValueError, match=message):
+            sc.tl.lmvsc(adata, 3, **settings)
+
+    def test_a_failure_after_the_fit(self, adata, monkeypatch):
+        def fail(*_):
+            raise MemoryError
+
+        monkeypatch.setattr(sc.tl, "look_at_cells", fail)
+        before = adata.copy()
+        with pytest.raises(MemoryError):
+            sc.tl.lmvsc(adata, 3, n_repeats=1)
+        for part in ("obs", "obsm", "obsp", "uns"):
+            assert [*getattr(adata, part)] == [*getattr(before, part)]
+
+    @pytest.mark.parametrize("seed", [None, np.random.default_rng(0)], ids=["None", "generator"])
+    def test_seeds_that_are_no_numbers(self, adata, seed, tmp_path):
+        sc.tl.lmvsc(adata, 3, n_repeats=1, random_state=seed)
+        assert adata.uns["manyview"]["params"]["random_state"] == repr(seed)
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+
+    def test_columns_can_be_written_whatever_matrices_are_called(self, adata, tmp_path):
+        adata.obsm["layers_doubled"] = adata.obsm["protein"]
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=["layers/doubled", "layers_doubled", "protein"])
+        said = [name for name in adata.obs if "_say_" in name]
+        assert said == [
+            f"manyview_say_{n}" for n in ("layers_doubled_0", "layers_doubled_1", "protein")
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of names with "/"
+            adata.write_h5ad(tmp_path / "cells.h5ad")
 
 
 class TestSingleCells:

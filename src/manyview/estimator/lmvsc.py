@@ -167,7 +167,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Whether rows that are explained badly by what explains the others get a cluster all the same, or
         the label -1; they then count nothing in scaling, anchors and centres. ``outlier_score_`` says
         how odd rows are either way.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed. The same seed gives the same labels whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
         Threads; None or -1 is all cores that this process may use.
@@ -912,6 +912,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return run
 
     def _draw_seed(self) -> int:
+        if isinstance(self.random_state, np.random.Generator):
+            return int(self.random_state.integers(np.iinfo(np.int32).max))
         try:
             return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         except ValueError as error:

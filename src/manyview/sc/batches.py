@@ -17,6 +17,7 @@ from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
 from manyview.views.matching import align_columns, match_views, refuse_other_columns
 from manyview.views.selection import find_present
+from manyview.wording import first_few
 
 Array = npt.NDArray[np.float64]
 
@@ -38,7 +39,8 @@ class Batches:
     def of(cls, views: Views, batch: npt.NDArray[Any], scaling: Any) -> Batches:
         """From all cells; every batch counts by its own cells only, however few they are."""
         refuse_incomplete(views)
-        names, codes = np.unique(batch.astype(str), return_inverse=True)
+        names, codes, sizes = np.unique(batch.astype(str), return_inverse=True, return_counts=True)
+        _refuse_alone(names[sizes == 1])
         few = views[spread_evenly(views.n_rows, _SAMPLE)].arrays
         kinds = _kinds_for(few, scaling)
         each = zip(few, views.names, kinds, strict=True)
@@ -49,9 +51,8 @@ class Batches:
         members = sparse.csr_array(
             (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(len(names), len(codes))
         )
-        counts = np.bincount(codes, minlength=len(names))[:, None]
         scaled = [_scale(X, scaler) for X, scaler in zip(views.arrays, scalers, strict=True)]
-        means = tuple(members @ rows / counts for rows in scaled)
+        means = tuple(members @ rows / sizes[:, None] for rows in scaled)
         return cls(tuple(names.tolist()), scalers, means, tuple(views.feature_names))
 
     def correct(self, views: Views, batch: npt.NDArray[Any]) -> Views:
@@ -129,6 +130,15 @@ def refuse_incomplete(views: Views) -> None:
                 f"Some cells lack modality {name!r}, and batch_key takes cells that have all. Leave "
                 "out these cells, or batch_key."
             )
+
+
+def _refuse_alone(names: npt.NDArray[Any]) -> None:
+    """Refuse cells that are a batch of their own: nothing is left of them without its mean."""
+    if len(names):
+        raise ValueError(
+            f"Batches of one cell cannot be corrected: {first_few(names.tolist())}. Join them with "
+            "others, leave out these cells, or label them afterwards with sc.tl.lmvsc_predict."
+        )
 
 
 def _kinds_for(arrays: Sequence[Any], scaling: Any) -> tuple[str, ...]:

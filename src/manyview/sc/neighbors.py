@@ -85,17 +85,21 @@ def linked_neighbours(graph: sparse.csr_array, count: int, *, seed: int = 0) -> 
 def exact_neighbours(embedding: Array, count: int) -> Neighbours:
     """The ``count`` nearest cells of each in the embedding (n, c)."""
     n = len(embedding)
-    if n > _MOST_EXACT:
-        raise ValueError(
-            f"Exact neighbours of {n} cells would take long; they are for {_MOST_EXACT} at most. "
-            "Leave exact_neighbors out, and they are found by shared anchors."
-        )
     search = NearestNeighbors(n_neighbors=min(count, n - 1)).fit(embedding)
     links = sparse.csr_matrix(search.kneighbors_graph(mode="distance"))
     apart = links.data.reshape(n, -1)
     farthest = np.maximum(apart.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     links.data = np.exp(-2.0 * (apart / farthest) ** 2).ravel()
     return _as_neighbours(links)
+
+
+def refuse_too_many(n: int) -> None:
+    """Refuse to look for exact neighbours where it would take long."""
+    if n > _MOST_EXACT:
+        raise ValueError(
+            f"Exact neighbours of {n} cells would take long; they are for {_MOST_EXACT} at most. "
+            "Leave exact_neighbors out, and they are found by shared anchors."
+        )
 
 
 def _thinned(columns: sparse.csc_array, share: Array, rng: np.random.Generator) -> sparse.csr_array:

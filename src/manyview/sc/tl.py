@@ -6,6 +6,7 @@ import ast
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from manyview.sc.neighbors import (
     exact_neighbours,
     linked_neighbours,
     look_at_cells,
+    refuse_too_many,
     write_neighbours,
 )
 from manyview.views import annotated
@@ -36,7 +38,7 @@ def lmvsc(
     key_added: str = "manyview",
     neighbors: int | None = 15,
     exact_neighbors: bool = False,
-    random_state: int = 0,
+    random_state: Any = 0,
     copy: bool = False,
     **settings: Any,
 ) -> Any:
@@ -71,8 +73,8 @@ def lmvsc(
         and saves another pass over the cells: no modality's say is written either.
     exact_neighbors : bool, default=False
         Take the nearest cells in the embedding instead; for at most 50 000 cells.
-    random_state : int, default=0
-        Seed.
+    random_state : int, generator or None, default=0
+        Seed, as in :class:`~manyview.LMVSC`.
     copy : bool, default=False
         Leave ``data`` as it is, and return an annotated copy.
     **settings
@@ -84,8 +86,10 @@ def lmvsc(
         The copy, if one was asked for. ``obs[key_added]`` holds the clusters, as categories "0", "1",
         ...; ``obs[key_added + "_confidence"]`` how probable they are; ``obs[key_added +
         "_outlier_score"]`` how odd cells are; ``obs[key_added + "_say_" + modality]`` each modality's
-        say; ``obsm["X_" + key_added]`` the embedding; ``obsp`` and ``uns["neighbors"]`` the neighbours;
-        ``uns[key_added]`` what the fit used and chose, and the model, as the bytes of its file.
+        say ("_" stands for "/", which files cannot have in names); ``obsm["X_" + key_added]`` the
+        embedding; ``obsp`` and ``uns["neighbors"]`` the neighbours;
+        ``uns[key_added]`` what the fit used and chose, and the model, as the bytes of its file. All
+        are written at the end: what fails leaves ``data`` as it was.
 
     Examples
     --------
@@ -109,6 +113,8 @@ def lmvsc(
             "copy=True would read everything of an object that is backed by a file. With copy=False "
             "the annotations are added in memory and the file is left as it is."
         )
+    _check_names(key_added)
+    _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
     batches, given = None, settings
     if batch_key is not None:
@@ -116,12 +122,11 @@ def lmvsc(
         batches = Batches.of(views, batch, settings.get("scaling", "auto"))
         views, given = batches.correct(views, batch), {**settings, "scaling": "energy"}
     model = LMVSC(n_clusters, random_state=random_state, **given).fit(views)
-    _write_clusters(data, key_added, model, model.labels_, model.confidence_)
-    data.obs[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
-    data.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
-    data.uns[key_added] = _describe(model, use_rep, random_state, settings)
+    columns = _cluster_columns(key_added, model, model.labels_, model.confidence_)
+    columns[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
+    told = _describe(model, use_rep, random_state, settings)
     if batches is not None:
-        data.uns[key_added] |= {
+        told |= {
             "scaling": np.array([scaler.kind for scaler in batches.scalers], dtype=object),
             "batch_key": batch_key,
             "batch_mixing": 1.0 - metrics.nmi(batch, np.asarray(model.labels_), average="min"),
@@ -129,14 +134,17 @@ def lmvsc(
         }
     if neighbors is not None:
         said, graph = look_at_cells(model.model_, views)
-        for name, column in zip(model.view_names_, said.T, strict=True):
-            data.obs[f"{key_added}_say_{name}"] = column
+        names = _say_names(key_added, model.view_names_)
+        columns |= dict(zip(names, said.T, strict=True))
         count = min(neighbors, views.n_rows - 1)
         if exact_neighbors:
             found = exact_neighbours(np.asarray(model.embedding_), count)
         else:
-            found = linked_neighbours(graph, count, seed=random_state)
+            seed = int(random_state) if isinstance(random_state, Integral) else 0
+            found = linked_neighbours(graph, count, seed=seed)
         write_neighbours(data, found, key_added, count=count)
+    _write(data, key_added, columns, model.embedding_)
+    data.uns[key_added] = told
     return data if copy else None
 
 
@@ -177,8 +185,8 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
         model = _unpack(found["model"])
     views = _read_as_fitted(data, found)
     labels, confidence = model.predict_with_confidence(views)
-    _write_clusters(data, key_added, model, labels, confidence)
-    data.obsm[f"X_{key_added}"] = np.asarray(model.transform(views))
+    columns = _cluster_columns(key_added, model, labels, confidence)
+    _write(data, key_added, columns, model.transform(views))
 
 
 def subcluster(
@@ -270,12 +278,41 @@ def _read_batch(data: Any, key: str) -> Any:
     return batch.to_numpy().astype(str)
 
 
-def _write_clusters(data: Any, key: str, model: LMVSC, labels: Any, confidence: Any) -> None:
+def _check_names(key: str) -> None:
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(
+            f"key_added must be a name without '/', which files cannot hold; got {key!r}."
+        )
+
+
+def _check_neighbours(count: Any, n_cells: int, *, is_exact: bool) -> None:
+    is_count = isinstance(count, Integral) and not isinstance(count, bool)
+    if count is not None and not (is_count and count >= 1):
+        raise ValueError(f"neighbors must be None or a whole number from 1 on; got {count!r}.")
+    if count is not None and is_exact:
+        refuse_too_many(n_cells)
+
+
+def _say_names(key: str, views: Sequence[str]) -> list[str]:
+    """The columns for what views say: no two the same, and such as h5ad files can have."""
+    names = [f"{key}_say_{name.replace('/', '_')}" for name in views]
+    return [
+        name if names.count(name) == 1 else f"{name}_{number}" for number, name in enumerate(names)
+    ]
+
+
+def _cluster_columns(key: str, model: LMVSC, labels: Any, confidence: Any) -> dict[str, Any]:
     import pandas as pd  # AnnData cannot be without it
 
     names = [str(cluster) for cluster in range(model.n_clusters_)]
-    data.obs[key] = pd.Categorical.from_codes(np.asarray(labels), names)
-    data.obs[f"{key}_confidence"] = np.asarray(confidence)
+    clusters = pd.Categorical.from_codes(np.asarray(labels), names)
+    return {key: clusters, f"{key}_confidence": np.asarray(confidence)}
+
+
+def _write(data: Any, key: str, columns: Mapping[str, Any], embedding: Any) -> None:
+    for name, column in columns.items():
+        data.obs[name] = column
+    data.obsm[f"X_{key}"] = np.asarray(embedding)
 
 
 def _pack(model: LMVSC) -> Any:
@@ -325,13 +362,13 @@ def _plain(use_rep: Any) -> Any:
     return use_rep if isinstance(use_rep, str) else [str(key) for key in use_rep]
 
 
-def _describe(model: LMVSC, use_rep: Any, seed: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(model: LMVSC, use_rep: Any, seed: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What the fit used and chose, of types that h5ad and h5mu files can hold."""
     return {
         "params": {
             "n_clusters": int(model.n_clusters_),
             "use_rep": "X" if use_rep is None else repr(_plain(use_rep)),
-            "random_state": int(seed),
+            "random_state": int(seed) if isinstance(seed, Integral) else repr(seed),
             **{name: repr(value) for name, value in settings.items()},
         },
         "view_names": np.array(model.view_names_, dtype=object),
