@@ -65,3 +65,54 @@ def test_without_the_package_neither_is_known(rows_file):
         _ = baselines.FarthestFirst
     with pytest.raises(ReadError, match=r"Do not know the format of .*a\.rows"):
         read_view(str(rows_file))
+
+
+class TestBroken:
+    """Packages that cannot be loaded are named where they are needed, and in nobody's way elsewhere."""
+
+    @pytest.fixture(autouse=True)
+    def broken(self, tmp_path, monkeypatch):
+        about = tmp_path / "site" / "unlucky-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: unlucky\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(
+            "[manyview.baselines]\nUnlucky = unlucky:Unlucky\n"
+            "[manyview.readers]\nunlucky = unlucky:FORMAT\nnumber = unlucky_number:FORMAT\n"
+            "late = unlucky_late:FORMAT\n"
+        )
+        (about.parent / "unlucky.py").write_text("1 / 0\n")
+        (about.parent / "unlucky_number.py").write_text("FORMAT = 13\n")
+        (about.parent / "unlucky_late.py").write_text(
+            "from manyview.readers.formats import Format\n"
+            "FORMAT = Format('late', 'unlucky.late', ('.late',))\n"
+        )
+        monkeypatch.syspath_prepend(about.parent)
+        forget()
+        yield
+        monkeypatch.undo()
+        forget()
+
+    def test_a_method(self):
+        assert "Unlucky" in baselines.names()
+        words = "'Unlucky', which package 'unlucky' adds .* cannot be loaded .ZeroDivisionError"
+        with pytest.raises(ImportError, match=words):
+            _ = baselines.Unlucky
+
+    def test_formats(self, rows_file):
+        with pytest.raises(ReadError, match="Do not know the format") as caught:
+            read_view(str(rows_file))
+        assert "package 'unlucky' adds to manyview.readers, cannot be loaded" in str(caught.value)
+        assert "unlucky_number:FORMAT, which is added to manyview.readers, is no" in str(
+            caught.value
+        )
+
+    def test_the_module_of_a_format(self, tmp_path):
+        (tmp_path / "a.late").write_text("1")
+        with pytest.raises(
+            ImportError, match=r"late files are read by unlucky\.late, which cannot"
+        ):
+            read_view(str(tmp_path / "a.late"))
+
+    def test_others_are_read(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.eye(3))
+        assert read_view(str(tmp_path / "a.npy")).parts[0].rows.shape == (3, 3)

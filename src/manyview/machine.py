@@ -61,6 +61,18 @@ def find_plugins(group: str) -> dict[str, EntryPoint]:
     return {found.name: found for found in entry_points(group=group)}
 
 
+def load_plugin(found: EntryPoint) -> Any:
+    """What a package adds, or ImportError with its name if that cannot be loaded, whatever is wrong."""
+    try:
+        return found.load()
+    except Exception as error:
+        package = "an installed package" if found.dist is None else f"package {found.dist.name!r}"
+        raise ImportError(
+            f"{found.name!r}, which {package} adds to {found.group}, cannot be loaded "
+            f"({type(error).__name__}: {error}). Upgrade or uninstall that package."
+        ) from error
+
+
 @contextmanager
 def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path to write to, which becomes ``path`` at the end: whole, or not at all.

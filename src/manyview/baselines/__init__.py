@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from manyview.baselines.base import fit_each_view
-from manyview.machine import find_plugins
+from manyview.machine import find_plugins, load_plugin
 
 if TYPE_CHECKING:
     from manyview.baselines.aimc import AIMC
@@ -97,7 +97,7 @@ def __getattr__(name: str) -> Any:
     if name in modules:
         return getattr(importlib.import_module(f"manyview.baselines.{modules[name]}"), name)
     if not name.startswith("_") and name in (others := find_plugins("manyview.baselines")):
-        return others[name].load()
+        return load_plugin(others[name])
     raise AttributeError(f"module 'manyview.baselines' has no attribute {name!r}")
 
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from manyview.errors import ParameterError, ReadError
-from manyview.machine import find_plugins
+from manyview.machine import find_plugins, load_plugin
 from manyview.readers.arrays import pick_arrays, read_vector
 from manyview.readers.contents import Contents, Request
 from manyview.readers.hdf5 import SIGNATURE as _HDF5
@@ -61,10 +61,26 @@ FORMATS = (
 _PACKED = (".gz", ".bz2")
 
 
+class _Added(NamedTuple):
+    formats: tuple[Format, ...]
+    broken: tuple[str, ...]  # what is wrong, in words
+
+
 @cache
-def _added() -> tuple[Format, ...]:
+def _added() -> _Added:
     """Formats of other packages, by their entry points; looked at where no other fits."""
-    return tuple(each.load() for each in find_plugins("manyview.readers").values())
+    formats, broken = [], []
+    for each in find_plugins("manyview.readers").values():
+        try:
+            found = load_plugin(each)
+        except ImportError as error:
+            broken.append(str(error))
+            continue
+        if isinstance(found, Format):
+            formats.append(found)
+        else:
+            broken.append(f"{each.value}, which is added to {each.group}, is no Format.")
+    return _Added(tuple(formats), tuple(broken))
 
 
 def find_format(path: Path) -> Format:
@@ -91,14 +107,16 @@ def find_format(path: Path) -> Format:
     name = path.name.lower()
     for ending in _PACKED:
         name = name.removesuffix(ending)
-    named = _by_ending(name, FORMATS) or _by_ending(name, _added())
+    named = _by_ending(name, FORMATS) or _by_ending(name, _added().formats)
     if named is None:
         if by_content is None:
-            endings = ", ".join(ending for f in (*FORMATS, *_added()) for ending in f.endings)
-            raise ReadError(
+            known = (*FORMATS, *_added().formats)
+            endings = ", ".join(ending for f in known for ending in f.endings)
+            words = (
                 f"Do not know the format of {path}. Names of files that are read end in {endings} (text "
                 "and idx also packed as .gz or .bz2)."
             )
+            raise ReadError(" ".join((words, *_added().broken)))
         return by_content
     _refuse_contradiction(path, named, by_content)
     return named
@@ -139,8 +157,15 @@ def file_vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _module(found: Format) -> Any:
-    is_ours = "." not in found.module
-    return importlib.import_module(f"manyview.readers.{found.module}" if is_ours else found.module)
+    if "." not in found.module:
+        return importlib.import_module(f"manyview.readers.{found.module}")
+    try:
+        return importlib.import_module(found.module)
+    except Exception as error:
+        raise ImportError(
+            f"{found.name} files are read by {found.module}, which cannot be loaded "
+            f"({type(error).__name__}: {error}). Upgrade or uninstall the package that has it."
+        ) from error
 
 
 def _by_ending(name: str, formats: Sequence[Format]) -> Format | None:

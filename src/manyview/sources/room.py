@@ -16,15 +16,18 @@ _ALWAYS_STREAMED = 64 << 20  # the first for what is parsed while it is unpacked
 _FEW = 16 << 20  # bytes that nobody misses
 
 
-def room_for(path: Path, *, is_streamed: bool = False) -> int:
-    """Bytes that what a file holds may take in memory: what is free, and in proportion to the file."""
+def room_for(path: Path, *, is_streamed: bool = False) -> tuple[int, str]:
+    """Bytes that what a file holds may take in memory, and what sets this limit."""
     size = path.stat().st_size if path.is_file() else 0
     free = free_memory()
-    most = max(min(_ALWAYS, _ALWAYS_STREAMED) if is_streamed else _ALWAYS, _TIMES * size)
-    return most if free is None else min(most, free)
+    always = min(_ALWAYS, _ALWAYS_STREAMED) if is_streamed else _ALWAYS
+    most = max(always, _TIMES * size)
+    if free is not None and free < most:
+        return free, "as much as is free"
+    return most, f"{_TIMES} times its own size" if most > always else "the limit for small files"
 
 
-def refuse_large(n_bytes: float, path: Path, what: str = "", *, is_streamed: bool = False) -> None:
+def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
     """Raise ReadError if so many bytes are more than a file may unfold to.
 
     Examples
@@ -36,13 +39,13 @@ def refuse_large(n_bytes: float, path: Path, what: str = "", *, is_streamed: boo
     """
     if n_bytes <= _FEW:  # as nearly always
         return
-    most = room_for(path, is_streamed=is_streamed)
+    most, why = room_for(path)
     if n_bytes > most:
         whose = f"{path}: {what}" if what else str(path)
         raise ReadError(
             f"{whose} takes {bytes_in_words(n_bytes)} in memory, but at most {bytes_in_words(most)} are "
-            "unfolded from a file of its size. If it is what you expect, save it unpacked, or as a "
-            "format that is read by rows (.npy, .h5, .h5ad, .parquet)."
+            f"allowed, {why}. If it is what you expect, save it unpacked, or as a format that is read "
+            "by rows (.npy, .h5, .h5ad, .parquet)."
         )
 
 
@@ -57,7 +60,7 @@ class LimitedStream(io.RawIOBase):
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
         self._stream, self._path = stream, path
-        self._most = room_for(path, is_streamed=True)
+        self._most, self._why = room_for(path, is_streamed=True)
 
     def readable(self) -> bool:
         """Yes."""
@@ -71,7 +74,10 @@ class LimitedStream(io.RawIOBase):
         """Fill a buffer; the number of bytes."""
         content = self._stream.read(len(buffer))
         if self._stream.tell() > self._most:
-            refuse_large(self._stream.tell(), self._path, is_streamed=True)
+            raise ReadError(
+                f"{self._path} unfolds to more than {bytes_in_words(self._most)}, {self._why}. If it is "
+                "what you expect, unpack it first: a file that is not packed may be as large as it is."
+            )
         buffer[: len(content)] = content
         return len(content)
 
