@@ -17,7 +17,6 @@ from sklearn.preprocessing import scale
 from manyview import LMVSC, metrics
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks.easy import draw_easy
 from benchmarks.quality_methods import side_by_side

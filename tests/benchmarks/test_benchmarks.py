@@ -15,7 +15,6 @@ from manyview.stages.litekmeans import litekmeans
 from manyview.stages.scaling import fit_scaler
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks import (
     batches,

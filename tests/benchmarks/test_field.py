@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks import field
 from manyview.bench.results import Results

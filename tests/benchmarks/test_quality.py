@@ -11,7 +11,6 @@ import pytest
 from manyview import datasets, metrics
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks import quality, quality_methods, quality_summary
 from benchmarks.easy import draw_easy

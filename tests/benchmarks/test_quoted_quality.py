@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-pytest.importorskip("benchmarks", reason="benchmarks are not part of the source distribution")
 
 from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions
 
