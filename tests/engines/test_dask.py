@@ -257,6 +257,54 @@ class TestRefused:
             baselines.KMeans(2).fit(da.zeros((100, 3)))
 
 
+LIES = {
+    "fewer rows": lambda block: block[:-1],
+    "more rows": lambda block: np.vstack([block, block[:1]]),
+    "other columns": lambda block: block[:, :-1],
+    "one axis": lambda block: block[:, 0],
+    "nothing": lambda block: None,
+    "text": lambda block: block.astype(str),
+    "objects": lambda block: block.astype(object),
+    "complex numbers": lambda block: block.astype(complex),
+}
+
+
+class TestBlocksThatLie:
+    """What a Dask array says of its blocks is not always what they are: an error, no other labels."""
+
+    @staticmethod
+    def make(lie, n_rows, chunk_rows):
+        X = da.from_array(np.random.default_rng(0).normal(size=(n_rows, 3)), (chunk_rows, 3))
+        last = X.numblocks[0] - 1
+
+        def block_of(block, block_info):
+            is_last = block_info[0]["chunk-location"][0] == last
+            return LIES[lie](block) if is_last else block
+
+        return X.map_blocks(block_of, dtype=float, meta=np.empty((0, 0)), chunks=X.chunks)
+
+    @pytest.mark.parametrize("lie", LIES)
+    def test_a_fit_says_so(self, client, lie):
+        words = (
+            "^View number 1 of 1: a block (has shape|holds values of type) .*the Dask array says"
+        )
+        with pytest.raises((ValueError, TypeError), match=words):
+            make_model().fit(self.make(lie, 900, 300))
+
+    @pytest.mark.parametrize("lie", ["fewer rows", "more rows", "text"])
+    @pytest.mark.parametrize("chunk_rows", [TILE_ROWS, 3000], ids=["tiles", "cut"])
+    def test_so_does_every_pass(self, client, lie, chunk_rows):
+        blocks = self.make(lie, 2 * TILE_ROWS + 100, chunk_rows)
+        rows = Dask().open([blocks], Run(1, SilentProgress()))
+        with pytest.raises((ValueError, TypeError), match=r"^View number 1 of 1: a block"):
+            rows.map_reduce(_sum, stage="sums")
+
+    def test_numbers_of_another_type_are_numbers(self, client, views, expected):
+        lying = [da.from_array(views[0], (5000, 5)).map_blocks(np.float32, dtype=float)]
+        lying += [as_chunks(view, 5000) for view in views[1:]]
+        assert np.array_equal(make_model().fit(lying).labels_.compute(), expected.labels_)
+
+
 class TestEngine:
     def test_takes_memory_maps_as_arrays(self, tmp_path):
         X = np.arange(300.0).reshape(100, 3)

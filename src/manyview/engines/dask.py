@@ -93,7 +93,8 @@ class Dask:
         client = None if run.is_lazy else _find_client(self.client)
         seconds = _PATIENCE if self.patience is None else self.patience
         patience = Patience(client, check_number("patience", seconds, above=0.0))
-        return DaskRows([_as_blocks(array) for array in arrays], client, run, patience)
+        each = zip(arrays, _name_views(arrays), strict=True)
+        return DaskRows([_as_blocks(array, name) for array, name in each], client, run, patience)
 
     def __repr__(self) -> str:
         return show_settings(self)
@@ -109,14 +110,18 @@ class Dask:
         return partial(Dask, patience=self.patience, track_memory=self.track_memory), ()
 
 
-def _as_blocks(array: Any) -> Any:
+def _name_views(arrays: Sequence[Any]) -> list[str]:
+    return [f"View number {number} of {len(arrays)}" for number in range(1, len(arrays) + 1)]
+
+
+def _as_blocks(array: Any, where: str) -> Any:
     """An array that blocks can be cut from; memory maps are, other files are refused."""
     if isinstance(array, PartialView) and is_dask(array.rows):
-        return leave_out(array)
+        return leave_out(array, where)
     if not is_source(array):
         return array
     if isinstance(array, Selection):
-        return array.apply(_as_blocks(array.source))
+        return array.apply(_as_blocks(array.source, where))
     mapped = getattr(array, "memory_map", None)
     if mapped is None:
         raise TypeError(
@@ -165,7 +170,8 @@ class DaskRows:
     def _blocks(self) -> list[Any]:
         """Dask arrays whose blocks, cut at the edges, hold these rows."""
         if not self._cut:
-            self._cut = [cut_to(array, self._edges) for array in self.arrays]
+            each = zip(self.arrays, _name_views(self.arrays), strict=True)
+            self._cut = [cut_to(array, self._edges, name) for array, name in each]
         return self._cut
 
     def _one_row(self) -> Tile:
@@ -179,7 +185,8 @@ class DaskRows:
 
     def sample_rows(self, rows: npt.NDArray[np.int64]) -> MemoryRows:
         """Rows by number, in the memory of this process."""
-        layers = [take(array, rows) for array in self.arrays if is_dask(array)]
+        each_view = zip(self.arrays, _name_views(self.arrays), strict=True)
+        layers = [take(array, rows, name) for array, name in each_view if is_dask(array)]
         started = self._client.persist(layers) if layers else []
         each = [future for array in started for future in _futures(array)]
         self._run.progress.start("sample", len(each))

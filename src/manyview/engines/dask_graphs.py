@@ -101,21 +101,49 @@ def as_rows(block: Any) -> Any:
     return np.asarray(block)
 
 
-def take_rows(numbers: npt.NDArray[np.int64], block: Any) -> Any:
+@dataclass(frozen=True)
+class Promise:
+    """What a Dask array says of all its chunks; it does not look whether that is true."""
+
+    where: str  # which array it is, in words
+    n_columns: int
+    dtype: np.dtype[Any]
+
+
+def as_promised(n_rows: int, promise: Promise, block: Any) -> Any:
+    """A chunk as rows, if it has the shape and holds numbers as its Dask array says."""
+    rows = as_rows(block)
+    if isinstance(rows, PartialView):
+        return rows
+    promised = (n_rows, promise.n_columns)
+    if rows.shape != promised:
+        raise ValueError(
+            f"{promise.where}: a block has shape {rows.shape}, but the Dask array says {promised}. Say "
+            "the true sizes where it is made, with chunks=; x.compute_chunk_sizes() finds those of rows."
+        )
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{promise.where}: a block holds values of type {rows.dtype}, but the Dask array says "
+            f"{promise.dtype}. Make numbers of them where it is made: x.astype(float)."
+        )
+    return rows
+
+
+def take_rows(numbers: npt.NDArray[np.int64], n_rows: int, promise: Promise, block: Any) -> Any:
     """Rows of a chunk by their place in it."""
-    return as_rows(block)[numbers]
+    return as_promised(n_rows, promise, block)[numbers]
 
 
-def cut_rows(block: Any, start: int, end: int) -> Any:
+def cut_rows(block: Any, start: int, end: int, n_rows: int, promise: Promise) -> Any:
     """Consecutive rows of a chunk."""
-    rows = as_rows(block)[start:end]
+    rows = as_promised(n_rows, promise, block)[start:end]
     # A slice of an ndarray would keep the whole chunk in memory.
     return rows if sparse.issparse(rows) else rows.copy()
 
 
-def keep_rows(present: Mask, block: Any) -> Any:
+def keep_rows(present: Mask, promise: Promise, block: Any) -> Any:
     """The rows of a chunk that samples have."""
-    kept = restrict(as_rows(block), present)
+    kept = restrict(as_promised(len(present), promise, block), present)
     return kept[:] if isinstance(kept, PartialView) else kept
 
 
@@ -130,9 +158,9 @@ def join_rows(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def cut_and_join(parts: Sequence[tuple[Any, int, int]]) -> Any:
-    """Rows start to end of each chunk, one below the other."""
-    return join_rows([as_rows(block)[start:end] for block, start, end in parts])
+def cut_and_join(parts: Sequence[tuple[Any, int, int, int]], promise: Promise) -> Any:
+    """Rows start to end of each chunk, of so many rows, one below the other."""
+    return join_rows([as_promised(n, promise, block)[low:high] for block, low, high, n in parts])
 
 
 def sum_tiles(function: TileFunction[Any], start: int, *blocks: Any) -> Held:
@@ -323,7 +351,11 @@ def add_up(sums: Any, *, name: str) -> Any:
     return _from_tasks(name, layer, [sums], ((1,),), object)
 
 
-def take(array: Any, numbers: npt.NDArray[np.int64]) -> Any:
+def _promise(array: Any, where: str) -> Promise:
+    return Promise(where, int(array.shape[1]), array.dtype)
+
+
+def take(array: Any, numbers: npt.NDArray[np.int64], where: str) -> Any:
     """Dask array with the rows of these numbers (ascending), chunk by chunk."""
     edges = np.cumsum([0, *array.chunks[0]])
     places = np.searchsorted(numbers, edges)
@@ -334,6 +366,8 @@ def take(array: Any, numbers: npt.NDArray[np.int64]) -> Any:
     return _blockwise(
         take_rows,
         *_one_a_chunk(array, wanted),
+        *_one_a_chunk(array, array.chunks[0]),
+        *(_promise(array, where), None),
         *(array, (0, 1)),
         name="sample",
         dtype=array.dtype,
@@ -341,7 +375,7 @@ def take(array: Any, numbers: npt.NDArray[np.int64]) -> Any:
     )
 
 
-def leave_out(view: PartialView) -> Any:
+def leave_out(view: PartialView, where: str) -> Any:
     """Dask array whose chunks are partial views, from a partial view of a Dask array."""
     array, present = view.rows, view.present
     if len(array) != len(present) or (view.places != np.arange(len(present)))[present].any():
@@ -351,23 +385,26 @@ def leave_out(view: PartialView) -> Any:
         )
     edges = np.cumsum([0, *array.chunks[0]])
     masks = [present[low:high] for low, high in pairwise(edges)]
-    pairs = (*_one_a_chunk(array, masks), array, (0, 1))
+    pairs = (*_one_a_chunk(array, masks), _promise(array, where), None, array, (0, 1))
     return _blockwise(keep_rows, *pairs, name="present", dtype=array.dtype, meta=array._meta)
 
 
-def cut_to(array: Any, edges: Sequence[int]) -> Any:
+def cut_to(array: Any, edges: Sequence[int], where: str) -> Any:
     """Dask array of an array's rows, whose chunks end at ``edges``; only edge rows move."""
     chunks = (tuple(np.diff(edges).tolist()), (int(array.shape[1]),))
+    promise = _promise(array, where)
     if is_dask(array) and array.chunks == chunks:
-        return array
+        pairs = (*_one_a_chunk(array, chunks[0]), promise, None, array, (0, 1))
+        return _blockwise(as_promised, *pairs, name="block", dtype=array.dtype, meta=array._meta)
     token = uuid.uuid4().hex
     name = f"manyview-tiles-{token}"
     layer: dict[Any, Any] = {}
     if is_dask(array):
         old = np.cumsum([0, *array.chunks[0]]).tolist()
         for i, (start, end) in enumerate(pairwise(edges)):
-            parts, cuts = _parts(array.name, old, start, end, (f"manyview-edges-{token}", i))
-            layer |= {**cuts, (name, i, 0): (cut_and_join, parts)}
+            edge = (f"manyview-edges-{token}", i)
+            parts, cuts = _parts(array.name, old, start, end, edge, promise)
+            layer |= {**cuts, (name, i, 0): (cut_and_join, parts, promise)}
     else:
         for i, (start, end) in enumerate(pairwise(edges)):
             layer[name, i, 0] = (unwrap, Held(array[start:end]))
@@ -375,7 +412,7 @@ def cut_to(array: Any, edges: Sequence[int]) -> Any:
 
 
 def _parts(
-    name: str, old: list[int], start: int, end: int, edge: tuple[str, int]
+    name: str, old: list[int], start: int, end: int, edge: tuple[str, int], promise: Promise
 ) -> tuple[list[list[Any]], dict[Any, Any]]:
     """Which rows of which old chunks make the rows from start to end, and tasks that cut edges."""
     first = int(np.searchsorted(old, start, "right")) - 1
@@ -389,14 +426,14 @@ def _parts(
     parts: list[list[Any]] = []
     cuts: dict[Any, Any] = {}
     for c, low, high in spans:
-        key = (name, c, 0)
+        key, n_rows = (name, c, 0), old[c + 1] - old[c]
         # The longest part is cut where it is used: its chunk need not move. Of the others, only
         # what is needed is sent.
-        if (c, low, high) == longest or high - low == old[c + 1] - old[c]:
-            parts.append([key, low, high])
+        if (c, low, high) == longest or high - low == n_rows:
+            parts.append([key, low, high, n_rows])
         else:
-            cuts[*edge, c] = (cut_rows, key, low, high)
-            parts.append([(*edge, c), 0, high - low])
+            cuts[*edge, c] = (cut_rows, key, low, high, n_rows, promise)
+            parts.append([(*edge, c), 0, high - low, high - low])
     return parts, cuts
 
 
