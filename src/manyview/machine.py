@@ -66,10 +66,11 @@ def load_plugin(found: EntryPoint) -> Any:
     try:
         return found.load()
     except Exception as error:
-        package = "an installed package" if found.dist is None else f"package {found.dist.name!r}"
+        package = "PACKAGE" if found.dist is None else found.dist.name
         raise ImportError(
-            f"{found.name!r}, which {package} adds to {found.group}, cannot be loaded "
-            f"({type(error).__name__}: {error}). Upgrade or uninstall that package."
+            f"{found.name!r}, which package {package!r} adds to {found.group}, cannot be loaded "
+            f"({type(error).__name__}: {error}). Upgrade it (pip install --upgrade {package}), or "
+            "uninstall it."
         ) from error
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import shutil
+import signal
 
 import numpy as np
 import pytest
 
 from manyview import LMVSC, load
+from manyview.cli.display import StageBars
 from manyview.cli.inputs import memory_for_views
+from manyview.machine import Lock
 from manyview.views.files import read_views
 
 from .conftest import FIT, K, N, is_one_line
@@ -297,6 +301,64 @@ def test_stopped_in_the_report_the_report_can_be_made_as_promised(files, run, mo
     assert "missing: report.html." in result.stderr
     assert run("report", "out").exit_code == 0
     assert (files / "out" / "report.html").exists()
+
+
+def test_a_second_ctrl_c_does_not_stop_the_tidying_up(files, run, monkeypatch):
+    monkeypatch.setattr(Lock, "close", press_after(Lock.close))
+    monkeypatch.setattr(LMVSC, "fit", press_after(LMVSC.fit))
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = run(*FIT, "-o", "out", "--n-repeats", "1")
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert result.exit_code == 130
+    assert result.stderr.endswith("manyview: stopped. Nothing was written to out.\n")
+    assert not (files / "out").exists()
+
+
+def press_after(function):
+    """A function after which Ctrl-C is pressed."""
+
+    def call(*arguments):
+        function(*arguments)
+        signal.raise_signal(signal.SIGINT)
+
+    return call
+
+
+class TestFolderRemoved:
+    """Someone removes the output folder meanwhile: results are whole in a new one, or it is told."""
+
+    @pytest.mark.parametrize("engine", ["memory", "disk"])
+    def test_after_the_fit(self, files, run, monkeypatch, engine):
+        def fit(model, views):
+            found = usual(model, views)
+            shutil.rmtree("out")
+            return found
+
+        usual = LMVSC.fit
+        monkeypatch.setattr(LMVSC, "fit", fit)
+        result = run(*FIT, "-o", "out", "--no-report", "--n-repeats", "1", "--engine", engine)
+        assert result.exit_code == 0, result.stderr
+        assert load("out/model.mv").labels_.tolist() == np.load("out/labels.npy").tolist()
+        assert not (files / "out" / ".lock").exists()
+
+    @pytest.mark.parametrize("stage", ["anchors", "labels"])
+    def test_while_a_checkpoint_is_written(self, files, run, monkeypatch, stage):
+        def start(bars, name, total):
+            usual(bars, name, total)
+            if name == stage:
+                shutil.rmtree("out", ignore_errors=True)
+
+        usual = StageBars.start
+        monkeypatch.setattr(StageBars, "start", start)
+        monkeypatch.setattr("manyview.engines.checkpoint._SAVE_SECONDS", 0.0)
+        monkeypatch.setattr("manyview.engines.checkpoint._SAVE_SHARE", 1.0)
+        result = run(*FIT, "-o", "out", "--no-report", "--n-repeats", "1", "--engine", "disk")
+        assert result.exit_code == 1
+        assert "unexpected" not in result.stderr
+        assert "out/checkpoint" in result.stderr.splitlines()[-1]
+        assert not (files / "out").exists()
 
 
 @pytest.mark.parametrize("folder", ["out", "a/b/out"])

@@ -6,7 +6,12 @@ Exit codes: 0 done, 1 failed, 2 bad input or something is not installed, 130 sto
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -54,7 +59,8 @@ class CommandGroup(click.Group):
         """Run the command line and exit."""
         kwargs["standalone_mode"] = False
         try:
-            result = super().main(*args, **kwargs)
+            with _patient_with_ctrl_c():
+                result = super().main(*args, **kwargs)
         except click.Abort:
             _stop("stopped.", 130)
         except click.UsageError as error:
@@ -63,6 +69,33 @@ class CommandGroup(click.Group):
         except click.ClickException as error:
             _stop(error.format_message(), error.code if isinstance(error, Failure) else 1)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+@contextmanager
+def _patient_with_ctrl_c() -> Iterator[None]:
+    """Ctrl-C stops a command, which then tidies up: a second does not stop that, a third does."""
+    usual, n_presses = signal.getsignal(signal.SIGINT), 0
+    is_main = threading.current_thread() is threading.main_thread()
+    if usual is not signal.default_int_handler or not is_main:
+        yield
+        return
+
+    def press(*_: Any) -> None:
+        nonlocal n_presses
+        n_presses += 1
+        if n_presses == 1:
+            raise KeyboardInterrupt
+        if n_presses == 2:
+            os.write(2, b"\nmanyview: is stopping. Press Ctrl-C once more to end it at once.\n")
+        else:
+            os._exit(130)  # files are as safe from it as from a kill
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        if n_presses == 0:  # else the process ends, and a second press may still come
+            signal.signal(signal.SIGINT, usual)
 
 
 def _stop(message: str, exit_code: int) -> NoReturn:

@@ -164,7 +164,8 @@ def _module(found: Format) -> Any:
     except Exception as error:
         raise ImportError(
             f"{found.name} files are read by {found.module}, which cannot be loaded "
-            f"({type(error).__name__}: {error}). Upgrade or uninstall the package that has it."
+            f"({type(error).__name__}: {error}). Upgrade the package that has it (pip install "
+            "--upgrade), or uninstall it."
         ) from error
 
 
