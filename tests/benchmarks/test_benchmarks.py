@@ -200,7 +200,7 @@ def test_growth_is_measured_and_drawn(report, monkeypatch):
 def test_out_of_core_is_measured_and_cleaned_up(report, monkeypatch, tmp_path):
     monkeypatch.setattr(out_of_core, "in_child", lambda function, *arguments: function(*arguments))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    out_of_core.measure(report, out_of_core.Sizes(4500, 1500, 600, 600))
+    out_of_core.measure(report, out_of_core.Sizes(4500, 400, 200, 300))
     lines = {line["case"]: line for line in read_lines(report)}
     differing = [line["figure"] for case, line in lines.items() if "labels that differ" in case]
     assert differing == [0, 0, 0]
@@ -277,7 +277,7 @@ def test_labels_are_compared_with_an_earlier_file(report, views):
 def test_a_cluster_is_compared_with_memory(report, cluster):
     cluster.wait_for_workers()
     with cluster.client.as_current():
-        dask_cluster.compare(report, cluster.client, 6000, repeats=1)
+        dask_cluster.compare(report, cluster.client, 4200, repeats=1)  # two tiles
     figures = {line["case"]: line["figure"] for line in read_lines(report)}
     assert figures["labels are those of the engine in memory"] == 1.0
     assert figures["bytes to the driver / bytes of input"] > 0.0

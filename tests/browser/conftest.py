@@ -22,7 +22,7 @@ def report(tmp_path_factory):
             views, k = datasets.digits_views(), 10
             ids = [f'=cmd|"{i}"' if i % 7 == 0 else f"image {i}" for i in range(1797)]
         elif name == "made":
-            views, k = datasets.make_views(100_000, 8, (10, 20, 30), random_state=0), 8
+            views, k = datasets.make_views(100_000, 8, (6, 8, 10), random_state=0), 8
         elif name == "eight":
             views, k = datasets.make_views(90, 3, range(5, 13), random_state=0), 3
         else:
