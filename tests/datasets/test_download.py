@@ -86,6 +86,7 @@ def pack_zip(name, raw):
     return file.getvalue()
 
 
+@pytest.mark.filterwarnings("ignore:.* which is unverified")
 class TestFromAServer:
     def test_a_file_is_checked_and_kept(self, site, cache, small, npz, views_of_small):
         (site[0] / "small.npz").write_bytes(npz)
@@ -93,6 +94,14 @@ class TestFromAServer:
         views = download.download(info)
         assert np.array_equal(views["first"], views_of_small[0])
         assert [path.name for path in cache.iterdir()] == ["small.npz"]
+
+    def test_what_has_no_checksum_is_said_to_be_unverified(self, site, cache, small, npz):
+        (site[0] / "small.npz").write_bytes(npz)
+        source = Source(f"{site[1]}/small.npz")
+        with pytest.warns(
+            UserWarning, match=r"small\.npz, which is unverified: no checksum is known"
+        ):
+            download.download(dataclasses.replace(small, sources=(source,)))
 
     def test_a_wrong_checksum_is_refused(self, site, cache, small, npz):
         (site[0] / "small.npz").write_bytes(npz)

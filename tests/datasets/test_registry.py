@@ -58,6 +58,7 @@ def test_only_a_checksum_makes_an_address_verified(name):
     for source in datasets.info(name).sources:
         assert source.status == ("verified" if source.sha256 else "unverified")
         assert source.sha256 is None or len(source.sha256) == 64
+        assert source.address.startswith(("https://", "sklearn."))
 
 
 def test_rcv1_of_scikit_learn_says_that_it_is_not_the_papers():

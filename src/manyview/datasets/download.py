@@ -56,6 +56,13 @@ def download(info: DatasetInfo) -> Views:
         except (OSError, ValueError, EOFError, ImportError, *_BAD_ARCHIVE) as error:
             failures.append(f"{source.address} ({source.status}): {error}")
             continue
+        is_by_others = source.address.startswith("sklearn.")  # which has checksums of its own
+        if source.sha256 is None and not is_by_others:
+            warn_user(
+                f"Data set {info.name!r} is from {source.address}, which is unverified: no checksum is "
+                "known. Its shape and its classes are what they should be.",
+                UserWarning,
+            )
         if source.note:
             warn_user(f"Data set {info.name!r} is {source.note}.", UserWarning)
         _keep(views, info)
