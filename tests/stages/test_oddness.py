@@ -26,10 +26,37 @@ def with_junk(views, n=5, size=30.0):
     return [np.vstack([X, size * rng.normal(size=(n, X.shape[1]))]) for X in views]
 
 
-def test_scores_are_from_0_to_1_and_half_is_usual(views):
-    scores = learn(views).scores(views, 0)
+def test_scores_are_from_0_to_1_and_rows_beyond_half_are_odd(views):
+    rows = with_junk(views)
+    oddness = learn(rows)
+    scores = oddness.scores(rows, 0)
     assert ((scores >= 0) & (scores <= 1)).all()
-    assert np.median(scores) == pytest.approx(0.5, abs=0.1)
+    assert np.median(scores) < 0.3
+    np.testing.assert_array_equal(oddness.is_odd(rows, 0), scores > 0.5)
+
+
+def test_junk_is_odd_though_anchors_stand_for_it(blobs):
+    rng = np.random.default_rng(0)
+    rows = [
+        np.vstack([X, X.min() + np.ptp(X) * (0.5 + rng.random(size=(10, 20)))])
+        for X in blobs(n=400, widths=(20, 20))
+    ]
+    oddness = learn(rows)
+    junk = oddness.scalers[0].apply(rows[0][400:], 0).dense()
+    to_anchors = np.linalg.norm(oddness.graphs[0].anchors - junk.mean(axis=0), axis=1)
+    assert to_anchors.min() < np.linalg.norm(junk - junk.mean(axis=0), axis=1).min()
+    is_odd = oddness.is_odd(rows, 0)
+    assert is_odd[400:].all()
+    assert is_odd[:400].mean() <= 0.02
+
+
+def test_being_explained_well_in_one_view_makes_up_for_nothing(views):
+    oddness = learn(views)
+    rows = [np.vstack([X[:1]] * 2) for X in views]
+    rows[0][:] += 50.0
+    rows[1][1] = oddness.scalers[1].shift  # the middle of all rows, or whatever anchors explain
+    plain, well = oddness.scores(rows, 0)
+    assert well == pytest.approx(plain, rel=0.1)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -54,7 +81,8 @@ def test_rows_are_scored_by_the_views_they_have(views):
     oddness = learn(views)
     places = np.append(np.full(100, -1), np.arange(200))
     some = [views[0], PartialView(views[1][100:], places)]
-    alone = Oddness(oddness.scalers[:1], oddness.graphs[:1], oddness.usual[:1], oddness.limit)
+    parts = (oddness.scalers, oddness.graphs, oddness.usual, oddness.spreads)
+    alone = Oddness(*(part[:1] for part in parts), oddness.limit)
     np.testing.assert_allclose(oddness.scores(some, 0)[:100], alone.scores(views[:1], 0)[:100])
     np.testing.assert_allclose(oddness.scores(some, 0)[100:], oddness.scores(views, 0)[100:])
 

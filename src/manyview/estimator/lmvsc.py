@@ -680,10 +680,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
 
         In each view, a row is written as a mixture of a few anchors that each stand for many rows.
-        What is left of it is compared with what is left of rows that use the same anchors. A row that is
-        explained r times as badly as these, in the geometric mean of its views, scores r / (1 + r):
-        .5 is usual, .75 is three times as badly. With ``outliers="mark"``, rows are odd that score above
-        ``model_.oddness.limit``, far beyond how scores spread in the fit.
+        What is left of it is compared with what is left of rows that use the same anchors: how many
+        deviations is the logarithm of the ratio above the middle? The root mean square of its views is
+        how far out the row lies. 0 is as usual or better in every view, .5 the limit beyond which rows
+        are marked with ``outliers="mark"``, and r / (1 + r) is r times as far out as that.
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ from manyview.stages.hierarchy import MOST_CLUSTERS, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.labels import label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
-from manyview.stages.oddness import Oddness
+from manyview.stages.oddness import ODD, Oddness
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import (
     choose_rows,
@@ -135,7 +135,7 @@ def fit(
             with watch.stage("oddness"):
                 oddness = learn_oddness(_distinct(sample, numbers), names, settings)
                 scores = rows.map_rows(oddness.scores, stage="oddness")
-                is_odd = np.asarray(scores) > oddness.limit
+                is_odd = np.asarray(scores) > ODD
             weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
             kept = np.flatnonzero(~is_odd[numbers])
             sample, numbers = sample.sample_rows(kept), numbers[kept]

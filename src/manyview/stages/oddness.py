@@ -2,7 +2,9 @@
 
 The anchors stand for many rows each: one that sits on a handful of them would explain these perfectly,
 however far they lie from everything else. A row's residual is what the simplex problem leaves of it. It
-is compared with those of rows that use the same anchors, so that a loose region is not odd as such.
+is compared with those of rows that use the same anchors, so that a loose region is not odd as such, and
+counted in deviations of its view, so that a view whose rows are all explained alike counts as much as a
+loose one. Being explained well in one view does not make up for being explained badly in another.
 """
 
 from __future__ import annotations
@@ -29,10 +31,19 @@ _NEIGHBORS = 10
 _ALPHA, _LOCALITY = 0.01, 0.03
 _SWEEPS = 10
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
-_FAR = 3.25  # deviations of the logarithm of the ratio beyond which a row is marked
+_FAR = 3.25  # deviations beyond which a row is marked
+_LEAST_SPREAD = (
+    0.2  # of a view's logarithms: where rows are explained even more alike, that is chance
+)
+ODD = 0.5
+"""Score above which a row is odd."""
+
 Solved = tuple[sparse.csr_array, Array]
 """Graph rows of the samples that have a view, and their residuals."""
-_NORMAL = 1.4826  # deviations in the median distance from the middle
+_NORMAL = (
+    (0.5, 0.6745),
+    (0.9, 1.6449),
+)  # quantiles of the upper half of a normal law, in deviations
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,8 @@ class Oddness:
     scalers: tuple[Scaler, ...]  # one per view
     graphs: tuple[AnchorGraph, ...]  # one per view
     usual: tuple[Array, ...]  # of each graph (m,), the residual that rows at an anchor have
-    limit: float  # score above which a row is odd
+    spreads: Array  # (v,), deviation of the logarithm of rows' residuals over the usual ones
+    limit: float  # deviations beyond which a row is odd
     marks: bool = False  # whether labels of odd rows are -1
 
     @cached_property
@@ -52,22 +64,27 @@ class Oddness:
     def scores(self, tile: Sequence[Any], first_row: int) -> Array:
         """How odd each row of a tile of raw rows is, from 0 to 1: (n,).
 
-        A row whose residual is r times the usual one, in the geometric mean of the views that it has,
-        scores r / (1 + r).
+        A row that is explained as well as usual or better, in every view that it has, scores 0, one at
+        the limit .5, and one that lies r times as far out r / (1 + r).
         """
+        far = self._deviations(tile, first_row)
+        return np.asarray(far / (far + self.limit))
+
+    def is_odd(self, tile: Sequence[Any], first_row: int) -> Any:
+        """Which rows of a tile of raw rows are odd: (n,)."""
+        return self.scores(tile, first_row) > ODD
+
+    def _deviations(self, tile: Sequence[Any], first_row: int) -> Array:
         n, width = tile[0].shape[0], sum(len(scaler.shift) for scaler in self.scalers)
-        ratios = np.empty(n)
+        found = np.empty(n)
         step = rows_within(_SCALED_BYTES, 8 * width, least=256)
         for start in range(0, n, step):
             part, first = slice(start, start + step), first_row + start
             scaled = [s.apply(X[part], first) for s, X in zip(self.scalers, tile, strict=True)]
             solved = _solved(scaled, self._build, self.graphs)
-            ratios[part] = _log_ratios(scaled, self.graphs, solved, self.usual)
-        return np.asarray(1.0 / (1.0 + np.exp(-ratios)))
-
-    def is_odd(self, tile: Sequence[Any], first_row: int) -> Any:
-        """Which rows of a tile of raw rows are odd: (n,)."""
-        return self.scores(tile, first_row) > self.limit
+            ratios = _log_ratios(scaled, self.graphs, solved, self.usual)
+            found[part] = _deviations(ratios, self.spreads)
+        return found
 
 
 def fit_oddness(
@@ -82,9 +99,14 @@ def fit_oddness(
     for _ in range(2):  # again without the rows that were odd
         usual = _usual_residuals(scaled, solved, kept)
         ratios = _log_ratios(scaled, graphs, solved, usual)
-        limit = _limit(ratios)
-        kept = ratios <= limit
-    return Oddness(scalers, graphs, usual, float(1.0 / (1.0 + np.exp(-limit))), marks)
+        middles, spreads = np.transpose([_middle_and_spread(view) for view in ratios])
+        usual = tuple(each * np.exp(middle) for each, middle in zip(usual, middles, strict=True))
+        spreads = np.maximum(spreads, _LEAST_SPREAD)
+        far = _deviations(ratios - middles[:, None], spreads)
+        middle, spread = _middle_and_spread(far)
+        limit = max(middle + _FAR * spread, 1.0)
+        kept = far <= limit
+    return Oddness(scalers, graphs, usual, spreads, limit, marks)
 
 
 def extend_oddness(oddness: Oddness, arrays: Sequence[Any]) -> Oddness:
@@ -118,12 +140,29 @@ def _count_neighbors(anchors: Array) -> int | None:
     return _NEIGHBORS if len(anchors) > _NEIGHBORS else None
 
 
-def _limit(ratios: Array) -> float:
-    """How far the logarithms of the ratios (n,) go: so many deviations of those above the middle."""
-    middle = float(np.median(ratios))
-    above = ratios[ratios > middle] - middle
-    spread = _NORMAL * float(np.median(above)) if len(above) else 0.0
-    return middle + _FAR * spread if spread > 1e-9 else np.inf
+def _middle_and_spread(values: Array) -> tuple[float, float]:
+    """Median of numbers, and the deviation of those above it: NaN counts nothing.
+
+    Two quantiles of the upper half tell it. The larger deviation counts, so that a heavy tail is not
+    called odd as a whole; odd rows themselves, if they are few, have no say.
+    """
+    values = values[np.isfinite(values)]
+    middle = float(np.median(values)) if len(values) else 0.0
+    above = values[values > middle] - middle
+    if not len(above):
+        return middle, 0.0
+    return middle, max(float(np.quantile(above, share)) / normal for share, normal in _NORMAL)
+
+
+def _deviations(ratios: Array, spreads: Array) -> Array:
+    """How far out rows lie (n,), by the logarithms of their ratios (v, n), whose middle is 0.
+
+    Root mean square, over the views that a row has, of the deviations that it is above the middle.
+    """
+    squares = (np.maximum(ratios, 0.0) / spreads[:, None]) ** 2
+    there = np.isfinite(squares)
+    totals = np.where(there, squares, 0.0).sum(axis=0)
+    return np.asarray(np.sqrt(totals / np.maximum(there.sum(axis=0), 1)))
 
 
 def _few_anchors(
@@ -181,7 +220,10 @@ def _residuals(rows: ScaledRows, Z: sparse.csr_array, anchors: Array) -> Array:
 def _usual_residuals(
     scaled: Sequence[ScaledRows], solved: Sequence[Solved], kept: Any
 ) -> tuple[Array, ...]:
-    """For each graph, half the mean residual of the rows at each anchor, half the median of all."""
+    """For each graph, the geometric mean of the mean residual at each anchor and the median of all.
+
+    The latter holds where an anchor stands for odd rows only, which are explained badly even by it.
+    """
     usual = []
     for rows, (Z, residuals) in zip(scaled, solved, strict=True):
         weights = (kept if rows.present is None else kept[rows.present]).astype(np.float64)
@@ -189,7 +231,7 @@ def _usual_residuals(
         totals = Z.T @ weights
         sums = Z.T @ (weights * residuals)
         means = np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), middle)
-        usual.append(0.5 * (means + middle))
+        usual.append(np.sqrt(means * middle))
     return tuple(usual)
 
 
@@ -199,12 +241,12 @@ def _log_ratios(
     solved: Sequence[Solved],
     usual: Sequence[Array],
 ) -> Array:
-    """Logarithm of each row's residual over the usual one (n,), in the mean of the views it has."""
-    total, counts = np.zeros(scaled[0].n_samples), np.zeros(scaled[0].n_samples)
-    for rows, graph, (Z, residuals), expected in zip(scaled, graphs, solved, usual, strict=True):
+    """Logarithm of each row's residual over the usual one (v, n), NaN where a row lacks the view."""
+    found = np.full((len(scaled), scaled[0].n_samples), np.nan)
+    each = zip(found, scaled, graphs, solved, usual, strict=True)
+    for ratios, rows, graph, (Z, residuals), expected in each:
         # Residuals that are rounding, as of rows on their anchors, are alike.
         least = max(1e-9 * graph.alpha / _ALPHA, np.finfo(np.float64).tiny)
         there = slice(None) if rows.present is None else rows.present
-        total[there] += np.log(np.maximum(residuals, least) / np.maximum(Z @ expected, least))
-        counts[there] += 1.0
-    return np.asarray(total / np.maximum(counts, 1.0))
+        ratios[there] = np.log(np.maximum(residuals, least) / np.maximum(Z @ expected, least))
+    return found
