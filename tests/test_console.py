@@ -17,7 +17,7 @@ from manyview.cli.group import COMMANDS
 from manyview.cli.group import manyview as command_line
 
 ROOT = Path(__file__).parent.parent
-BUILT = ("_build", "auto_examples", "generated")
+BUILT = ("_build", "generated")
 
 _specification = importlib.util.spec_from_file_location("console", ROOT / "docs" / "console.py")
 console = importlib.util.module_from_spec(_specification)
@@ -126,6 +126,7 @@ def test_other_commands_exist(page):
         "make": targets,
         "manyview": set(COMMANDS),
         "dask": {"scheduler", "worker"},
+        "conda": {"build"},
         ".venv/bin/python": {"-m"},
         **{f"_MANYVIEW_COMPLETE={shell}_source": {"manyview"} for shell in ("bash", "zsh", "fish")},
     }

@@ -1,14 +1,17 @@
 """Every Python block of the README and of the documentation runs, in the order of its page."""
 
+import importlib
 import re
 import runpy
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
-BUILT = ("_build", "auto_examples", "generated")
+BUILT = ("_build", "generated")
 
 _MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _RST = re.compile(r"^( *)\.\. code-block:: python\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE)
@@ -17,6 +20,13 @@ _RST = re.compile(r"^( *)\.\. code-block:: python\n\n((?:\1 +.*\n|\n)+)", re.MUL
 def find_pages():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
     return sorted(page for page in pages if not set(BUILT) & set(page.parts))
+
+
+def _prose_of(page):
+    """A page without code: blocks, literals, and lines that are shown as they are."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"``.*?``|`[^`]*`", "", text, flags=re.DOTALL)
 
 
 def find_blocks(text):
@@ -28,15 +38,35 @@ def find_blocks(text):
     ]
 
 
+_OWN_TESTS = {ROOT / "docs" / "gallery", ROOT / "docs" / "tutorial.rst"}
+"""Pages that are made from scripts, which tests/test_gallery.py runs."""
+
+_UNWANTED = {
+    r"in order to": "to",
+    r"utili[sz]\w+": "use",
+    r"leverag\w+": "use",
+    r"(?:please )?note that": "",
+    r"simply|obviously|of course|basically|easily": "",
+    r"state[- ]of[- ]the[- ]art|seamless\w*|powerful|blazing\w*|cutting[- ]edge": "a figure",
+    r"behavior|normalization|neighbor(?!s\.|s=|s\b.*`)\w*": "British spelling",
+    r"(\b[a-z]+) \1": "one of them",
+}
+"""Words that say nothing, or that are said twice, and what to write instead."""
+
+
 def is_only_python(text):
     """Whether a page has Python blocks, and no commands: those run in test_console.py."""
     return bool(find_blocks(text)) and not re.search(r"^ *\$ ", text, re.MULTILINE)
 
 
-WITH_ALL_DEFAULTS = ("index.rst", "tutorial.rst")
+WITH_ALL_DEFAULTS = ("index.rst",)
 """Pages whose fits run as they stand; on others, one anchor seed stands in for up to nine."""
 
-PAGES = [page for page in find_pages() if is_only_python(page.read_text(encoding="utf-8"))]
+PAGES = [
+    page
+    for page in find_pages()
+    if is_only_python(page.read_text(encoding="utf-8")) and not {page, page.parent} & _OWN_TESTS
+]
 
 
 def test_blocks_are_found_in_markdown_and_in_rst():
@@ -44,13 +74,44 @@ def test_blocks_are_found_in_markdown_and_in_rst():
     rst = "text\n\n.. code-block:: python\n\n   x = 1\n\n   y = 2\n\n.. code-block:: sh\n\n   ls\n"
     assert [code.strip() for _, code in find_blocks(markdown)] == ["x = 1\n\ny = 2"]
     assert [code.strip() for _, code in find_blocks(rst)] == ["x = 1\n\ny = 2"]
-    assert {"tutorial.rst", "inputs.rst"} <= {page.name for page in PAGES}
+    assert {"index.rst", "inputs.rst"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_links_of_a_built_site_are_followed(tmp_path):
+    find_broken = runpy.run_path(str(ROOT / "docs" / "links.py"))["find_broken"]
+    (tmp_path / "a.html").write_text('<a href="b.html#here"></a> <a href="b.html#there"></a>')
+    (tmp_path / "b.html").write_text('<p id="here"><a href="c.html"></a> <a href="https://x"></a>')
+    assert find_broken(tmp_path) == ["a.html: b.html#there", "b.html: c.html"]
+
+
+@pytest.mark.parametrize("page", find_pages(), ids=lambda page: page.name)
+def test_prose_is_plain(page):
+    text = re.sub(
+        r"^( *)\.\. (?:code-block|math)::.*\n\n(?:\1 +.*\n|\n)+", "", _prose_of(page), flags=re.M
+    )
+    found = [
+        (match[0], instead)
+        for wrong, instead in _UNWANTED.items()
+        for match in re.finditer(rf"\b(?:{wrong})\b", text, re.IGNORECASE)
+    ]
+    assert found == []
+
+
+def test_the_recipe_for_conda_asks_for_the_same_packages():
+    recipe = yaml.safe_load((ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["cli"]
+    python = f"python {project['requires-python']}"
+    assert recipe["package"] == {"name": project["name"], "version": project["version"]}
+    assert recipe["requirements"]["run"] == [python, *(one.replace(">=", " >=") for one in wanted)]
+    assert recipe["build"]["entry_points"] == ["manyview = " + project["scripts"]["manyview"]]
+    assert recipe["about"]["license"] == project["license"]
 
 
 def test_every_message_can_be_searched(tmp_path):
@@ -60,6 +121,37 @@ def test_every_message_can_be_searched(tmp_path):
     assert "All views must describe the same samples in the same order." in text
     assert "- n\\_clusters must not exceed" in text  # a parameter and its problem
     assert text.count("\n- ") > 400
+
+
+_FOR_PLUG_INS = (
+    "manyview.engines.base",
+    "manyview.errors",
+    "manyview.readers",
+    "manyview.sources",
+    "manyview.views.",
+)
+"""What those who add to manyview look up: the guide and docs/templates show how it is used."""
+
+
+def find_public_classes():
+    """The classes of the reference that users meet."""
+    text = (ROOT / "docs" / "reference" / "index.rst").read_text(encoding="utf-8")
+    module = None
+    for line in text.splitlines():
+        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = found[1]
+        elif (found := re.match(r"   ([\w.]+)$", line)) and not module.startswith(_FOR_PLUG_INS):
+            thing = getattr(importlib.import_module(module), found[1], None)
+            if isinstance(thing, type):
+                yield thing
+
+
+def test_every_public_class_has_an_example_and_says_what_else_to_see():
+    classes = list(find_public_classes())
+    assert len(classes) > 30
+    needed = ("See Also\n", ">>> ")
+    lacking = [c.__name__ for c in classes if not all(part in c.__doc__ for part in needed)]
+    assert set(lacking) <= {"Trial", "Source", "TreeSum"}  # parts of what the others show
 
 
 def test_the_readme_is_short():

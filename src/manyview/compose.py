@@ -83,6 +83,19 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         Names of the columns that were fitted, where a view has them.
     view_columns_ : dict of str to list of int
         With ``views``, the places of each view's columns.
+
+    See Also
+    --------
+    per_view : makes one.
+    manyview.Views : what it takes and gives.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from manyview import datasets
+    >>> views = datasets.make_views(60, 3, (6, 9), random_state=0)
+    >>> PerView(PCA(2)).fit_transform(views).n_features
+    (2, 2)
     """
 
     def __init__(self, transformers: Any, *, views: Any = None) -> None:

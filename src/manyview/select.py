@@ -67,6 +67,10 @@ class Trial:
         Of one fit.
     labels : ndarray of shape (n,)
         Of the rows that were used.
+
+    See Also
+    --------
+    Selection : trials, the best first.
     """
 
     settings: dict[str, Any]
@@ -93,6 +97,18 @@ class Selection:
         Those that did not collapse, by their excess cut; then those that did.
     rows : ndarray of int
         Numbers of the rows that were used.
+
+    See Also
+    --------
+    compare : makes it.
+
+    Examples
+    --------
+    >>> from manyview import datasets, select
+    >>> views = datasets.make_views(90, 3, (4, 5), random_state=0)
+    >>> found = select.compare(views, 3, [{"alpha": 0.01}, {"alpha": 10.0}], random_state=0)
+    >>> sorted(found.best)
+    ['alpha']
     """
 
     trials: list[Trial]

@@ -78,6 +78,11 @@ class AIMC(RowwiseBaseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SMVSC : weights over anchors in place of one label a row.
+    KMeans : centres that are free.
+
     References
     ----------
     .. [1] M.-S. Chen, T. Liu, C.-D. Wang, D. Huang, J.-H. Lai, "Adaptively-weighted integral space for

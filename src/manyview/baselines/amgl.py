@@ -77,6 +77,11 @@ class AMGL(Baseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SpectralKNN : one graph of all views side by side.
+    LSC : a graph between rows and anchors.
+
     References
     ----------
     .. [1] F. Nie, J. Li, X. Li, "Parameter-free auto-weighted multiple graph learning", IJCAI 2016.

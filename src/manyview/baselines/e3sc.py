@@ -96,6 +96,11 @@ class E3SC(Baseline):
     n_iter_ : int
         Iterations, of the block of rows that took most.
 
+    See Also
+    --------
+    SSCOMP : rows written by all others.
+    manyview.LMVSC : anchors in place of chosen rows.
+
     Notes
     -----
     Rows are independent of each other given the data, so all solvers take a block of them at a

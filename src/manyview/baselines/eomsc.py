@@ -72,6 +72,11 @@ class EOMSC(RowwiseBaseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SMVSC : labels by k-means afterwards.
+    OMSC : labels found in the same sweeps.
+
     References
     ----------
     .. [1] S. Liu, S. Wang, P. Zhang, K. Xu, X. Liu, C. Zhang, F. Gao, "Efficient one-pass multi-view

@@ -61,6 +61,11 @@ class FastMICE(RowwiseBaseline):
     n_iter_ : int
         Number of members.
 
+    See Also
+    --------
+    LSC : one of its members, on all columns.
+    manyview.LMVSC : several seeds of anchors joined.
+
     References
     ----------
     .. [1] D. Huang, C.-D. Wang, J.-H. Lai, "Fast multi-view clustering via ensembles: towards

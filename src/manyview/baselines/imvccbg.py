@@ -57,6 +57,11 @@ class IMVCCBG(SMVSC):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SMVSC : the same for complete views.
+    manyview.LMVSC : also takes samples that lack views.
+
     References
     ----------
     .. [1] S. Wang, X. Liu, L. Liu, W. Tu, X. Zhu, J. Liu, S. Zhou, E. Zhu, "Highly-efficient incomplete

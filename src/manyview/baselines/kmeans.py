@@ -73,6 +73,11 @@ class KMeans(Baseline):
     n_iter_ : int
         Iterations of the run that was kept.
 
+    See Also
+    --------
+    SpectralKNN : clusters that are not round.
+    manyview.LMVSC : settings chosen from the data.
+
     Examples
     --------
     >>> import numpy as np

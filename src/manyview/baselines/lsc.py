@@ -66,6 +66,11 @@ class LSC(Baseline):
     n_iter_ : int
         Always 1: nothing is iterated but k-means.
 
+    See Also
+    --------
+    manyview.LMVSC : weights that are learned.
+    AMGL : weights of the views found with the cut.
+
     References
     ----------
     .. [1] X. Chen, D. Cai, "Large scale spectral clustering with landmark-based representation",

@@ -100,6 +100,11 @@ class MLRSSC(Baseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SubspaceMVSC : labels found in the same sweeps.
+    MSCIAS : a latent space that views share.
+
     Notes
     -----
     A sweep takes one decomposition of an n x n matrix a view, and about eight such matrices a view

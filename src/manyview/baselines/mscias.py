@@ -99,6 +99,11 @@ class MSCIAS(Baseline):
     description : str
         What this method is, to be printed beside its results (also on the class).
 
+    See Also
+    --------
+    MLRSSC : low rank and sparsity for each view.
+    SubspaceMVSC : labels found in the same sweeps.
+
     Notes
     -----
     This is not the authors' algorithm. The paper [1]_ describes its idea (a latent intact space

@@ -70,6 +70,11 @@ class OMSC(RowwiseBaseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    SMVSC : labels by k-means afterwards.
+    EOMSC : labels by connected parts of the graph.
+
     References
     ----------
     .. [1] M.-S. Chen, C.-D. Wang, D. Huang, J.-H. Lai, P. S. Yu, "Efficient orthogonal multi-view

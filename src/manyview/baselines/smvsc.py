@@ -87,6 +87,12 @@ class SMVSC(RowwiseBaseline):
     n_iter_ : int
         Number of sweeps.
 
+    See Also
+    --------
+    OMSC : labels found in the same sweeps.
+    EOMSC : a graph that falls into exactly k parts.
+    IMVCCBG : samples that lack views.
+
     References
     ----------
     .. [1] M. Sun, P. Zhang, S. Wang, S. Zhou, W. Tu, X. Liu, E. Zhu, C. Wang, "Scalable multi-view

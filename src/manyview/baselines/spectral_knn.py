@@ -44,6 +44,11 @@ class SpectralKNN(Baseline):
     n_iter_ : int
         Always 1.
 
+    See Also
+    --------
+    AMGL : a graph for each view.
+    UMAPKMeans : a map of the same neighbours.
+
     Examples
     --------
     >>> from manyview import datasets

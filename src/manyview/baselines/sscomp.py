@@ -95,6 +95,11 @@ class SSCOMP(Baseline):
     n_iter_ : int
         Greedy steps taken.
 
+    See Also
+    --------
+    E3SC : rows written by a few that stand for all.
+    SubspaceMVSC : several views.
+
     References
     ----------
     C. You, D. Robinson, R. Vidal. Scalable sparse subspace clustering by orthogonal matching

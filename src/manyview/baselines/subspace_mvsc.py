@@ -60,6 +60,11 @@ class SubspaceMVSC(Baseline):
     n_iter_ : int
         Always 1: each problem is solved exactly, once.
 
+    See Also
+    --------
+    MLRSSC : low rank and sparsity for each view.
+    manyview.LMVSC : linear in rows.
+
     References
     ----------
     .. [1] Z. Kang, W. Zhou, Z. Zhao, J. Shao, M. Han, Z. Xu, "Large-scale Multi-view Subspace

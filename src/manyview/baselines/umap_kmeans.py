@@ -52,10 +52,23 @@ class UMAPKMeans(Baseline):
     n_iter_ : int
         Always 1.
 
+    See Also
+    --------
+    SpectralKNN : cuts the graph of neighbours instead.
+    manyview.LMVSC : linear in rows.
+
     References
     ----------
     .. [1] L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for
        dimension reduction", arXiv 1802.03426.
+
+    Examples
+    --------
+    >>> from manyview import datasets
+    >>> from manyview.baselines import UMAPKMeans
+    >>> views = datasets.make_views(90, 3, (6, 9), random_state=0)
+    >>> UMAPKMeans(3, random_state=0).fit_predict(views).shape  # doctest: +SKIP
+    (90,)
     """
 
     _least_rows: ClassVar[int] = 5

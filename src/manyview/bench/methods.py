@@ -39,6 +39,17 @@ class Method:
     grid : callable, optional
         Further settings that labels choose from in the label-tuned protocol, from the number of
         clusters.
+
+    See Also
+    --------
+    compare : runs methods on data sets.
+    Results : what they gave.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> Method("k-means", KMeans(n_init=5)).settings
+    {'n_init': 5}
     """
 
     name: str

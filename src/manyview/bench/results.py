@@ -46,6 +46,11 @@ class Figure:
 class Results:
     """Results of a bench: tables, ranks and pictures.
 
+    See Also
+    --------
+    compare : makes them.
+    Method : what is compared.
+
     Examples
     --------
     >>> line = {"data": {"name": "d", "shuffled": 0}, "settings": {}, "seed": 0, "seconds": 1.0,

@@ -16,7 +16,7 @@ from manyview.cli.console import Failure, echo, print_result, print_table, share
 from manyview.wording import bytes_in_words, count, seconds_in_words
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:>=([\w.]+))?(?:.*extra == ['\"](\w+)['\"])?")
-_FOR_DEVELOPERS = {"all", "test", "quality", "docs", "dev"}
+_FOR_DEVELOPERS = {"all", "test", "quality", "docs", "gallery", "dev"}
 
 
 @click.command(name="doctor", short_help="Say what is installed, compiled and missing.")

@@ -65,6 +65,11 @@ class Dask:
         Note in ``stage_memory_`` how much memory this process holds during a fit; workers do not
         count.
 
+    See Also
+    --------
+    Memory : views in memory.
+    Disk : views in files.
+
     Examples
     --------
     >>> from manyview.engines import Dask

@@ -60,6 +60,11 @@ class Disk:
     track_memory : bool, default=False
         Note in ``stage_memory_`` how much memory this process holds during a fit.
 
+    See Also
+    --------
+    Memory : views in memory.
+    Dask : views on a cluster.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -50,6 +50,11 @@ class Memory:
     track_memory : bool, default=False
         Note in ``stage_memory_`` how much memory this process holds during a fit.
 
+    See Also
+    --------
+    Disk : views that are larger than memory.
+    Dask : views on a cluster.
+
     Examples
     --------
     >>> import numpy as np

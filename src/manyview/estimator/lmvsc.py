@@ -76,7 +76,7 @@ _OF_A_STREAM = (
 
 
 class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Large-scale multi-view subspace clustering, in time linear in the number of samples.
+    r"""Large-scale multi-view subspace clustering, in time linear in the number of samples.
 
     Every view gets a sparse graph between its rows and a few anchors: each row's weights over the
     anchors that represent it best (Eq. 6 of the paper). The graphs are put side by side; their
@@ -244,6 +244,26 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         a cluster are not counted.
     solver_report_ : dict
         Rows solved, mean number of anchors a row uses in each graph, rows not solved to tolerance.
+
+    See Also
+    --------
+    manyview.baselines : other methods that take the same views.
+    manyview.compose.per_view : a transformer for each view, in pipelines.
+    manyview.select.compare : settings compared without labels.
+
+    Notes
+    -----
+    In every view X, scaled, and in all of them side by side, each row x is written by m anchors A:
+
+    .. math::
+
+       \min_z \|x - A^T z\|^2 + \alpha \|z\|^2 + \gamma \sum_j z_j \|x - a_j\|^2,
+       \quad z \ge 0, \ 1^T z = 1
+
+    (:math:`\gamma = 0` is the paper's Eq. 6). Rows z form Z, whose columns are divided by the roots of
+    their sums. The left singular vectors of these matrices side by side are the leading eigenvectors of
+    the averaged n x n graph :math:`Z \Sigma^{-1} Z^T`, which is never formed; k-means on their rows
+    gives the labels.
 
     References
     ----------

@@ -21,6 +21,17 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     ------
     ModelFileError
         If the file is damaged, was not written by manyview, or by a newer version of it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from manyview import LMVSC, datasets, load
+    >>> views = datasets.make_views(60, 2, (3, 4), random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = LMVSC(2, random_state=0).fit(views).save(pathlib.Path(folder, "some.mv"))
+    ...     model = load(pathlib.Path(folder, "some.mv"))
+    >>> model.predict(views).shape
+    (60,)
     """
     params, model, fitted = persistence.read_model(Path(path))
     try:

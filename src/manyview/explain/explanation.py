@@ -63,6 +63,19 @@ class Explanation:
         Names of the views.
     n_rows : int
         Rows there were; ``samples`` has fewer if they are many.
+
+    See Also
+    --------
+    manyview.LMVSC.explain : makes it.
+    manyview.report.write_report : shows it on a page.
+
+    Examples
+    --------
+    >>> from manyview import LMVSC, datasets
+    >>> views = datasets.make_views(60, 2, (3, 4), random_state=0)
+    >>> why = LMVSC(2, random_state=0).fit(views).explain(views)
+    >>> why.to_frame("samples").shape[0]
+    60
     """
 
     features: Table

@@ -57,6 +57,11 @@ class EmbeddingDisplay(_Display):
     ax_, figure_
         What was drawn on.
 
+    See Also
+    --------
+    SpectrumDisplay : how many clusters the graph suggests.
+    AgreementDisplay : how far views agree.
+
     Examples
     --------
     >>> from manyview import LMVSC, datasets
@@ -140,6 +145,11 @@ class SpectrumDisplay(_Display):
     n_clusters : int
         The number of clusters that was fitted.
 
+    See Also
+    --------
+    manyview.LMVSC.cut : labels for another number of clusters.
+    EmbeddingDisplay : where rows lie.
+
     Examples
     --------
     >>> SpectrumDisplay([1.0, 0.9, 0.2], 2).suggested
@@ -185,6 +195,19 @@ class AgreementDisplay(_Display):
         Of the views.
     score_name : str
         What was measured.
+
+    See Also
+    --------
+    manyview.LMVSC.explain : which view has how much say in each row.
+    EmbeddingDisplay : where rows lie.
+
+    Examples
+    --------
+    >>> from manyview import LMVSC, datasets
+    >>> views = datasets.make_views(90, 3, (4, 5), random_state=0)
+    >>> model = LMVSC(3, random_state=0).fit(views)
+    >>> AgreementDisplay.from_estimator(model, views).matrix.shape
+    (3, 3)
     """
 
     def __init__(self, matrix: npt.ArrayLike, names: Sequence[str], *, score_name: str) -> None:
@@ -247,6 +270,17 @@ class SensitivityDisplay(_Display):
         Agreement at each value, for each seed.
     score_name : str
         What was measured.
+
+    See Also
+    --------
+    manyview.select.compare : settings compared without labels.
+    AgreementDisplay : how far views agree.
+
+    Examples
+    --------
+    >>> display = SensitivityDisplay("alpha", [0.01, 1.0], [[0.9], [0.4]], score_name="NMI")
+    >>> display.plot().scores.shape
+    (2, 1)
     """
 
     def __init__(

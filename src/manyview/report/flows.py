@@ -34,6 +34,11 @@ class FlowDisplay(_Display):
     ax_, figure_
         What was drawn on.
 
+    See Also
+    --------
+    manyview.metrics.match_labels : new clusters with the numbers of the old.
+    AgreementDisplay : how far views agree.
+
     Examples
     --------
     >>> from manyview.report import FlowDisplay

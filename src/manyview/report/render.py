@@ -61,6 +61,17 @@ def write_report(
     ------
     FileExistsError
         If the file exists and ``force`` is not given.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from manyview import LMVSC, datasets
+    >>> from manyview.report import build_summary, write_report
+    >>> views = datasets.make_views(60, 2, (3, 4), random_state=0)
+    >>> summary = build_summary(LMVSC(2, random_state=0).fit(views), views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(summary, pathlib.Path(folder, "report.html")).name
+    'report.html'
     """
     target = Path(path)
     if target.exists() and not force:

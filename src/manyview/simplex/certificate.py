@@ -28,6 +28,19 @@ class Certificate:
         Duality gap: the objective is at most this far above the minimum.
     infeasibility : ndarray of shape (n,)
         Distance of the weights from the simplex.
+
+    See Also
+    --------
+    certify : makes it.
+    solve_simplex_qp : what it judges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview.simplex import certify, solve_simplex_qp
+    >>> X, A = np.array([[0.2, 0.1]]), np.eye(2)
+    >>> certify(solve_simplex_qp(X, A, alpha=0.1), X, A, alpha=0.1).worst < 1e-9
+    True
     """
 
     objective: Array

@@ -46,6 +46,15 @@ class Suggestion:
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
         Number of pieces that the rows themselves fall into and that are the answer; 1 if they are not.
+
+    See Also
+    --------
+    manyview.LMVSC : with ``n_clusters="auto"``, keeps it as ``suggestion_``.
+
+    Examples
+    --------
+    >>> Suggestion(3, [2, 3, 4], [0.5, 0.7, 0.6], [0.3, 0.6, 0.6], [0.15, 0.42, 0.36], 0.9).runners_up()
+    [4, 2]
     """
 
     n_clusters: int

@@ -87,6 +87,11 @@ class Views:
     ids : ndarray or None
         Names of the rows.
 
+    See Also
+    --------
+    manyview.datasets.load : known data sets as views.
+    LMVSC : clusters views.
+
     Examples
     --------
     >>> import numpy as np
