@@ -65,7 +65,21 @@ class TestWay:
         found = ask([np.exp(noise)], 3)
         assert found.evident is None and not found.by_gap
         assert found.trials.keys() == {"auto", "standard", "log", "clr"}
-        assert found.kinds == (max(found.trials, key=lambda kind: found.trials[kind].modularity),)
+
+        def lead(kind):
+            return found.trials[kind].modularity + 0.015 * (kind in ("log", "clr"))
+
+        assert found.kinds == (max(found.trials, key=lead),)
+
+    @pytest.mark.parametrize(("lead", "taken"), [(0.01, "clr"), (0.02, "auto")])
+    def test_a_near_tie_goes_to_logarithms(self, noise, monkeypatch, lead, taken):
+        modularity = {"auto": 0.74 + lead, "standard": 0.7, "log": 0.72, "clr": 0.74}
+
+        def try_kind(arrays, names, settings, kinds, *, seed):
+            return pilot.Trial(0.0, modularity[kinds[0]])
+
+        monkeypatch.setattr(pilot, "_try", try_kind)
+        assert ask([np.exp(noise)], 3, **GRAPHS).kinds == (taken,)
 
     @pytest.mark.parametrize("count", [2, 5])
     def test_specks_are_no_gap(self, noise, count, monkeypatch):

@@ -131,8 +131,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         all zero, else "normal-scores"), "standard", and if nothing is negative "log" and "clr", on at
         most 4000 rows, unless views are counts of molecules in cells, which are known by their look. It
         takes what makes the spectrum fall most after the k-th value, if that is
-        clear, else what gives labels of the greatest modularity. Text stays as it looks; so does every
-        view where ``n_components`` or anchors are given.
+        clear, else what gives labels of the greatest modularity, logarithms where they are about as
+        good. Text stays as it looks; so does every view where ``n_components`` or anchors are given.
     fusion : {"auto", "late", "early", "both"}, default="auto"
         One graph per view as in the paper, one graph of all views side by side, or both, half the
         weight each: what only some views see is averaged away in the first and kept in the second.

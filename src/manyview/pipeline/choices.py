@@ -12,7 +12,7 @@ from manyview.checks import is_auto
 from manyview.errors import RankWarning, warn_user
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.outcome import Outcome, Result
-from manyview.pipeline.pilot import Decision
+from manyview.pipeline.pilot import LEAD, Decision
 from manyview.pipeline.settings import Settings
 from manyview.stages.scaling import Scaler
 from manyview.views.container import Views
@@ -164,7 +164,8 @@ def _why_kind(scaler: Scaler, decision: Decision) -> str:
         return scaler.why
     word = "gap" if decision.by_gap else "modularity"
     tried = ", ".join(f"{kind} {getattr(t, word):.2f}" for kind, t in decision.trials.items())
-    return f"of the kinds tried on a few rows, the largest {word}: {tried}"
+    about = "" if decision.by_gap else f", logarithms at most {LEAD:g} behind"
+    return f"of the kinds tried on a few rows, the largest {word}{about}: {tried}"
 
 
 def _why_weights(weights: Mapping[str, float]) -> str:

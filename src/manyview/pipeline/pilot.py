@@ -5,7 +5,7 @@ Every kind of scaling that applies is tried on a small part of the sample, with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -45,6 +45,9 @@ _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
 _LEAST_ROWS = 20  # a cluster
+_LOGARITHMS = ("log", "clr")
+LEAD = 0.015
+"""Modularity by which another kind must beat logarithms: one more trial of a kind changes it as much."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,15 @@ def decide(
     if trials[widest].gap >= _GAP:
         best, by_gap = widest, True
     else:
-        best, by_gap = max(trials, key=lambda kind: trials[kind].modularity), False
+        best, by_gap = _steadiest(trials), False
     scalers = trials[best].scalers if few.n_rows == sample.n_rows else None
     trials = {kind: replace(trial, scalers=()) for kind, trial in trials.items()}  # let them go
     return Decision(by_kind[best], by_gap=by_gap, trials=trials, scalers=scalers)
+
+
+def _steadiest(trials: Mapping[str, Trial]) -> str:
+    """The kind with the greatest modularity; of those that are about as good, a logarithm."""
+    return max(trials, key=lambda kind: trials[kind].modularity + LEAD * (kind in _LOGARITHMS))
 
 
 def _applicable(
