@@ -24,7 +24,7 @@ from tests.scikit_learn_checks import EXPECTED_TO_FAIL
 
 
 @parametrize_with_checks(
-    [LMVSC(3, views={"first": 0, "all": slice(None)}, scaling="standard", n_repeats=2)],
+    [LMVSC(3, views={"first": 0, "all": slice(None)}, scaling="standard", n_repeats=1)],
     expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL,
 )
 @pytest.mark.slow

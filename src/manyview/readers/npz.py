@@ -54,7 +54,7 @@ def _refuse_foreign(members: list[str], path: Path) -> None:
     """Raise ReadError if the file is another kind of zip file."""
     foreign = [name for name in members if not name.endswith(".npy")]
     if any(name.startswith("xl/") for name in foreign):
-        raise ReadError(f"{path} is an Excel file. Save it as CSV.")
+        raise ReadError(f"{path} is an Excel file: give it a name that ends in .xlsx.")
     if foreign:
         raise ReadError(
             f"{path} is a zip file, but no npz file: {first_few(foreign, 3)} in it is no array. Take "
