@@ -124,6 +124,13 @@ def weighted(views):
     return junk, weights, model.fit(junk, sample_weight=weights)
 
 
+@pytest.fixture(scope="module")
+def grouped(views):
+    """Groups of rows, and the model of the views without them by one thread."""
+    groups = np.array(["a", "b", "c"])[np.arange(N_ROWS) % 3]
+    return groups, make_model(n_jobs=1, engine="memory").fit(views, groups=groups)
+
+
 @pytest.mark.slow
 class TestEstimator:
     def test_labels_and_embedding_are_those_of_one_thread(self, fitted, expected):
@@ -132,6 +139,16 @@ class TestEstimator:
         assert np.array_equal(np.asarray(model.embedding_), expected.embedding_)
         assert model.inertia_ == expected.inertia_
         assert np.array_equal(np.asarray(model.confidence_), expected.confidence_)
+
+    def test_groups_are_taken_off_everywhere_alike(self, engine, views, grouped):
+        kind, options, place = engine
+        groups, expected = grouped
+        rows = place(views)
+        model = make_model(engine=kind, **options).fit(rows, groups=groups)
+        assert np.array_equal(np.asarray(model.labels_), expected.labels_)
+        assert model.batch_mixing_ == expected.batch_mixing_
+        again = np.asarray(model.predict(rows, groups=groups))
+        assert np.array_equal(again, expected.labels_)
 
     def test_predict_on_training_rows_gives_the_labels(self, fitted):
         model, views = fitted

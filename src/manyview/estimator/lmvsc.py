@@ -44,6 +44,7 @@ from manyview.pipeline.choices import (
     warn_of_doubts,
 )
 from manyview.pipeline.choices import explain as explain_choices
+from manyview.pipeline.groups import Groups, correct_rows, measure_mixing, read_groups
 from manyview.pipeline.label_free import score_without_labels
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
@@ -218,6 +219,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     feature_importances_ : list of ndarray of shape (d,)
         For each view how much each column tells clusters apart: its variance between clusters as a share
         of all, relative to the view's other columns. Where views are in memory.
+    groups_ : Groups
+        With ``groups``, how views were scaled, and the mean of each group that was taken off.
+    batch_mixing_ : float
+        With ``groups``, how little clusters tell of them: from 0, if one follows from the other, to 1.
     choices_ : list of dict
         What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``.
     n_clusters_ : int
@@ -381,7 +386,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         params: dict[str, Any] = self.get_params(deep=False)
         return params
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LMVSC:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None) -> LMVSC:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -396,6 +401,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             How much each row counts, in every stage: a row of weight 2 counts like two rows, one of
             weight 0 not at all, though it gets a label. How odd rows are is told by those that count,
             each once.
+        groups : array of shape (n,), optional
+            Where each row is from, such as a batch, donor or study, if that is not to decide its
+            cluster. Views are scaled, wide ones turned to 50 principal axes, and the mean of its group,
+            over all of the group's rows, is taken off each row. Groups whose rows are of quite different
+            kinds are brought too near each other by this: compare with and without. Every row must have
+            all views. New rows need their ``groups``, too: those of a group that was not there are
+            scaled as all rows together, with a warning.
 
         Returns
         -------
@@ -407,12 +419,14 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
         weights = read_weights(sample_weight, views.n_rows, settings)
+        names = None if groups is None else read_groups(groups, views.n_rows)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
             "random_state": None if self.random_state is None else str(seed),
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             "sample_weight": digest(weights),
+            "groups": digest(names),
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
         run, rng = self._run(identity), np.random.default_rng(seed)
@@ -420,18 +434,20 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         with run.resources:
             result = pipeline.fit(
                 views.arrays, views.names, settings,
-                engine=engine, run=run, rng=rng, weights=weights,
+                engine=engine, run=run, rng=rng, weights=weights, groups=names,
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
         stale = (
             "_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_",
-            "feature_importances_",
+            "feature_importances_", "groups_", "batch_mixing_",
         )  # fmt: skip
         for name in stale:
             self.__dict__.pop(name, None)
         self._record_columns(X, views, columns)
-        self.__dict__.update(_attributes_of(result))
+        self.__dict__.update(_attributes_of(result, result.groups))
         self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
+        if names is not None:
+            self.batch_mixing_ = measure_mixing(names, np.asarray(result.labels))
         self.confidence_ = result.confidence
         if result.outlier_score is not None:
             self.outlier_score_ = result.outlier_score
@@ -500,7 +516,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.n_samples_seen_ = stream.n_seen
         return self
 
-    def update(self, X: Any) -> LMVSC:
+    def update(self, X: Any, *, groups: Any = None) -> LMVSC:
         """Add new rows: clusters keep their numbers, and rows that nothing explains open new ones.
 
         A group of ten rows or more opens a cluster if anchors made from some of them explain the others
@@ -529,11 +545,12 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> model.n_clusters_, len(model.labels_)
         (4, 600)
         """
-        views, n_before = self.read_rows(X), len(self.cluster_centers_)
+        views, n_before = self.prepare_rows(X, groups), len(self.cluster_centers_)
         what = partial(updating.update, view_weights=self.view_weights_)
         found = self._compute(what, views, is_lazy=False)
-        self.__dict__.update(attributes_of_model(found.model))
-        for name in ("embedding_", "cuts_", "feature_importances_"):
+        known = getattr(self, "groups_", None)
+        self.__dict__.update(attributes_of_model(found.model, known))
+        for name in ("batch_mixing_", "embedding_", "cuts_", "feature_importances_"):
             self.__dict__.pop(name, None)
         for name in ("labels_", "confidence_", "outlier_score_"):
             new = getattr(found, name[:-1])
@@ -584,26 +601,40 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
-    def fit_transform(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None
+    ) -> Any:
         """Fit; the embedding of the rows, shape (n, c). See :meth:`fit` for the parameters."""
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        each = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in each.items() if value is not None}
         return self._as_output(self.fit(X, **given).embedding_, self.ids_)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any, *, groups: Any = None) -> npt.NDArray[np.int32]:
         """The cluster of each row of ``X``, which has the views that were fitted.
 
         A sample may lack some of them: a row of NaN, ``Views(..., present=...)``, or a dict without a
         view that no sample has.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            The rows.
+        groups : array of shape (n,), optional
+            Where each row is from, of a model that was fitted with groups, and of no other. What was
+            taken off a group in the fit is taken off its rows here. Rows of groups that were not there
+            are scaled as all rows together, with a warning. All that takes rows takes these.
 
         Returns
         -------
         ndarray of shape (n,), int32
             For Dask arrays, a Dask array that is computed when it is asked for.
         """
-        labels: npt.NDArray[np.int32] = self._compute(prediction.predict, self.read_rows(X))
+        labels: npt.NDArray[np.int32] = self._compute(
+            prediction.predict, self.prepare_rows(X, groups)
+        )
         return labels
 
-    def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
+    def predict_with_confidence(self, X: Any, *, groups: Any = None) -> tuple[Any, Any]:
         """The cluster of each row of ``X``, and how probable it is, in one pass over the rows.
 
         Returns
@@ -611,10 +642,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         labels, confidence
             What :meth:`predict` gives, and the largest number of each row of :meth:`predict_proba`.
         """
-        found = self._compute(prediction.predict_surely, self.read_rows(X))
+        found = self._compute(prediction.predict_surely, self.prepare_rows(X, groups))
         return found[:, 0].astype(np.int32), found[:, 1]
 
-    def predict_proba(self, X: Any, *, top: int | None = None) -> Any:
+    def predict_proba(self, X: Any, *, top: int | None = None, groups: Any = None) -> Any:
         """How probable it is that each row of ``X`` belongs to each cluster.
 
         Probabilities fall with the squared distance to the cluster's centre in the embedding, so the
@@ -645,14 +676,14 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> model.predict_proba(views).shape, model.predict_proba(views, top=2).nnz
         ((300, 3), 600)
         """
-        views, k = self.read_rows(X), len(self.cluster_centers_)
+        views, k = self.prepare_rows(X, groups), len(self.cluster_centers_)
         if top is None:
             return self._compute(partial(prediction.probabilities, top=None), views)
         check_count("top", top)
         packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
         return as_sparse(packed, k)
 
-    def cut(self, n_clusters: int, X: Any = None) -> Any:
+    def cut(self, n_clusters: int, X: Any = None, *, groups: Any = None) -> Any:
         """The cluster of each row if there were ``n_clusters`` of them, without fitting again.
 
         Fewer clusters are merged ones, by Ward's criterion in the embedding; more are parts of them.
@@ -684,7 +715,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         check_is_fitted(self)
         n = check_count("n_clusters", n_clusters)
         if X is not None:
-            return self._compute(partial(prediction.cut, n_clusters=n), self.read_rows(X))
+            views = self.prepare_rows(X, groups)
+            return self._compute(partial(prediction.cut, n_clusters=n), views)
         if not hasattr(self, "labels_"):
             raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
         is_coarser = n <= len(self.cluster_centers_)
@@ -696,7 +728,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             )
         return prediction.cut_rows(self.model_, rows, self.labels_, n)
 
-    def outlier_scores(self, X: Any) -> Any:
+    def outlier_scores(self, X: Any, *, groups: Any = None) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
 
         In each view, a row is written as a mixture of a few anchors that each stand for many rows.
@@ -725,20 +757,20 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> bool(model.outlier_scores(far)[0] > 0.9)
         True
         """
-        return self._compute(prediction.outlier_scores, self.read_rows(X))
+        return self._compute(prediction.outlier_scores, self.prepare_rows(X, groups))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, groups: Any = None) -> float:
         """How good the clusters of ``X`` are, without labels: silhouette times modularity, 0 to 1.
 
         Larger is better, so that ``GridSearchCV`` works as it is; see
         :func:`manyview.select.label_free_score`. ``y`` is ignored.
         """
-        views = self.read_rows(X)
+        views = self.prepare_rows(X, groups)
         return score_without_labels(self.model_, views)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, groups: Any = None) -> Any:
         """The embedding of each row of ``X``, shape (n, c)."""
-        views = self.read_rows(X)
+        views = self.prepare_rows(X, groups)
         return self._as_output(self._compute(prediction.embed, views), views.ids)
 
     def _compute(self, what: Callable[..., Any], views: Views, *, is_lazy: bool = True) -> Any:
@@ -752,7 +784,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """Rows with their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
         return frames.with_ids(rows, ids, _get_output_config("transform", self)["dense"])
 
-    def labels_series(self, X: Any = None) -> Any:
+    def labels_series(self, X: Any = None, *, groups: Any = None) -> Any:
         """The cluster of each row as a pandas Series whose index are the rows' ids.
 
         Parameters
@@ -769,10 +801,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> bool(clusters["a"] == clusters["b"] != clusters["c"])
         True
         """
-        labels, ids = self._labels_and_ids(X)
+        labels, ids = self._labels_and_ids(X, groups)
         return frames.make_series(labels, ids, "cluster")
 
-    def labels_frame(self, X: Any = None, *, kind: str = "pandas") -> Any:
+    def labels_frame(self, X: Any = None, *, groups: Any = None, kind: str = "pandas") -> Any:
         """Ids and clusters as two columns of a data frame.
 
         Parameters
@@ -782,18 +814,18 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         kind : {"pandas", "polars", "pyarrow"}
             Which library's.
         """
-        labels, ids = self._labels_and_ids(X)
+        labels, ids = self._labels_and_ids(X, groups)
         rows = np.arange(len(labels)) if ids is None else ids
         return frames.make_frame({"id": rows, "cluster": labels}, kind)
 
-    def _labels_and_ids(self, X: Any) -> tuple[npt.NDArray[np.int32], Any]:
+    def _labels_and_ids(self, X: Any, groups: Any) -> tuple[npt.NDArray[np.int32], Any]:
         check_is_fitted(self)
         if X is None:
             if not hasattr(self, "labels_"):
                 raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
             return np.asarray(self.labels_), self.ids_
         views = self.read_rows(X)
-        return np.asarray(self.predict(views)), views.ids
+        return np.asarray(self.predict(views, groups=groups)), views.ids
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON, no pickle. Read it with ``load``.
@@ -815,6 +847,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         *,
         ids: Any = None,
         labels: Any = None,
+        groups: Any = None,
         static: bool = False,
         force: bool = False,
     ) -> Path:
@@ -831,6 +864,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             A name for each row.
         labels : sequence of shape (n,), optional
             True labels to compare with.
+        groups : sequence of shape (n,), optional
+            Where each row is from, if the model was fitted with groups and rows are given.
         static : bool, default=False
             Without any script: the map is a picture.
         force : bool, default=False
@@ -843,13 +878,15 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         from manyview.report import build_summary, write_report
 
-        summary = build_summary(self, X, ids=ids, labels=labels)
+        summary = build_summary(self, X, ids=ids, labels=labels, groups=groups)
         new = [c for c in cautions_of_advice(summary["advice"]) if c not in self.cautions_]
         self.cautions_ = [*self.cautions_, *new]
         warn_of_cautions(new)
         return write_report(summary, path, static=static, force=force)
 
-    def explain(self, X: Any = None, *, n_listed: int = 5, max_rows: int = 20_000) -> Explanation:
+    def explain(
+        self, X: Any = None, *, groups: Any = None, n_listed: int = 5, max_rows: int = 20_000
+    ) -> Explanation:
         """Reasons: what sets clusters apart, what carries them, and which view says so.
 
         Parameters
@@ -857,6 +894,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         X : array, data frame, list or dict of them, or Views, optional
             Rows to explain: those that were fitted, or new ones. Without them there are anchors only:
             features, and what the views say of each row, need the rows.
+        groups : array of shape (n,), optional
+            Where each row is from, if the model was fitted with groups. Features are those of the rows
+            as they come.
         n_listed : int, default=5
             Features of each view, and anchors, listed for each cluster.
         max_rows : int, default=20000
@@ -877,7 +917,14 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         check_is_fitted(self)
         views = None if X is None else self.read_rows(X)
-        return explain_rows(self.model_, views, n_listed=n_listed, max_rows=max_rows)
+        given = None if groups is None else np.asarray(groups)
+
+        def prepare(rows: Views, numbers: Any) -> Views:
+            return self.prepare_rows(rows, None if given is None else given[numbers])
+
+        return explain_rows(
+            self.model_, views, prepare=prepare, n_listed=n_listed, max_rows=max_rows
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""
@@ -922,6 +969,31 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         refuse_other_columns(views, names, widths)
         return views
 
+    def prepare_rows(self, X: Any, groups: Any = None) -> Views:
+        """Rows as the model takes them: those of :meth:`read_rows`, less what is common to their groups.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+        groups : array of shape (n,), optional
+            Where each row is from, of a model that was fitted with groups.
+        """
+        views, known = self.read_rows(X), getattr(self, "groups_", None)
+        if (known is None) != (groups is None):
+            raise ValueError(
+                "The model was fitted without groups: leave them out here, too."
+                if known is None
+                else "The model was fitted with groups: say where each row is from with groups=..."
+            )
+        if known is None:
+            return views
+        codes = known.codes_of(groups, views.n_rows)
+        engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=True)
+        with run.resources:
+            arrays = correct_rows(views.arrays, known, codes, engine=engine, run=run)
+        return Views(dict(zip(views.names, arrays, strict=True)), ids=views.ids)
+
     def _run(self, identity: dict[str, str | None] | None = None, *, is_lazy: bool = False) -> Run:
         from manyview.simplex.jit import watched
 
@@ -945,24 +1017,26 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         return tags
 
 
-def _attributes_of(outcome: Outcome) -> dict[str, Any]:
+def _attributes_of(outcome: Outcome, groups: Groups | None = None) -> dict[str, Any]:
     """Fitted attributes that a fit gives besides those of each row, by name."""
     return {
-        **attributes_of_model(outcome.model),
+        **attributes_of_model(outcome.model, groups),
         "view_weights_": outcome.view_weights,
         "inertia_": outcome.inertia,
         "singular_values_": outcome.bases[0].singular_values,
     }
 
 
-def attributes_of_model(model: FittedModel) -> dict[str, Any]:
-    """Fitted attributes that a model alone gives, by name."""
+def attributes_of_model(model: FittedModel, groups: Groups | None = None) -> dict[str, Any]:
+    """Fitted attributes that a model alone gives, and what is taken off rows before it, by name."""
+    scalers = model.scalers if groups is None else groups.scalers
     return {
+        **({} if groups is None else {"groups_": groups}),
         "model_": model,
         "n_clusters_": len(model.centers),
         "cluster_centers_": model.centers,
         "hierarchy_": None if model.hierarchy is None else model.hierarchy.tree,
         "anchors_": [model.anchors_in_units(graph) for graph in model.graphs],
-        "scaling_": [scaler.kind for scaler in model.scalers],
+        "scaling_": [scaler.kind for scaler in scalers],
         "_n_features_out": model.centers.shape[1],  # for get_feature_names_out
     }

@@ -38,7 +38,9 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
     except TypeError as error:
         raise ModelFileError(f"{str(path)!r} holds unknown parameters: {error}.") from error
-    widths = [len(scaler.shift) for scaler in model.scalers]
+    groups = fitted.get("groups_")
+    scalers = model.scalers if groups is None else groups.scalers
+    widths = [len(scaler.shift) for scaler in scalers]
     estimator.__dict__.update(
         encodings_=[None] * len(model.scalers),  # absent in older files
         n_views_=len(model.scalers),
@@ -47,7 +49,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
         n_features_in_=sum(widths),
         suggestion_=None,
         cautions_=[],  # absent in older files
-        **attributes_of_model(model),
+        **attributes_of_model(model, groups),
     )
     estimator.__dict__.update(fitted)
     if "choices_" in fitted:

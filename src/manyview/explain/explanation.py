@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import gen_batches
 
@@ -143,12 +144,18 @@ class Explanation:
 
 
 def explain_rows(
-    model: FittedModel, views: Views | None, *, n_listed: int = 5, max_rows: int = 20_000
+    model: FittedModel,
+    views: Views | None,
+    *,
+    prepare: Callable[[Views, npt.NDArray[np.int64]], Views] | None = None,
+    n_listed: int = 5,
+    max_rows: int = 20_000,
 ) -> Explanation:
     """Explain rows by a fitted model, or, without ``views``, its anchors only.
 
     For each cluster, ``n_listed`` features of each view and as many anchors are listed; up to
-    ``max_rows`` rows are looked at, at equal distances.
+    ``max_rows`` rows are looked at, at equal distances. ``prepare`` makes of rows, and their numbers,
+    what the model takes; features are those of the rows as they come.
     """
     names = tuple(scaler.name for scaler in model.scalers)
     if views is None:
@@ -156,7 +163,7 @@ def explain_rows(
         return Explanation({name: [] for name in _FEATURES}, anchors, {"row": []}, names, 0)
     chosen = spread_evenly(views.n_rows, max_rows)
     rows: Views = views[chosen].load()
-    margins, weights = _look_at(model, rows)
+    margins, weights = _look_at(model, rows if prepare is None else prepare(rows, chosen))
     samples = {"row": chosen, "id": chosen if rows.ids is None else rows.ids}
     samples |= _list_samples(model, margins, names)
     found = find_features(rows, margins.labels, len(model.centers), n_listed=n_listed)

@@ -56,11 +56,23 @@ def _is_left_open(value: Any) -> bool:
 
 def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:
     """Parameters that can be left open, what each became, and why."""
-    settings, suggestion = result.settings, result.suggestion
+    suggestion = result.suggestion
     if suggestion is not None:
         yield "n_clusters", suggestion.n_clusters, suggestion.why()
-    is_evident = result.decision.evident is not None
+    yield from _of_scaling(names, result)
+    if result.decision.evident is not None:
+        yield from _of_evident(names, result)
+    else:
+        yield from _of_graphs(names, result)
+
+
+def _of_scaling(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:
+    settings, is_evident = result.settings, result.decision.evident is not None
     counts = settings.counts or ("",) * len(names)
+    if result.groups is not None:  # rows were scaled before what is common to a group was taken off
+        for scaler, count in zip(result.groups.scalers, counts, strict=True):
+            yield "scaling", {scaler.name: scaler.kind}, count or scaler.why
+        return
     each = zip(names, result.model.scalers, settings.scaling, counts, strict=True)
     for name, scaler, kind, count in each:
         if count and not is_evident:
@@ -70,10 +82,6 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
             yield "scaling", {name: kind}, why
         if kind == "auto" or (count and is_evident):
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
-    if is_evident:
-        yield from _of_evident(names, result)
-    else:
-        yield from _of_graphs(names, result)
 
 
 def _of_evident(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:

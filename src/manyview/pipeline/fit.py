@@ -22,6 +22,7 @@ from manyview.pipeline.clusters import (
 )
 from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import choose_graphs, fit_scalers
+from manyview.pipeline.groups import learn_groups
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.oddness import learn_oddness
 from manyview.pipeline.outcome import Result
@@ -111,10 +112,12 @@ def fit(
     run: Run,
     rng: np.random.Generator,
     weights: Array | None = None,
+    groups: npt.NDArray[np.str_] | None = None,
 ) -> Result:
     """Fit the whole pipeline to row-aligned arrays, some of which may lack rows.
 
-    Rows count by their ``weights`` (n,); those that are marked as odd do not.
+    Rows count by their ``weights`` (n,); those that are marked as odd do not. What is common to rows of
+    one of the ``groups`` (n,) is taken off them before all else.
     """
     compiling = run.notes.get("compiling")
     watch = Stopwatch(
@@ -126,10 +129,17 @@ def fit(
     suggestion = None
     with one_thread_per_product():
         rngs = Rngs.spawned(rng, settings)
-        rows, sample, numbers = open_sample(
-            arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch, weights=weights
+        open_ = partial(
+            open_sample, engine=engine, run=run, rng=rngs.sample, watch=watch, weights=weights
         )
-        settings = settle_counts(sample.arrays, settings)
+        rows, sample, numbers = open_(arrays, settings)
+        settings, known = settle_counts(sample.arrays, settings), None
+        if groups is not None:
+            with watch.stage("groups"):
+                known, codes = learn_groups(rows, sample, names, groups, settings, weights)
+                corrected = known.correct(rows, codes)
+            settings = replace(settings, scaling=("energy",) * len(names))
+            rows, sample, numbers = open_(corrected, settings)
         oddness, scores, is_odd = None, None, None
         if settings.marks_outliers:
             with watch.stage("oddness"):
@@ -185,6 +195,7 @@ def fit(
         n_entries=np.concatenate(moments.n_entries),
         n_solved=moments.n_solved,
         suggestion=suggestion,
+        groups=known,
         stage_seconds=watch.seconds,
         stage_memory=watch.peak_bytes,
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from manyview.pipeline.groups import Groups
 from manyview.simplex import METHODS
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
@@ -157,6 +158,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "limit": POSITIVE,
         "marks": FLAG,
     },
+    Groups: {"names": each(TEXT), "scalers": each(instance(Scaler)), "means": each(floats(2))},
     Encoding: {"codes": each(instance(Code))},
     Code: {
         "name": TEXT,
@@ -200,6 +202,8 @@ FITTED: Mapping[str, Kind] = {
     "cautions_": each(TEXT),
     "feature_importances_": each(floats(1)),
     "encodings_": each(optional(instance(Encoding))),
+    "groups_": instance(Groups),
+    "batch_mixing_": NUMBER,
     "ids_": optional(NAMES),
 }
 """Fitted attributes that are saved beside the model; no others are ever set."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manyview.pipeline.groups import Groups
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import Decision
 from manyview.pipeline.settings import Settings
@@ -47,5 +48,6 @@ class Result(Outcome):
     n_entries: Array
     n_solved: npt.NDArray[np.int64]
     suggestion: Suggestion | None
+    groups: Groups | None  # what was taken off each row's group before all else
     stage_seconds: dict[str, float]
     stage_memory: dict[str, int]

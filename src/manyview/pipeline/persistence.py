@@ -27,6 +27,7 @@ import numpy.typing as npt
 import manyview
 from manyview.errors import ModelFileError
 from manyview.machine import whole_file
+from manyview.pipeline.groups import Groups
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import (
     POSITIVE,
@@ -133,6 +134,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         if fitted.get("suggestion_"):
             fitted["suggestion_"] = make_record(Suggestion, fitted["suggestion_"])
         model = _build_model(unpack(content["model"], arrays))
+        if "groups_" in fitted:
+            fitted["groups_"] = _build_groups(fitted["groups_"], model)
         check_fitted(fitted, n_clusters=len(model.centers), n_views=len(model.scalers))
         return params, model, fitted
     except (ModelFileError, PermissionError):
@@ -264,6 +267,15 @@ def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
     return oddness
 
 
+def _build_groups(content: dict[str, Any], model: FittedModel) -> Groups:
+    parts = {**content, "scalers": tuple(map(_build_scaler, content["scalers"]))}
+    groups: Groups = make_record(Groups, _with_tuples(parts, "names", "means"))
+    groups.check()
+    if [len(scaler.shift) for scaler in model.scalers] != [s.width for s in groups.scalers]:
+        raise ValueError("the groups do not fit the model's views")
+    return groups
+
+
 def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
     """Fields with those of some names as tuples, which format 1 has as lists."""
     return {**content, **{name: tuple(content[name]) for name in names}}
@@ -302,6 +314,6 @@ def _pack_fitted(value: Any, arrays: Arrays) -> Any:
     try:
         if isinstance(value, list):
             value = [asdict(v) if isinstance(v, Encoding) else v for v in value]
-        return pack(asdict(value) if isinstance(value, Suggestion) else value, arrays)
+        return pack(asdict(value) if isinstance(value, Suggestion | Groups) else value, arrays)
     except TypeError:
         return pack(np.array([str(item) for item in value]), arrays)

@@ -16,12 +16,13 @@ Summary = dict[str, Any]
 
 UNSTABLE = 0.8
 SHAKY = 0.6
+_MIXED = 0.7  # least mixing of groups that is not warned about
 _SILENT = 0.005  # a weight that is shown as 0.00
 
 
 def give_advice(summary: Summary) -> list[Advice]:
     """All advice there is, warnings first."""
-    rules = (_sizes, _stability, _confidence, _agreement, _only_one_view, _rows, _run)
+    rules = (_sizes, _stability, _confidence, _groups, _agreement, _only_one_view, _rows, _run)
     advice = [item for rule in rules for item in rule(summary)]
     return sorted(advice, key=lambda item: item["level"] != "warning")
 
@@ -84,6 +85,16 @@ def _confidence(summary: Summary) -> Iterator[Advice]:
             f"Cluster {worst['cluster']} is the least clear",
             f"{percent(worst['unsure_share'])} of it lies between clusters; its nearest neighbour is "
             f"cluster {worst['neighbour']}.",
+        )
+
+
+def _groups(summary: Summary) -> Iterator[Advice]:
+    groups = summary["groups"]
+    if groups is not None and groups["mixing"] < _MIXED:
+        yield _warning(
+            "clusters",
+            f"Clusters still follow the groups (mixing {groups['mixing']:.2f})",
+            "Either groups hold rows of different kinds, or they differ by more than their means.",
         )
 
 

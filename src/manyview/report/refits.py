@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer]
+Groups = npt.NDArray[np.str_] | None
+"""Where each row is from, if what is common to a group is taken off."""
 
 N_SEEDS = 2
 SEEN, UNSEEN = 0.6, 0.4
 
 
 def refit(
-    model: LMVSC, rows: Views, *, seed: int, view: int | None = None, **changes: Any
+    model: LMVSC,
+    rows: Views,
+    *,
+    seed: int,
+    view: int | None = None,
+    groups: Groups = None,
+    **changes: Any,
 ) -> Labels:
     """The labels of ``rows`` by the model's settings but for changes, and maybe one view alone."""
     known = model.get_params()
@@ -51,12 +59,19 @@ def refit(
     params = {name: value for name, value in params.items() if name in known}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
-        labels: Labels = type(model)(**{**known, **params, **changes}).fit(rows).labels_
+        given = {} if groups is None else {"groups": _join_small(groups)}
+        labels: Labels = type(model)(**{**known, **params, **changes}).fit(rows, **given).labels_
     return labels
 
 
+def _join_small(groups: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    """Groups of which a sample has one row, together with the largest: alone they cannot be fitted."""
+    names, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    return names[np.where(counts[codes] > 1, codes, counts.argmax())]
+
+
 def cluster_each_view(
-    model: LMVSC, rows: Views, *, seed: int
+    model: LMVSC, rows: Views, *, seed: int, groups: Groups = None
 ) -> tuple[list[Labels | None], list[str | None]]:
     """The labels of ``rows`` by each view alone, or None and the reason why there are none.
 
@@ -71,7 +86,10 @@ def cluster_each_view(
             if len(there) == 0:
                 raise ValueError("none of the rows has this view")
             own = np.full(len(rows), -1, np.int32)
-            own[there] = refit(model, rows[there], seed=seed, view=view)
+            own[there] = refit(
+                model, rows[there], seed=seed, view=view,
+                groups=None if groups is None else groups[there],
+            )  # fmt: skip
             labels.append(own)
             problems.append(None)
         except ValueError as error:  # a sample of one view may be too poor to be clustered
@@ -145,7 +163,7 @@ def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
 
 
 def measure_stability(
-    model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int]
+    model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int], groups: Groups = None
 ) -> dict[str, Any] | None:
     """How far fits with other seeds agree with the labels, and how well each cluster is found again.
 
@@ -153,7 +171,7 @@ def measure_stability(
     """
     k = len(model.cluster_centers_)
     try:
-        again = [refit(model, rows, seed=seed) for seed in seeds]
+        again = [refit(model, rows, seed=seed, groups=groups) for seed in seeds]
     except ValueError:
         return None
     overlaps = np.mean([best_overlap(labels, other, k) for other in again], axis=0)

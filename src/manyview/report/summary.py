@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.explain.features import find_features
+from manyview.pipeline.groups import read_groups
 from manyview.report import provenance, refits, samples
 from manyview.report.advice import give_advice
 from manyview.report.certainty import describe_certainty, describe_cluster, measure_certainty
@@ -40,6 +41,7 @@ def build_summary(
     *,
     ids: Any = None,
     labels: Any = None,
+    groups: Any = None,
     command: str | None = None,
     random_state: int = 0,
 ) -> dict[str, Any]:
@@ -60,6 +62,8 @@ def build_summary(
         A name for each row; those of the views, or row numbers from 0, by default.
     labels : sequence of shape (n,), optional
         True labels; ``views.target`` by default. None, NaN and empty text are missing.
+    groups : sequence of shape (n,), optional
+        Where each row is from, if the model was fitted with groups and rows are given.
     command : str, optional
         The command that made the fit, to be shown as the way to repeat it.
     random_state : int, default=0
@@ -88,7 +92,9 @@ def build_summary(
         ids = getattr(model, "ids_", None) if given is None else given.ids
     if labels is None and given is not None:
         labels = given.target
-    facts = Facts(model, given, ids=ids, labels=labels, seed=random_state)
+    if given is not None and groups is not None:
+        groups = read_groups(groups, given.n_rows)
+    facts = Facts(model, given, ids=ids, labels=labels, groups=groups, seed=random_state)
     summary = facts.collect()
     summary["run"] |= provenance.describe_run(model, command=command)
     summary["advice"] = give_advice(summary)
@@ -110,11 +116,13 @@ class Facts:
         *,
         ids: Any = None,
         labels: Any = None,
+        groups: npt.NDArray[np.str_] | None = None,
         seed: int = 0,
         shown_rows: int = samples.SHOWN_ROWS,
     ) -> None:
         n, centers = len(model.labels_), model.cluster_centers_
         self.model, self.views, self.k = model, views, len(centers)
+        self.groups = groups
         if ids is not None and np.shape(ids) != (n,):
             raise ValueError(
                 f"ids must be one name a row, {n} in all; their shape is {np.shape(ids)}."
@@ -149,8 +157,13 @@ class Facts:
             return np.asarray(self.model.embedding_[rows], dtype=np.float64)
         if self.views is None:
             return None
-        embedding: Array = np.asarray(self.model.transform(self.views[rows]))
+        embedding: Array = np.asarray(
+            self.model.transform(self.views[rows], groups=self._groups_of(rows))
+        )
         return embedding
+
+    def _groups_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.str_] | None:
+        return None if self.groups is None else self.groups[rows]
 
     def overview(self) -> dict[str, Any]:
         """What is known without looking at the rows again."""
@@ -164,6 +177,7 @@ class Facts:
             "confidence": None if self.certainty is None else describe_certainty(self.certainty),
             "spectrum": describe_spectrum(self.model.singular_values_, self.k),
             "tree": describe_tree(self.model.model_.hierarchy, self.k),
+            "groups": self._describe_groups(),
         }
 
     def collect(self) -> dict[str, Any]:
@@ -189,9 +203,16 @@ class Facts:
             summary["labels"] = compare_with_classes(self.classes, self.model.labels_, self.k)
         alone: list[Any] = []
         if self.views is not None:
-            alone = self._study(summary, self.views[self.samples.shown[self.samples.studied]])
+            alone = self._study(summary, self.samples.shown[self.samples.studied])
         summary["map"] = self._map(alone)
         return summary
+
+    def _describe_groups(self) -> dict[str, Any] | None:
+        groups = getattr(self.model, "groups_", None)
+        mixing = getattr(self.model, "batch_mixing_", None)  # not after an update
+        if groups is None or mixing is None:
+            return None
+        return {"n_groups": len(groups.names), "mixing": round(float(mixing), 4)}
 
     def _views(self) -> list[dict[str, Any]]:
         model = self.model
@@ -231,22 +252,28 @@ class Facts:
             member["label"] = self.classes.names[code] if code >= 0 else None
         return member
 
-    def _study(self, summary: dict[str, Any], rows: Views) -> list[Any]:
+    def _study(self, summary: dict[str, Any], studied: npt.NDArray[np.int64]) -> list[Any]:
         """Add what needs the views' columns; each view's own labels of the studied rows."""
-        model, clusters = self.model, summary["clusters"]
+        assert self.views is not None
+        model, clusters, rows = self.model, summary["clusters"], self.views[studied]
+        groups = self._groups_of(studied)
         labels = self.labels[self.samples.studied]
         summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows.arrays)}
-        summary["run"]["certificate"] = provenance.certify_solutions(model.model_, rows)
+        summary["run"]["certificate"] = provenance.certify_solutions(
+            model.model_, model.prepare_rows(rows, groups)
+        )
         for facts, features in zip(clusters, find_features(rows, labels, self.k), strict=True):
             facts["features"] = features
-        stability = refits.measure_stability(model, rows, labels, seeds=self.refit_seeds)
+        stability = refits.measure_stability(
+            model, rows, labels, seeds=self.refit_seeds, groups=groups
+        )
         summary["stability"] = stability
         if stability is not None:
             for facts, value in zip(clusters, stability["clusters"], strict=True):
                 facts["stability"] = value if facts["size"] else None
         if rows.n_views == 1:
             return []
-        alone, problems = refits.cluster_each_view(model, rows, seed=self.seed)
+        alone, problems = refits.cluster_each_view(model, rows, seed=self.seed, groups=groups)
         agreement = refits.measure_agreement(labels, alone, list(model.view_names_))
         summary["agreement"] = agreement
         for facts, problem in zip(summary["views"], problems, strict=True):

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 import manyview
-from manyview import metrics
 from manyview.estimator import LMVSC, load
-from manyview.sc.batches import Batches
+from manyview.sc.batches import settle_scaling
 from manyview.sc.neighbors import (
     exact_neighbours,
     linked_neighbours,
@@ -60,11 +59,10 @@ def lmvsc(
         several as views. Of a MuData one for all modalities, or a mapping from modalities (those left
         out are not used) to matrices. By default every ``X``.
     batch_key : str, optional
-        A column of ``obs`` that says which batch, donor or study each cell is from. Modalities are
-        scaled, and the mean of its batch, over all of the batch's cells, is taken off each cell; wide
-        ones are turned to 50 principal axes first. ``uns[key_added]["batch_mixing"]`` is how little
-        clusters tell of batches then: from 0, if one follows from the other, to 1. Cells must be in
-        memory, and have all modalities.
+        A column of ``obs`` that says which batch, donor or study each cell is from: the ``groups`` of
+        :meth:`LMVSC.fit <manyview.LMVSC.fit>`. ``uns[key_added]["batch_mixing"]`` is how little
+        clusters tell of batches then: from 0, if one follows from the other, to 1. Cells must have all
+        modalities.
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -116,24 +114,18 @@ def lmvsc(
     _check_names(key_added)
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
-    batches, given = None, settings
+    batch, given = None, settings
     if batch_key is not None:
         batch = _read_batch(data, batch_key)
-        batches = Batches.of(views, batch, settings.get("scaling", "auto"))
-        views, given = batches.correct(views, batch), {**settings, "scaling": "energy"}
-    model = LMVSC(n_clusters, random_state=random_state, **given).fit(views)
+        given = {**settings, "scaling": settle_scaling(views, settings.get("scaling", "auto"))}
+    model = LMVSC(n_clusters, random_state=random_state, **given).fit(views, groups=batch)
     columns = _cluster_columns(key_added, model, model.labels_, model.confidence_)
     columns[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
     told = _describe(model, use_rep, random_state, settings)
-    if batches is not None:
-        told |= {
-            "scaling": np.array([scaler.kind for scaler in batches.scalers], dtype=object),
-            "batch_key": batch_key,
-            "batch_mixing": 1.0 - metrics.nmi(batch, np.asarray(model.labels_), average="min"),
-            "batches": batches.to_dict(),
-        }
+    if batch_key is not None:
+        told |= {"batch_key": batch_key, "batch_mixing": model.batch_mixing_}
     if neighbors is not None:
-        said, graph = look_at_cells(model.model_, views)
+        said, graph = look_at_cells(model.model_, model.prepare_rows(views, batch))
         names = _say_names(key_added, model.view_names_)
         columns |= dict(zip(names, said.T, strict=True))
         count = min(neighbors, views.n_rows - 1)
@@ -161,8 +153,8 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
     key_added : str, default="manyview"
         Where the reference has its results, and where those of ``data`` go: ``obs[key_added]``,
         ``obs[key_added + "_confidence"]``, ``obsm["X_" + key_added]``. If the reference was clustered
-        with a ``batch_key``, ``data.obs`` has that column too; of cells of a batch that the reference
-        does not have, the mean of all its cells is taken off.
+        with a ``batch_key``, ``data.obs`` has that column too; cells of a batch that the reference
+        does not have are scaled as all of its cells together, with a warning.
 
     Examples
     --------
@@ -183,10 +175,10 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
                 f"The reference has no model in uns[{key_added!r}]; cluster it with sc.tl.lmvsc first."
             )
         model = _unpack(found["model"])
-    views = _read_as_fitted(data, found)
-    labels, confidence = model.predict_with_confidence(views)
+    views, batch = _read_as_fitted(data, found)
+    labels, confidence = model.predict_with_confidence(views, groups=batch)
     columns = _cluster_columns(key_added, model, labels, confidence)
-    _write(data, key_added, columns, model.transform(views))
+    _write(data, key_added, columns, model.transform(views, groups=batch))
 
 
 def subcluster(
@@ -244,8 +236,9 @@ def subcluster(
     is_chosen = np.isin(new, chosen)
     if use_rep is None:
         found = data.uns.get(key, {})
-        views = _read_as_fitted(data, found)
-        if "batches" in found:
+        views, batch = _read_as_fitted(data, found)
+        if batch is not None:
+            views = _unpack(found["model"]).prepare_rows(views, batch)
             settings = {"scaling": "energy", **settings}
     else:
         views = _read_views(data, use_rep)
@@ -256,13 +249,11 @@ def subcluster(
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
 
 
-def _read_as_fitted(data: Any, found: Mapping[str, Any]) -> Views:
-    """What clusters with these results in ``uns`` were made from; without any, ``X``."""
+def _read_as_fitted(data: Any, found: Mapping[str, Any]) -> tuple[Views, Any]:
+    """What clusters with these results in ``uns`` were made from, ``X`` without any; and the batches."""
     views = _read_views(data, _read_use_rep(found["params"]) if "params" in found else None)
-    if "batches" not in found:
-        return views
-    batches = Batches.from_dict(found["batches"])
-    return batches.correct(views, _read_batch(data, str(found["batch_key"])))
+    key = found.get("batch_key")
+    return views, None if key is None else _read_batch(data, str(key))
 
 
 def _read_column(data: Any, key: str) -> Any:
