@@ -63,6 +63,12 @@ class TestRecognised:
         some = PartialView(genes()[there], number_present(there))
         assert kinds(some, proteins()) == ["lognorm", "clr"]
 
+    def test_peaks_that_are_all_one_beside_genes_or_proteins(self):
+        binary = (peaks() > 0).astype(np.float32)
+        assert kinds(binary, proteins(n=40)) == ["tf-idf", "clr"]
+        assert kinds(genes(n=40, d=6000), binary) == ["lognorm", "tf-idf"]
+        assert recognise_counts([binary], are_cells=True)[0][0] == "tf-idf"
+
     def test_genes_alone_where_cells_have_more_of_them_than_texts_have_words(self):
         assert kinds(genes(d=6000)) == ["lognorm"]
 
@@ -86,6 +92,7 @@ class TestOtherNumbers:
             lambda: proteins(),  # alone, they may be any table
             lambda: words(),
             lambda: words() > 0,
+            lambda: (peaks() > 0).astype(np.float32),  # 840 marks a row: words of long texts?
             lambda: np.random.default_rng(0).integers(0, 256, (150, 300)) * (words(d=300) > 0),
             lambda: -genes(),
             lambda: genes() / 3.0,
@@ -101,6 +108,10 @@ class TestOtherNumbers:
         pixels = np.random.default_rng(0).integers(0, 256, (150, 30))
         found = kinds(genes(), proteins(), pixels, np.log1p(proteins()))
         assert found == ["lognorm", "clr", None, None]
+
+    def test_a_few_numbers_beside_marks_of_long_texts(self):
+        years = np.random.default_rng(0).integers(1990, 2020, (40, 3))
+        assert kinds((peaks() > 0).astype(np.int8), years) == [None, None]
 
     def test_texts_with_all_their_small_words(self):
         """As CountVectorizer counts them: some words are in nearly all texts, several times."""

@@ -15,13 +15,13 @@ from manyview.views.selection import split_rows
 
 Array = npt.NDArray[np.float64]
 
-_ROWS = 4000  # that are looked at
+_ROWS = 500  # that are looked at
 _WHOLE = 1e-3  # how far values may be from whole numbers
 _WIDE, _VERY_WIDE = 100, 10_000  # columns, of genes and of peaks
 _COMMON, _MANY = 5, 3.0  # so many columns have this mean at least: what every cell is full of
 _LONG = 500  # columns above zero in the middle row; hardly any text has so many words
 _LOW, _NEARLY_BINARY = 2.0, 0.8  # share of the positive values that are so low, of peaks
-_TALL = 255  # what pixels do not exceed
+_TALL, _PROTEINS = 255, 5  # what pixels do not exceed, and fewer columns than any panel has
 
 
 def recognise_counts(
@@ -33,7 +33,9 @@ def recognise_counts(
     cell is full of. Texts with all their small words look like that, too, so it takes proteins beside
     them, or more columns above zero in a row than a text has words, or that rows ``are_cells``. Pixels
     are not mostly 1.
-    Peaks: so many columns above zero in a row, hardly any above 2; also where all are 1.
+    Peaks: so many columns above zero in a row, hardly any above 2. Where all are 1, they may be
+    words of long texts or any other marks, so it takes genes or proteins beside them, or that rows
+    ``are_cells``.
     Proteins: beside one of these, narrow counts that run into hundreds; alone, they may be any table.
 
     Examples
@@ -51,10 +53,8 @@ def recognise_counts(
     narrow = [
         None if kind else _kind_of_narrow(each) for kind, each in zip(wide, rows, strict=True)
     ]
-    if not are_cells and not any(narrow):
-        each = zip(wide, rows, strict=True)
-        wide = [kind if kind and _in_middle_row(view) >= _LONG else None for kind, view in each]
-    if not any(wide):
+    is_sure = are_cells or any(narrow) or any(map(_stands_alone, wide, rows))
+    if not is_sure or not any(wide):
         return (None,) * len(rows)
     return tuple(first or second for first, second in zip(wide, narrow, strict=True))
 
@@ -105,12 +105,18 @@ def _kind_of_wide(rows: Block | None) -> tuple[str, str] | None:
     return None
 
 
+def _stands_alone(kind: tuple[str, str] | None, rows: Any) -> bool:
+    """Whether a wide view counts molecules, whatever is beside it: no text has so many words."""
+    is_long = kind is not None and _in_middle_row(rows) >= _LONG
+    return is_long and bool(rows.max() > 1)
+
+
 def _in_middle_row(rows: Any) -> float:
     """How many columns the middle row has above zero."""
     return float(np.median(np.asarray((rows > 0).sum(axis=1))))
 
 
 def _kind_of_narrow(rows: Block | None) -> tuple[str, str] | None:
-    if rows is None or rows.shape[1] >= _LONG or rows.shape[1] < 2 or rows.max() <= _TALL:
+    if rows is None or not _PROTEINS <= rows.shape[1] < _LONG or rows.max() <= _TALL:
         return None
     return "clr", "counts beside those of genes or peaks, few columns: as of proteins"
