@@ -91,8 +91,8 @@ def save_parquet_lists(folder, X):
     return opened(folder / "x.parquet")
 
 
-def write_h5ad(folder, X):
-    anndata.AnnData(sparse.csr_matrix(X)).write_h5ad(folder / "x.h5ad")
+def write_h5ad(folder, X, convert=sparse.csr_matrix):
+    anndata.AnnData(convert(X)).write_h5ad(folder / "x.h5ad")
     return folder / "x.h5ad"
 
 
@@ -102,6 +102,15 @@ def save_h5ad(folder, X):
 
 def back_anndata(folder, X):
     return as_source(anndata.read_h5ad(write_h5ad(folder, X), backed="r").X)
+
+
+def save_columns_of_h5ad(folder, X):
+    return opened(write_h5ad(folder, X, sparse.csc_matrix))
+
+
+def back_anndata_by_columns(folder, X):
+    path = write_h5ad(folder, X, sparse.csc_matrix)
+    return as_source(anndata.read_h5ad(path, backed="r").X)
 
 
 # A new kind of source adds a line here.
@@ -119,6 +128,8 @@ KINDS = {
     "parquet lists": save_parquet_lists,
     "csr in h5ad": save_h5ad,
     "csr of a backed AnnData": back_anndata,
+    "csc in h5ad": save_columns_of_h5ad,
+    "csc of a backed AnnData": back_anndata_by_columns,
 }
 
 

@@ -15,7 +15,7 @@ from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
 from manyview.readers.hdf5 import opened, read_values
 from manyview.sources import Part, as_ids, stored_ids
-from manyview.sources.csr import join_csc
+from manyview.sources.csc_groups import CscGroupSource
 from manyview.sources.csr_groups import CsrGroupSource
 from manyview.sources.hdf5 import Hdf5Source
 from manyview.wording import count, first_few
@@ -108,18 +108,14 @@ def _read_matrix(
     return Part(name, data, columns, ids), f"{name!r}: {key}, {size}"
 
 
-def _read_sparse(group: Any, request: Request) -> Any:
+def _read_sparse(group: Any, request: Request) -> CsrGroupSource | CscGroupSource:
     kind = str(group.attrs.get("encoding-type", ""))
     if kind not in ("csr_matrix", "csc_matrix"):
         raise ReadError(
             f"{request.path}::{group.name.strip('/')} is stored as {kind or 'an old layout'}. Write the "
             "file again with a current anndata."
         )
-    if kind == "csr_matrix":
-        return CsrGroupSource(group, path=request.path)
-    data, indices, indptr = (read_values(group[part]) for part in ("data", "indices", "indptr"))
-    shape = tuple(int(size) for size in group.attrs["shape"])
-    return join_csc((data, indices, indptr), shape)
+    return (CsrGroupSource if kind == "csr_matrix" else CscGroupSource)(group, path=request.path)
 
 
 def _labels(obs: Any, request: Request) -> npt.NDArray[Any] | None:

@@ -60,17 +60,14 @@ def as_source(item: Any) -> Source | None:
 
 def _from_backed(item: Any) -> Source:
     """The source of a sparse matrix that an AnnData leaves in its file."""
+    from manyview.sources.csc_groups import CscGroupSource
     from manyview.sources.csr_groups import CsrGroupSource
 
-    if item.format != "csr":
-        raise ValueError(
-            f"{item.group} is stored by columns (CSC), so rows cannot be read from it. Write the file "
-            "again with X.tocsr(), or read it into memory."
-        )
+    kind = CsrGroupSource if item.format == "csr" else CscGroupSource
     file: Any = getattr(item.group, "file", None)
     # A file that is open for writing cannot be opened again.
     path = Path(file.filename) if file is not None and file.mode == "r" else None
-    return CsrGroupSource(item.group, path=path)
+    return kind(item.group, path=path)
 
 
 def is_source(item: Any) -> bool:

@@ -1,0 +1,137 @@
+"""Sparse matrices stored by columns, in groups of HDF5 and zarr: turned once, then read by rows.
+
+All columns would have to be read for any row. So the entries are sorted by rows first, a bounded number
+at a time, and written to a temporary file, which takes as much room as they do.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manyview.sources.base import WatchedFile, hash_of_order, native, reading
+from manyview.sources.csr import check_starts, join_csc
+from manyview.sources.csr_groups import CsrGroupSource
+from manyview.sources.room import refuse_large
+
+_ENTRIES = 8 << 20  # that are sorted at a time
+
+
+class CscGroupSource:
+    """Rows of a CSC matrix in an open group of HDF5 or zarr, or in an HDF5 file by its path.
+
+    It is turned when rows are first asked for; the temporary file goes with the source.
+    """
+
+    is_sparse = True
+    feature_names = None
+    band_rows = 1
+
+    def __init__(self, group: Any, *, path: Path | None = None) -> None:
+        self._group: Any = group if path is None else None
+        self._path, self._key = path, group.name
+        rows, columns = (int(size) for size in group.attrs["shape"])
+        self.shape, self.dtype = (rows, columns), native(group["data"].dtype)
+        name = getattr(getattr(group, "file", None), "filename", None)
+        self.where = f"{str(name or group)!r}, group {group.name!r}"
+        self._file = WatchedFile(Path(name)) if name and Path(name).is_file() else None
+        with reading(self.where, 0, rows):
+            if path is not None:
+                refuse_large(group["indptr"].size * 8, path, "its index of columns")
+            starts = np.asarray(group["indptr"][:])
+            check_starts(starts, columns, min(len(group["data"]), len(group["indices"])), "column")
+        self._starts: npt.NDArray[np.int64] = starts.astype(np.int64)
+        entry_bytes = self.dtype.itemsize + np.dtype(group["indices"].dtype).itemsize
+        self.row_bytes = 8.0 + int(starts[-1]) * entry_bytes / max(rows, 1)
+        self._turned: CsrGroupSource | None = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_turned": None, "_lock": None}  # a copy turns for itself
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    def read(self, start: int, stop: int) -> sparse.csr_array:
+        """Rows from ``start`` up to ``stop``."""
+        return self._by_rows().read(start, stop)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> sparse.csr_array:
+        """Rows with these numbers, ascending."""
+        return self._by_rows().take(rows)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file, with the group's name and the columns' places."""
+        file = {} if self._file is None else self._file.fingerprint()
+        return {
+            "kind": "csc group", "key": self._key, "shape": list(self.shape),
+            "dtype": self.dtype.str, "columns": hash_of_order(self._starts), **file,
+        }  # fmt: skip
+
+    def _by_rows(self) -> CsrGroupSource:
+        with reading(self.where, 0, self.shape[0]), self._lock:
+            if self._file is not None:
+                self._file.check()
+            if self._turned is None:
+                folder = Path(tempfile.mkdtemp(prefix="manyview-"))
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                self._turned = self._turn(folder)
+            return self._turned
+
+    def _turn(self, folder: Path) -> CsrGroupSource:
+        import h5py
+
+        n_parts = max(-(-int(self._starts[-1]) // _ENTRIES), 1)
+        edges = np.searchsorted(self._starts, np.arange(1, n_parts) * _ENTRIES)
+        chunks = [*pairwise(np.unique([0, *edges, self.shape[1]]).tolist())] or [(0, 0)]
+        bands = [*pairwise(np.linspace(0, self.shape[0], n_parts + 1).astype(int).tolist())]
+        for number, chunk in enumerate(chunks):
+            part = self._read_columns(*chunk)
+            for band, (start, stop) in enumerate(bands):
+                path = folder / f"{band}-{number}.npz"
+                sparse.save_npz(path, part[start:stop], compressed=False)
+        path = folder / "rows.h5"
+        with h5py.File(path, "w") as file:
+            group = file.create_group("x")
+            group.attrs["shape"] = self.shape
+            kinds = {"data": self.dtype, "indices": np.dtype(np.int32)}
+            for name, dtype in kinds.items():
+                group.create_dataset(name, (0,), dtype, maxshape=(None,), chunks=(1 << 16,))
+            starts = [np.zeros(1, np.int64)]
+            for band in range(len(bands)):
+                paths = [folder / f"{band}-{number}.npz" for number in range(len(chunks))]
+                rows = sparse.csr_array(sparse.hstack([*map(sparse.load_npz, paths)], "csr"))
+                starts.append(starts[-1][-1] + rows.indptr[1:].astype(np.int64))
+                for name in kinds:
+                    group[name].resize((int(starts[-1][-1]),))
+                    group[name][len(group[name]) - rows.nnz :] = getattr(rows, name)
+                for each in paths:
+                    each.unlink()
+            group.create_dataset("indptr", data=np.concatenate(starts))
+        with h5py.File(path, "r") as file:
+            return CsrGroupSource(file["x"], path=path)
+
+    def _read_columns(self, first: int, last: int) -> sparse.csr_array:
+        """Some columns of all rows, in the order of rows."""
+        if self._path is None:
+            return self._columns_of(self._group, first, last)
+        import h5py
+
+        with h5py.File(self._path, "r") as file:
+            return self._columns_of(file[self._key], first, last)
+
+    def _columns_of(self, group: Any, first: int, last: int) -> sparse.csr_array:
+        starts = self._starts[first : last + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        data = np.asarray(group["data"][entries]).astype(self.dtype, copy=False)
+        parts = data, np.asarray(group["indices"][entries]), starts - starts[0]
+        return join_csc(parts, (self.shape[0], last - first))
