@@ -15,6 +15,7 @@ import numpy as np
 import manyview
 from manyview.estimator import LMVSC, load
 from manyview.sc.batches import settle_scaling
+from manyview.sc.genes import keep_known, keep_variable
 from manyview.sc.neighbors import (
     exact_neighbours,
     linked_neighbours,
@@ -34,6 +35,7 @@ def lmvsc(
     *,
     use_rep: str | Sequence[str] | Mapping[str, str] | None = None,
     batch_key: str | None = None,
+    use_hvg: bool | int | None = None,
     key_added: str = "manyview",
     neighbors: int | None = 15,
     exact_neighbors: bool = False,
@@ -63,6 +65,10 @@ def lmvsc(
         :meth:`LMVSC.fit <manyview.LMVSC.fit>`. ``uns[key_added]["batch_mixing"]`` is how little
         clusters tell of batches then: from 0, if one follows from the other, to 1. Cells must have all
         modalities.
+    use_hvg : bool or int, optional
+        How many genes to use of a modality that counts them: the most variable among those of about the
+        same mean, chosen in one pass over the cells. By default 2000 where there are more than 5000;
+        True is 2000, False all.
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -114,6 +120,7 @@ def lmvsc(
     _check_names(key_added)
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
+    views = keep_variable(views, use_hvg, settings.get("engine", "auto"))
     batch, given = None, settings
     if batch_key is not None:
         batch = _read_batch(data, batch_key)
@@ -175,7 +182,7 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
                 f"The reference has no model in uns[{key_added!r}]; cluster it with sc.tl.lmvsc first."
             )
         model = _unpack(found["model"])
-    views, batch = _read_as_fitted(data, found)
+    views, batch = _read_as_fitted(data, found, model)
     labels, confidence = model.predict_with_confidence(views, groups=batch)
     columns = _cluster_columns(key_added, model, labels, confidence)
     _write(data, key_added, columns, model.transform(views, groups=batch))
@@ -236,9 +243,10 @@ def subcluster(
     is_chosen = np.isin(new, chosen)
     if use_rep is None:
         found = data.uns.get(key, {})
-        views, batch = _read_as_fitted(data, found)
-        if batch is not None:
-            views = _unpack(found["model"]).prepare_rows(views, batch)
+        known = _unpack(found["model"]) if "model" in found else None
+        views, batch = _read_as_fitted(data, found, known)
+        if known is not None and batch is not None:
+            views = known.prepare_rows(views, batch)
             settings = {"scaling": "energy", **settings}
     else:
         views = _read_views(data, use_rep)
@@ -249,9 +257,11 @@ def subcluster(
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
 
 
-def _read_as_fitted(data: Any, found: Mapping[str, Any]) -> tuple[Views, Any]:
+def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) -> tuple[Views, Any]:
     """What clusters with these results in ``uns`` were made from, ``X`` without any; and the batches."""
     views = _read_views(data, _read_use_rep(found["params"]) if "params" in found else None)
+    if model is not None:
+        views = keep_known(views, model.feature_names_per_view_)
     key = found.get("batch_key")
     return views, None if key is None else _read_batch(data, str(key))
 

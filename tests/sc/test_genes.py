@@ -1,0 +1,89 @@
+"""Highly variable genes: which, of which modalities, and the same ones of new cells."""
+
+from __future__ import annotations
+
+import anndata
+import mudata
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import Views, sc
+from manyview.sc import genes
+from manyview.sc.genes import beyond_trend, keep_variable
+
+MARKERS = np.arange(0, 600, 10)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Counts of 600 genes, of which every tenth differs between three kinds, and of 6 proteins."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(240) % 3
+    means = np.exp(rng.normal(-1, 1.5, 600))
+    factors = np.ones((3, 600))
+    factors[rng.integers(0, 3, len(MARKERS)), MARKERS] = 8.0
+    rna = rng.poisson(means * factors[kinds]).astype(np.float32)
+    return rna, rng.poisson(500.0, (240, 6)).astype(np.float32)
+
+
+@pytest.fixture
+def mdata(counts):
+    rna, protein = (anndata.AnnData(X) for X in counts)
+    rna.var_names = [f"gene {number}" for number in range(600)]
+    protein.var_names = [f"CD{number}" for number in range(6)]
+    return mudata.MuData({"rna": rna, "protein": protein})
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_genes_that_tell_kinds_apart_are_kept_however_they_are_stored(counts, convert):
+    kept = keep_variable(Views({"rna": convert(counts[0]), "protein": counts[1]}), 100)
+    assert kept.n_features == (100, 6)
+    whole = counts[0].sum(axis=0)
+    told = [place for place in MARKERS if whole[place] > 240]  # rare ones tell little
+    rows = kept.arrays[0].toarray() if sparse.issparse(kept.arrays[0]) else kept.arrays[0]
+    found = {column.tobytes() for column in np.ascontiguousarray(rows.T)}
+    columns = np.ascontiguousarray(counts[0].T)
+    assert np.mean([columns[place].tobytes() in found for place in told]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("use_hvg", "width"), [(None, 600), (False, 600), (True, 600), (600, 600), (50, 50)]
+)
+def test_how_many(counts, use_hvg, width):
+    assert keep_variable(Views(list(counts)), use_hvg).n_features == (width, 6)
+
+
+def test_by_default_where_there_are_many(counts, monkeypatch):
+    monkeypatch.setattr(genes, "_MANY", 500)
+    monkeypatch.setattr(genes, "_KEPT", 80)
+    assert keep_variable(Views(list(counts)), None).n_features == (80, 6)
+
+
+@pytest.mark.parametrize("use_hvg", [0, -1, 2.5, "all"])
+def test_other_answers_are_refused(counts, use_hvg):
+    with pytest.raises(ValueError, match="use_hvg must be"):
+        keep_variable(Views(list(counts)), use_hvg)
+
+
+def test_columns_that_are_not_genes_stay():
+    wide = np.random.default_rng(0).normal(size=(50, 300))
+    assert keep_variable(Views({"x": wide}), 20).n_features == (300,)
+
+
+def test_columns_that_do_not_vary_are_last():
+    assert beyond_trend(np.ones(3), np.array([0.0, 1.0, 2.0])).argmin() == 0
+
+
+def test_files_new_cells_and_parts_of_clusters_have_the_same_genes(mdata, tmp_path):
+    mdata.write_h5mu(tmp_path / "cells.h5mu")
+    backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
+    for each in (mdata, backed):
+        sc.tl.lmvsc(each, 3, use_hvg=100, n_repeats=1, neighbors=None)
+    assert backed.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
+    new = mdata.copy()
+    sc.tl.lmvsc_predict(new, mdata)
+    assert new.obs["manyview"].tolist() == mdata.obs["manyview"].tolist()
+    sc.tl.subcluster(mdata, ["0", "1"], 2, n_repeats=1)
+    assert mdata.obs["manyview_sub"].nunique() == 3
+    backed.file.close()
