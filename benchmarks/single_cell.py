@@ -78,7 +78,7 @@ def measure(
                 f"{name}: {method}{way}", float(np.mean(nmi)), target if method == OURS else None,
                 seconds=[each["cpu_seconds"] for each in scores], scores=scores, seed=used, data=name,
                 method=method + way, n_rows=len(some), peak_bytes=[e["peak_bytes"] for e in scores],
-                note=f"{min(nmi):.3f} to {max(nmi):.3f}, "
+                note=f"{min(nmi):.3f} to {max(nmi):.3f}, {[each['n_clusters'] for each in scores]}, "
                 f"macro F1 {np.mean([each['macro_f1'] for each in scores]):.3f}, "
                 f"{np.mean([each['cpu_seconds'] for each in scores]):.1f} s",
             )  # fmt: skip
@@ -102,6 +102,7 @@ def judge(target: Labels, labels: Labels) -> dict[str, Any]:
         "n_kinds": int((counts >= RARE).sum()),
         "n_found": int((is_found & (counts >= RARE)).sum()),
         "n_clusters": len(np.unique(labels)),
+        "f1": [round(float(each), 3) for each in best],
     }
 
 
@@ -142,6 +143,13 @@ def cluster_cells(cells: Views, k: int, seed: int) -> dict[str, Labels]:
     """By the function that users call."""
     data = _annotate(cells)
     sc.tl.lmvsc(data, k, random_state=seed, neighbors=None)
+    return {"": data.obs["manyview"].astype(int).to_numpy()}
+
+
+def cluster_openly(cells: Views, k: int, seed: int) -> dict[str, Labels]:
+    """The same, without being told how many kinds there are."""
+    data = _annotate(cells)
+    sc.tl.lmvsc(data, "auto", random_state=seed, neighbors=None)
     return {"": data.obs["manyview"].astype(int).to_numpy()}
 
 
@@ -243,6 +251,7 @@ def _dense(X: Any) -> npt.NDArray[np.float64]:
 OURS = "sc.tl.lmvsc"
 METHODS: dict[str, tuple[Method, int]] = {
     OURS: (cluster_cells, N_SEEDS),
+    f'{OURS}, n_clusters="auto"': (cluster_openly, 3),
     "k-means, raw": (k_means(_standard), 3),
     "k-means, log": (k_means(lambda X: _standard(np.log1p(X))), 3),
     "k-means, CLR": (k_means(clr), 3),

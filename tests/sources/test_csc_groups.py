@@ -54,7 +54,7 @@ def test_the_temporary_file_goes_with_the_source(X, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("manyview-*"))
 
 
-@pytest.mark.parametrize("shape", [(5, 0), (0, 5), (7, 3)])
+@pytest.mark.parametrize("shape", [(5, 0), (7, 3)])
 def test_matrices_without_entries(shape, tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         group = file.create_group("X")

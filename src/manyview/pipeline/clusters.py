@@ -39,7 +39,6 @@ from manyview.stages.rows import Array
 _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
-_CUT_MARGIN = 1.05  # the same for normalised cuts, as a factor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,15 +130,17 @@ def cluster_by_modularity(
     rows: Any = embedding.rows(sample.tile).astype(np.float32)
     warn_of_alike(rows, k)
     starts = find_starts(rows, fused, k, seed=seed)
+    if settings.counts_genes and len(starts) > 1:
+        # Kinds of cells are uneven: Ward's criterion and modularity would rather halve a large one than
+        # keep a rare one.
+        del starts["ward"]
     solve = partial(_solve, rows, k, settings.max_iter)
     with thread_pool(min(n_jobs, len(starts))) as pool:
         solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
     order = sorted(tried, key=lambda name: tried[name] - (name != "ward") * _MARGIN, reverse=True)
     if settings.counts_genes:
-        # Kinds of cells are uneven, and modularity would rather halve a large one than keep a rare one.
-        cuts = {name: normalised_cut(fused, labels) for name, (labels, _) in solved.items()}
-        order.sort(key=lambda name: cuts[name] * (1.0 if name == "ward" else _CUT_MARGIN))
+        order.sort(key=lambda name: normalised_cut(fused, solved[name][0]))
     labels, centers = solved[order[0]]
     return Clusters(
         embedding=embedding,
