@@ -95,7 +95,7 @@ def _read_matrix(
     if hasattr(item, "shape"):
         if len(item.shape) != 2:
             raise ReadError(f"{request.path}::{key} has shape {item.shape}; a view has two.")
-        data = Hdf5Source(item, path=request.path)
+        data: Any = Hdf5Source(item, path=request.path)
     else:
         data = _read_sparse(item, request)
     if columns is not None and len(columns) != data.shape[1]:
