@@ -158,10 +158,29 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 
 
+@pytest.fixture
+def on_the_cluster(cluster, monkeypatch):
+    """Clients of clusters that pages start are those of the one that tests share."""
+    import distributed
+
+    class Client(distributed.Client):
+        def __init__(self, **options):
+            super().__init__(cluster.client.scheduler.address)
+
+    monkeypatch.setattr(distributed, "Client", Client)
+
+
+def in_its_group(page):
+    marks = [pytest.mark.xdist_group("dask")] if page.name == "dask.rst" else []
+    return pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", [in_its_group(page) for page in PAGES])
 def test_python_blocks_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)  # what a page saves goes here
+    if page.name == "dask.rst":
+        request.getfixturevalue("on_the_cluster")
     if page.name not in WITH_ALL_DEFAULTS:
         request.getfixturevalue("one_anchor_seed")
     namespace = {"__name__": "page"}

@@ -15,11 +15,11 @@ def score_seeds(make, views, score, seeds):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_clusters", "least"),
-    [("hdigit", 10, 0.93), ("scene15", 15, 0.44), ("leaves100", 100, 0.93)],
+    ("name", "step", "n_clusters", "least"),
+    [("hdigit", 2, 10, 0.93), ("scene15", 1, 15, 0.44), ("leaves100", 1, 100, 0.93)],
 )
-def test_the_defaults_reach_what_is_claimed_without_labels(data, name, n_clusters, least):
-    views = data(name)
+def test_the_defaults_reach_what_is_claimed_without_labels(data, name, step, n_clusters, least):
+    views = data(name)[::step]  # 5000 rows of hdigit are as many as are taken for many
     model = LMVSC(n_clusters, random_state=0).fit(views)
     assert metrics.nmi(views.target, model.labels_) >= least
 
