@@ -93,8 +93,19 @@ def test_runners_up_are_peaks_first():
     assert len(suggestion.runners_up(2)) == 2
 
 
-def suggest(parts, graph, *pieces):
-    return suggest_n_clusters(lambda _: parts, [graph], range(2, 10), seed=0, pieces=pieces)
+def suggest(parts, graph, n_pieces):
+    return suggest_n_clusters(lambda _: parts, [graph], range(2, 10), seed=0, n_pieces=n_pieces)
+
+
+def test_many_that_are_hardly_better_than_few_are_not_suggested():
+    """Three groups that fall into four tight ones each, the graph knowing the groups."""
+    rng = np.random.default_rng(0)
+    small = np.arange(240) % 12
+    centres = np.eye(3)[np.arange(12) % 3] + 0.08 * rng.normal(size=(12, 3))
+    part = centres[small] + 0.05 * rng.normal(size=(240, 3))
+    graph = made(3)[1]
+    suggestion = suggest_n_clusters(lambda _: [part] * 2, [graph], range(2, 20), seed=0)
+    assert suggestion.n_clusters == 3
 
 
 class TestPieces:
@@ -102,15 +113,15 @@ class TestPieces:
 
     @pytest.mark.parametrize("n_pieces", [4, 7])
     def test_more_than_the_graph_shows_are_the_answer(self, n_pieces):
-        suggestion = suggest(*made(3), n_pieces, 1)
+        suggestion = suggest(*made(3), n_pieces)
         assert suggestion.n_clusters == n_pieces
         assert "pieces" in suggestion.why()
 
     def test_fewer_are_not_where_finer_clusters_are_clear(self):
-        suggestion = suggest(*made(5), 2, 2)
+        suggestion = suggest(*made(5), 2)
         assert suggestion.n_clusters == 5
 
     def test_fewer_are_where_finer_clusters_are_vague(self):
-        suggestion = suggest(*made(5, spread=0.4), 2, 2)
+        suggestion = suggest(*made(5, spread=0.4), 2)
         assert max(suggestion.silhouette) < 0.5
         assert suggestion.n_clusters == 2

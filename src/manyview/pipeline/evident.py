@@ -31,7 +31,7 @@ _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
 """As many rows as are looked at."""
 _ANCHORS = 1000  # of all pieces
-_APART, _FAR_APART = 1.2, 1.3  # of pieces whose number is not known
+_APART = 1.2  # pieces whose number is not known
 _ALONE = ((0.2, 1.3),)  # pieces that one view shows and all together do not
 
 
@@ -97,18 +97,14 @@ def find_evident(
     return Evident(scaled.kind, scaled.scalers, scaled.views, anchors, clusters, apart=best.apart)
 
 
-def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> tuple[int, int]:
-    """How many pieces raw rows fall into in some view or all, and how many far apart in all of them.
-
-    Either is 1 if they do not.
-    """
+def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
+    """How many pieces raw rows fall into, in some view or all; 1 if they do not."""
     if not _may_be_evident(arrays):
-        return 1, 1
+        return 1
     every = tuple(range(len(arrays)))
     together = [_Scaled.by(kind, every, arrays, names) for kind in ("standard", "energy")]
     scaled = (*together, *together[1].each_alone(arrays))
-    apart = max(count_pieces(each.rows, _APART) for each in scaled)
-    return apart, max(count_pieces(each.rows, _FAR_APART) for each in together)
+    return max(count_pieces(each.rows, _APART) for each in scaled)
 
 
 def _may_be_evident(arrays: Sequence[Any]) -> bool:

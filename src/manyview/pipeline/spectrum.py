@@ -87,10 +87,10 @@ def suggest(
             candidate_numbers(some.n_rows, most=rank),
             seed=int(rng.integers(2**30)),
             each=pool.map,
-            pieces=_count_pieces(sample, names) if settings.may_be_evident else (1, 1),
+            n_pieces=_count_pieces(sample, names) if settings.may_be_evident else 1,
         )
 
 
-def _count_pieces(sample: SampledRows, names: Sequence[str]) -> tuple[int, int]:
+def _count_pieces(sample: SampledRows, names: Sequence[str]) -> int:
     few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     return count_evident(few.arrays, names)

@@ -23,7 +23,10 @@ _EVERY_UNTIL = 20
 _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
-_CLEAR = 0.55  # silhouette of clusters that are finer than pieces
+_CLEAR = 0.5  # silhouette of clusters that are finer than pieces
+_PRICE = (
+    0.15  # power of their number that clusters' scores are divided by: a tenth for twice as many
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +44,7 @@ class Suggestion:
     modularity : list of float
         For each of them, how much more of the graph lies inside clusters than by chance.
     score : list of float
-        The product of both, whose maximum is taken.
+        The product of both over a power of the number, .15, whose maximum is taken.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
@@ -97,7 +100,7 @@ class Suggestion:
         at = self.candidates.index(self.n_clusters)
         return (
             f"silhouette {self.silhouette[at]:.2f} times modularity {self.modularity[at]:.2f} is "
-            f"largest, {found}; next: {others}"
+            f"largest, less a tenth for twice as many, {found}; next: {others}"
         )
 
 
@@ -125,18 +128,19 @@ def suggest_n_clusters(
     *,
     seed: int,
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
-    pieces: tuple[int, int] = (1, 1),
+    n_pieces: int = 1,
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
     The silhouette alone prefers few clusters and modularity many; their product has its maximum
-    near the number of classes more often than either, the eigengap or stability.
+    near the number of classes more often than either, the eigengap or stability. Where it stays about
+    the same from a few to many, as with groups that fall into small tight ones, the few are meant: twice
+    as many must be better by a tenth.
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
-    candidates in their order; a thread pool's map will do. ``pieces`` are the numbers of
-    pieces that rows fall into and of those far apart: the first is the answer if there are more than
-    the best number of clusters, the second if finer clusters are not clear.
+    candidates in their order; a thread pool's map will do. ``n_pieces`` that rows fall into are
+    the answer if there are more than the best number of clusters, or if finer ones are not clear.
     """
 
     def judge(k: int) -> tuple[float, float]:
@@ -146,18 +150,19 @@ def suggest_n_clusters(
         return silhouette(joined, labels), float(np.mean(inside))
 
     judged = list(each(judge, candidates))
-    score = [max(a, 0.0) * max(b, 0.0) for a, b in judged]
+    score = [
+        max(a, 0.0) * max(b, 0.0) / k**_PRICE for k, (a, b) in zip(candidates, judged, strict=True)
+    ]
     best, clear, stability = 1, 0.0, 0.0
     if candidates:
         at = int(np.argmax(score))
         best, clear = candidates[at], judged[at][0]
         stability = _stability(embeddings_for(best), best, seed)
         best = best if stability >= _LEAST_STABILITY else 1
-    n_pieces = 1
-    if pieces[0] > best:
-        best = n_pieces = pieces[0]
-    elif pieces[1] > 1 and clear < _CLEAR:
-        best = n_pieces = pieces[1]
+    if n_pieces > best or (n_pieces > 1 and clear < _CLEAR):
+        best = n_pieces
+    else:
+        n_pieces = 1
     silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
     return Suggestion(best, list(candidates), silhouettes, modularities, score, stability, n_pieces)
 
