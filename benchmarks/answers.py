@@ -1,8 +1,8 @@
 """What people ask of a clustering: how sure, which are odd, how many; measured against known labels.
 
 How far confidence is from the share of right rows (expected calibration error), how much of junk is
-found and how few rows of clean sets are marked, what a cut of the tree is worth beside a fresh fit, and
-what an update makes of a class that was not fitted.
+found and how few rows of clean sets are marked, what a cut of the tree is worth beside a fresh fit, what
+an update makes of a class that was not fitted, and what a report costs beside the fit.
 
 python -m benchmarks.answers --sets NAME,...  measures cuts on these sets.
 """
@@ -10,6 +10,8 @@ python -m benchmarks.answers --sets NAME,...  measures cuts on these sets.
 from __future__ import annotations
 
 import argparse
+import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -45,6 +47,7 @@ def run(report: Report) -> None:
         run_junk(report)
         run_clean(report)
         run_updates(report)
+        run_reports(report)
         run_sets(report, QUICK if report.quick else NAMES)
 
 
@@ -122,6 +125,30 @@ def run_updates(report: Report) -> None:
             report.add(case, float(held.max()), Target(at_least=0.9), scores=scores)
             stayed = float((model.predict(old) == before).mean())
             report.add(f"old labels that stay without class {name}", stayed, Target(at_least=0.99))
+
+
+def run_reports(report: Report) -> None:
+    """Processor time of a report over that of the fit, which is compiled already."""
+    cases = {
+        "600 rows, 4 groups": (
+            datasets.make_views(600, 4, (6, 8), separation=4.0, random_state=0),
+            4,
+        ),
+        "digits": (datasets.digits_views(), 10),
+        **{name: (views, 10) for name, views in load_sets(("handwritten", "hdigit"))},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (views, k) in cases.items():
+            LMVSC(k, random_state=0).fit(views[:200]).report(f"{folder}/first.html", force=True)
+            started = time.process_time()
+            model = LMVSC(k, random_state=0).fit(views)
+            fitted = time.process_time()
+            model.report(f"{folder}/report.html", views, force=True)
+            seconds = {"fit": fitted - started, "report": time.process_time() - fitted}
+            ratio = seconds["report"] / seconds["fit"]
+            report.add(
+                f"cost of a report over the fit, {name}", ratio, Target(at_most=1.0), scores=seconds
+            )
 
 
 def run_sets(report: Report, names: tuple[str, ...]) -> None:

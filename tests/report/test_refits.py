@@ -97,9 +97,22 @@ def test_a_cluster_that_only_one_view_sees():
 
 def test_stability_of_clear_groups_is_perfect(fitted):
     views, _, model = fitted
-    stability = refits.measure_stability(model, views, model.labels_, seeds=[5, 6])
-    assert stability["ari"] == [1.0, 1.0]
+    stability = refits.measure_stability(model, views, model.labels_, model.embedding_, seed=5)
+    assert stability["ari"] == [
+        1.0
+    ]  # by a fit with another seed: this one has a single anchor seed
     assert stability["clusters"] == [1.0] * 4
+
+
+def test_anchor_seeds_of_the_fit_say_how_stable_clusters_are(blobs):
+    X = blobs(120, 3, (4, 6))
+    model = LMVSC(3, n_repeats=3, n_anchors=20, random_state=0).fit(X)
+    labels = np.where(np.arange(120) < 60, model.labels_, 0)  # other rows are not where they belong
+    arguments = {"embedding": model.embedding_, "seed": 0}
+    stable = refits.measure_stability(model, Views(X), model.labels_, **arguments)
+    assert stable["ari"] == [1.0, 1.0]
+    wrong = refits.measure_stability(model, Views(X), labels, **arguments)
+    assert max(wrong["ari"]) < 0.5 and wrong["clusters"][0] < 0.6
 
 
 def test_pairs_of_labels_are_counted():

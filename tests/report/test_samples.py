@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from manyview import LMVSC, Views
 from manyview.report.samples import (
-    PLACED_ROWS,
+    MOST_PLACED,
     STUDIED_ROWS,
     check_has_labels,
     choose_balanced,
@@ -32,7 +32,7 @@ def test_a_million_rows_are_sampled_within_bounds():
     samples = choose(np.arange(1_000_000) % 7)
     assert 100_000 <= len(samples.shown) <= 101_000
     assert STUDIED_ROWS <= len(samples.studied) <= STUDIED_ROWS + 200
-    assert PLACED_ROWS <= len(samples.placed) <= PLACED_ROWS + 200
+    assert MOST_PLACED <= len(samples.placed) <= MOST_PLACED + 200
 
 
 def test_samples_lie_within_each_other():
@@ -57,7 +57,7 @@ def test_small_clusters_are_in_every_sample():
 def test_thousands_of_clusters_do_not_make_samples_large():
     labels = np.arange(60_000) % 2_000
     samples = choose(labels)
-    assert len(samples.studied) <= 2 * STUDIED_ROWS and len(samples.placed) <= 2 * PLACED_ROWS
+    assert len(samples.studied) <= 2 * STUDIED_ROWS and len(samples.placed) <= 2 * MOST_PLACED
     assert len(np.unique(labels[samples.shown[samples.placed]])) == 2_000
 
 

@@ -179,5 +179,5 @@ def test_many_rows_are_never_read_as_a_whole(quick_map, monkeypatch):
     monkeypatch.setattr(Views, "__getitem__", watch)
     facts = build_summary(model, views)
     assert max(asked) <= 5_100
-    assert facts["sampling"]["n_studied"] == 5000 and facts["sampling"]["n_placed"] == 2500
+    assert facts["sampling"]["n_studied"] == 5000 and facts["sampling"]["n_placed"] == 2000
     assert len(facts["map"]["x"]) == 30_000

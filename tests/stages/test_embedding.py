@@ -195,6 +195,18 @@ class TestRows:
         expected = np.hstack([plain.joined(tile) @ rotation, plain.rows(tile)[:, 5:]])
         assert np.allclose(turned.rows(tile), expected, rtol=0, atol=1e-14)
 
+    @pytest.mark.parametrize("is_turned", [False, True])
+    def test_are_split_into_what_each_repeat_gave(self, graph, transforms, is_turned):
+        tile = tile_of(graph, graph)
+        rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))[0]
+        shares = (np.ones((8, 1)),) * 2
+        embedding = Embedding(
+            transforms, rotation=rotation if is_turned else None, communities=shares
+        )
+        parts = embedding.split(embedding.rows(tile))
+        assert [part.shape[1] for part in parts] == [3, 2]
+        np.testing.assert_allclose(np.hstack(parts), embedding.joined(tile), atol=1e-12)
+
     def test_the_leading_rotation_keeps_most_energy(self, graph, transforms):
         rows = Embedding(transforms).joined(tile_of(graph, graph))
         values = np.linalg.svd(rows, compute_uv=False)

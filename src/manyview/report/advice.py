@@ -51,8 +51,8 @@ def _stability(summary: Summary) -> Iterator[Advice]:
         yield _warning(
             "clusters",
             f"Other seeds give other clusters (ARI {mean:.2f})",
-            f"Fits of {number(summary['sampling']['n_studied'])} rows with other seeds agree only in "
-            f"part with this one. More anchor seeds (n_repeats={2 * used}; here {used}) leave less to "
+            f"Clusters of {number(summary['sampling']['n_studied'])} rows by other anchor seeds agree "
+            f"only in part with these. More of them (n_repeats={2 * used}; here {used}) leave less to "
             "chance; another number of clusters may fit better.",
         )
     known = [c for c in clusters if c.get("stability") is not None]
@@ -61,7 +61,7 @@ def _stability(summary: Summary) -> Iterator[Advice]:
         yield _note(
             "clusters",
             f"Other seeds do not find {name_clusters(shaky)} again",
-            f"Their best match in a second fit overlaps by less than {percent(SHAKY)}. Be careful "
+            f"Their best match there overlaps by less than {percent(SHAKY)}. Be careful "
             "with what you conclude from them.",
         )
 

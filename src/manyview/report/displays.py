@@ -81,7 +81,7 @@ class EmbeddingDisplay(_Display):
         X: Any = None,
         y: Any = None,
         *,
-        max_rows: int = samples.PLACED_ROWS,
+        max_rows: int = samples.MOST_PLACED,
         random_state: int = 0,
         ax: Any = None,
     ) -> EmbeddingDisplay:
@@ -95,7 +95,7 @@ class EmbeddingDisplay(_Display):
             Rows to show; those that were fitted by default.
         y : array-like of shape (n,), optional
             What to colour by; the clusters by default.
-        max_rows : int, default=2500
+        max_rows : int, default=2000
             More rows than these are drawn from at random.
         random_state : int, default=0
             Seed of the sample and the map.

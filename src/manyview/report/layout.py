@@ -1,4 +1,4 @@
-"""Places on the map: t-SNE for a few thousand points, beside their neighbours for the others."""
+"""Places on the map: t-SNE for some points, beside their neighbours for the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from manyview.report.samples import choose_balanced
 Array = npt.NDArray[np.float64]
 
 GRID = 65_535
-_N_ITERATIONS = 500
+_N_ITERATIONS = 350
 _N_NEIGHBOURS = 5
 _DRAWN_POINTS = 5_000
 
@@ -78,8 +78,14 @@ def _run_tsne(rows: Array, seed: int) -> Array:
         return np.column_stack([np.cos(angles), np.sin(angles)])
     if rows.shape[1] < 2:
         rows = np.column_stack([rows, np.zeros(n)])
-    perplexity = min(40.0, (n - 1) / 3)
-    tsne = TSNE(perplexity=perplexity, max_iter=_N_ITERATIONS, init="pca", random_state=seed)
+    perplexity = min(30.0, (n - 1) / 3)
+    tsne = TSNE(
+        perplexity=perplexity,
+        early_exaggeration=4.0,  # after which few iterations are enough for groups to unfold
+        max_iter=_N_ITERATIONS,
+        init="pca",
+        random_state=seed,
+    )
     points: Array = tsne.fit_transform(rows).astype(np.float64)
     return points
 

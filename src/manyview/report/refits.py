@@ -1,4 +1,4 @@
-"""Clustering a sample again: from each view alone, and with other seeds."""
+"""Clustering a sample again: from each view alone, and by some of the anchor seeds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview import metrics
+from manyview.stages.labels import count_sweeps, find_starts, fit_kmeans
 from manyview.views.container import Views
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
 """Where each row is from, if what is common to a group is taken off."""
 
-N_SEEDS = 2
+_N_REPEATS = (
+    2  # anchor seeds of a view alone, at most: all views together cost no more than the fit
+)
 SEEN, UNSEEN = 0.6, 0.4
 
 
@@ -53,6 +56,7 @@ def refit(
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
+        params["n_repeats"] = min(_N_REPEATS, len(model.model_.embedding.transforms))
         rows = rows.select([rows.names[view]])
     params["outliers"] = "keep"  # those that were marked are not among the rows
     # A subclass may have fixed some of them.
@@ -163,21 +167,41 @@ def only_views(overlaps: Array, names: list[str]) -> list[str | None]:
 
 
 def measure_stability(
-    model: LMVSC, rows: Views, labels: Labels, *, seeds: list[int], groups: Groups = None
+    model: LMVSC,
+    rows: Views,
+    labels: Labels,
+    embedding: Array,
+    *,
+    seed: int,
+    groups: Groups = None,
 ) -> dict[str, Any] | None:
-    """How far fits with other seeds agree with the labels, and how well each cluster is found again.
+    """How far clusters by other seeds agree with the labels, and how well each is found again.
 
-    None if the sample cannot be fitted.
+    Every other anchor seed of the fit embeds rows by itself, and so do those between: rows are clustered
+    by either half of their ``embedding``. Where there is only one seed, they are fitted again with
+    another; None if the sample cannot be.
     """
     k = len(model.cluster_centers_)
+    parts = model.model_.embedding.split(embedding)
     try:
-        again = [refit(model, rows, seed=seed, groups=groups) for seed in seeds]
+        if len(parts) > 1:
+            again = [_cluster(np.hstack(parts[half::2]), k, seed) for half in (0, 1)]
+        else:
+            again = [refit(model, rows, seed=seed, groups=groups)]
     except ValueError:
         return None
     overlaps = np.mean([best_overlap(labels, other, k) for other in again], axis=0)
     return {
-        "seeds": seeds,
         "ari": [round(metrics.ari(labels, other), 4) for other in again],
         "nmi": [round(metrics.nmi(labels, other), 4) for other in again],
         "clusters": [round(float(value), 4) for value in overlaps],
     }
+
+
+def _cluster(embedding: Array, n_clusters: int, seed: int) -> Labels:
+    start = find_starts(embedding, None, n_clusters, seed=seed)["ward"]
+    sweeps = count_sweeps(n_clusters)
+    labels: Labels = fit_kmeans(
+        embedding, n_clusters, init=start, max_iter=sweeps, seed=seed
+    ).labels_
+    return labels

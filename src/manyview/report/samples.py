@@ -17,7 +17,7 @@ Rows = npt.NDArray[np.int64]
 
 SHOWN_ROWS = 100_000
 STUDIED_ROWS = 5_000
-PLACED_ROWS = 2_500
+LEAST_PLACED, MOST_PLACED = 500, 2_000
 _LEAST_PER_CLUSTER = 20
 _STUDIED_CELLS = 50_000_000
 
@@ -42,7 +42,8 @@ def choose_samples(
     within = labels[shown]
     wanted = min(STUDIED_ROWS, max(500, _STUDIED_CELLS // max(n_columns, 1)))
     studied = choose_balanced(within, wanted, rng)
-    placed = studied[choose_balanced(within[studied], PLACED_ROWS, rng)]
+    wanted = min(max(len(labels) // 5, LEAST_PLACED), MOST_PLACED)
+    placed = studied[choose_balanced(within[studied], wanted, rng)]
     return Samples(shown, studied, placed)
 
 

@@ -47,9 +47,9 @@ def build_summary(
 ) -> dict[str, Any]:
     """All facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
 
-    The cost is bounded: about 100 000 rows are shown, 5000 are clustered again or looked at column by
-    column, and 2500 are placed by t-SNE; up to twice as many where clusters are many, so that each is
-    among them. ``sampling`` says how many.
+    The cost is bounded, and no more than that of the fit: about 100 000 rows are shown, 5000 are
+    clustered again or looked at column by column, and a fifth, from 500 to 2000, are placed by t-SNE; up
+    to twice as many where clusters are many, so that each is among them. ``sampling`` says how many.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Facts:
         self.n_outliers = int(marked.sum())
         self.sizes = np.bincount(model.labels_[~marked], minlength=self.k)
         rng = np.random.default_rng(seed)
-        self.seed, *self.refit_seeds = map(int, rng.integers(2**31, size=1 + refits.N_SEEDS))
+        self.seed = int(rng.integers(2**31))
         n_columns = 0
         if views is not None:
             n_columns = sum(0 if is_sparse(X) else int(X.shape[1]) for X in views.arrays)
@@ -264,8 +264,10 @@ class Facts:
         )
         for facts, features in zip(clusters, find_features(rows, labels, self.k), strict=True):
             facts["features"] = features
+        assert self.embedding is not None  # there are rows to embed
+        embedding = self.embedding[self.samples.studied]
         stability = refits.measure_stability(
-            model, rows, labels, seeds=self.refit_seeds, groups=groups
+            model, rows, labels, embedding, seed=self.seed, groups=groups
         )
         summary["stability"] = stability
         if stability is not None:

@@ -156,6 +156,14 @@ class Embedding:
             start += part.shape[1]
         return joined
 
+    def split(self, rows: Array) -> list[Array]:
+        """What each repeat gave to embedding rows (n, c), one array a repeat; turned back if need be."""
+        ends = np.cumsum([transform.shape[1] for transform in self.transforms])
+        joined = rows[:, : ends[-1]]
+        if self.rotation is not None:
+            joined = rows[:, : self.rotation.shape[1]] @ self.rotation.T
+        return np.split(joined, ends[:-1], axis=1)
+
     def contributions(
         self, tile: GraphTile, places: Sequence[tuple[int, slice]]
     ) -> Iterator[Array]:

@@ -25,20 +25,21 @@ _MOST_COMPARED_CENTERS = 600  # with more, Ward's criterion alone merges them
 
 
 def find_starts(
-    rows: Array, graph: sparse.csr_array, n_clusters: int, *, seed: int
+    rows: Array, graph: sparse.csr_array | None, n_clusters: int, *, seed: int
 ) -> dict[str, Array]:
     """Centres (k, c) of sampled embedding rows (n, c), found in up to three ways, by name.
 
     K-means with three centres a cluster sees what is dense; these are merged to k groups, by Ward's
     criterion, by average linkage, and by their links in ``graph`` (n, M), the fused graph with columns
-    scaled; very many by the first alone. The means of the groups are what k-means starts from.
+    scaled; very many, or without a graph, by the first alone. The means of the groups are what k-means
+    starts from.
     """
     k = n_clusters
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
     is_many = count >= _MANY_CENTERS
     few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
     if len(few) < len(rows):
-        rows, graph = rows[few], graph[few]
+        rows, graph = rows[few], None if graph is None else graph[few]
     found = fit_kmeans(
         rows,
         count,
@@ -49,7 +50,7 @@ def find_starts(
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
     groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
-    if count <= _MOST_COMPARED_CENTERS:
+    if graph is not None and count <= _MOST_COMPARED_CENTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
