@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from manyview.stages.pieces import count_pieces, find_pieces
+from manyview.stages.pieces import count_pieces, distinct_rows, find_pieces
 
 
 def far_blobs(sizes, *, seed=0, width=3):
@@ -135,3 +135,11 @@ class TestCounted:
 
     def test_rows_that_are_all_alike_are_one(self):
         assert count_pieces(np.ones((30, 2)), 1.3) == 1
+
+
+@pytest.mark.parametrize("n_values", [2, 10**6])
+def test_distinct_rows_are_those_of_numpy(n_values):
+    rows = np.random.default_rng(0).integers(n_values, size=(50, 3)).astype(float)
+    distinct, nodes = distinct_rows(rows)
+    assert np.array_equal(distinct, np.unique(rows, axis=0))
+    assert np.array_equal(distinct[nodes], rows)

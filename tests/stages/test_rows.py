@@ -39,7 +39,7 @@ class TestScaledRows:
         assert np.allclose(dense, thin, rtol=RTOL, atol=1e-12)
 
     def test_square_norms_agree(self, pair):
-        assert np.allclose(pair[0].square_norms(), pair[1].square_norms(), rtol=RTOL, atol=1e-12)
+        assert np.allclose(pair[0].square_norms, pair[1].square_norms, rtol=RTOL, atol=1e-12)
 
     def test_dense_rows_agree(self, pair):
         assert np.array_equal(pair[0].dense(), pair[1].dense())

@@ -160,7 +160,7 @@ class AIMC(RowwiseBaseline):
         k, n = self.n_clusters, rows[0].n_samples
         F = np.eye(self.n_dimensions or k, k)
         weights = np.full(len(rows), 1 / len(rows))
-        energies = np.array([float(X.square_norms().sum()) for X in rows])
+        energies = np.array([float(X.square_norms.sum()) for X in rows])
         chosen = start_weights(n, start)
         objective: list[float] = []
         while True:

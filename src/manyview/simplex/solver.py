@@ -144,7 +144,7 @@ class Solver:
 
     def _solve_finite(self, B: Array) -> Solution:
         if self.n_neighbors is not None:
-            return self._by_nearest(B, min(self.n_neighbors, B.shape[1]))
+            return self._by_active_set(B, self.n_neighbors)
         solved = self._solve(B)
         return self._polish(B, solved) if self.problem.ridge > _STIFF else solved
 
@@ -194,19 +194,14 @@ class Solver:
             )  # fmt: skip
         return self._complete(B, out.trimmed(), order, int(n_left))
 
-    def _by_active_set(self, B: Array) -> Solution:
+    def _by_active_set(self, B: Array, n_neighbors: int | None = None) -> Solution:
         from manyview.simplex.kernels.active_set import solve_by_active_set
 
-        out = Solution.empty(*B.shape)
-        n_failed = solve_by_active_set(self.problem.gram, B, out.indptr, out.indices, out.data)
-        return out.trimmed(n_failed=int(n_failed))
-
-    def _by_nearest(self, B: Array, r: int) -> Solution:
-        from manyview.simplex.kernels.nearest import solve_nearest
-
-        out = Solution.empty(len(B), r)
+        n, m = B.shape
+        r = m if n_neighbors is None else min(n_neighbors, m)
+        out = Solution.empty(n, r)
         half_norms = 0.5 * np.diagonal(self.problem.gram)  # and a constant, which orders nothing
-        n_failed = solve_nearest(
+        n_failed = solve_by_active_set(
             self.problem.gram, B, half_norms, np.empty(r, np.int64),
             out.indptr, out.indices, out.data,
         )  # fmt: skip

@@ -43,15 +43,31 @@ def place_anchors(starts: Array, sweep: Sweep, sweep_few: Sweep | None = None) -
 def anchors_of_wide(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
     """Anchors (m, d) of n rows with many columns, from the rows numbered ``starts``.
 
-    K-means only asks for distances, and n rows have the same in n dimensions: those of a root of
-    their Gram matrix. More rows than a few have nearly the same in some hundred dimensions, by random
-    signs; their anchors are in single precision. So no sweep touches m x d numbers; the anchors are made
-    once, as means.
+    Those of more rows than a few are in single precision.
     """
     is_few = len(rows) <= FEW_ROWS
-    placed = ScaledRows(_few_dimensions(rows) if is_few else _projected(rows))
+    groups, counts = group_wide(rows, starts, is_exact=is_few)
+    if not is_few:
+        return groups.single().dense()[counts > 0]
+    means = groups.dense()
+    empty = np.flatnonzero(counts == 0)
+    if empty.size:
+        means[empty] = rows[starts[empty]].dense()
+    return means
+
+
+def group_wide(
+    rows: ScaledRows, starts: npt.NDArray[np.int64], *, is_exact: bool
+) -> tuple[ScaledRows, npt.NDArray[np.int64]]:
+    """Means of the groups that k-means finds from the rows numbered ``starts``, and their sizes.
+
+    K-means only asks for distances, and n rows have the same in n dimensions: those of a root of
+    their Gram matrix. Unless it is to be exact, they have nearly the same in some hundred dimensions, by
+    random signs. So no sweep touches m x d numbers; the means are made once.
+    """
+    placed = ScaledRows(_few_dimensions(rows) if is_exact else _projected(rows))
     sweep_few, n_few = None, FEW_PER_ANCHOR * len(starts)
-    if not is_few and len(rows) >= 2 * n_few:
+    if not is_exact and len(rows) >= 2 * n_few:
         sweep_few = partial(_assign, placed[spread_evenly(len(rows), n_few)])
     centers = place_anchors(placed.matrix[starts], partial(_assign, placed), sweep_few)
     labels, _ = nearest_centers(placed, centers.astype(placed.dtype))
@@ -59,14 +75,7 @@ def anchors_of_wide(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
     shares = 1.0 / np.maximum(counts, 1)[labels]
     numbers = np.arange(len(rows))
     members = sparse.csr_array((shares, (labels, numbers)), shape=(len(starts), len(rows)))
-    mixed = ScaledRows(members @ rows.matrix, rows.offset)
-    if not is_few:
-        return mixed.single().dense()[counts > 0]
-    means = mixed.dense()
-    empty = np.flatnonzero(counts == 0)
-    if empty.size:
-        means[empty] = rows[starts[empty]].dense()
-    return means
+    return ScaledRows(members @ rows.matrix, rows.offset), counts
 
 
 def _assign(rows: ScaledRows, centers: Array) -> Assignment:

@@ -38,7 +38,8 @@ def find_axes(rows: ScaledRows, n_axes: int) -> Axes | None:
     """The axes of most variance of centred rows (n, d), at most ``n_axes``; None if all are alike."""
     n, d = rows.matrix.shape
     if d <= max(_EXACT_WIDTH, _BLOCKS * (n_axes + _SPARE)):
-        values, vectors = linalg.eigh(_covariance(rows) / n)
+        first = max(d - n_axes, 0)
+        values, vectors = linalg.eigh(_covariance(rows) / n, subset_by_index=(first, d - 1))
         values, directions = values[::-1], vectors[:, ::-1]
     else:
         values, directions = _iterate(rows, min(n_axes + _SPARE, n, d))
@@ -60,7 +61,7 @@ def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
     block = np.random.default_rng(0).standard_normal((rows.matrix.shape[1], count))
     blocks: list[Array] = []
     products: list[Array] = []
-    left = total = float(rows.square_norms().sum())
+    left = total = float(rows.square_norms.sum())
     while len(blocks) < _BLOCKS and (left > _USELESS * total or not blocks):
         for _ in range(2):  # once leaves rounding of what was taken off
             for earlier in blocks:

@@ -44,8 +44,8 @@ def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_ar
         np.empty(m * n_links, np.int32),
         np.empty(m * n_links),
     )
-    sums, order = np.empty(m), np.empty(m)
-    kernels.strongest_links(rows, columns, n_links, sums, order, indptr, indices, data)
+    scratch, near = np.zeros((3, m)), np.empty(m, np.int32)
+    kernels.strongest_links(rows, columns, n_links, scratch, near, indptr, indices, data)
     end = indptr[-1]
     kept = sparse.csr_array((data[:end], indices[:end], indptr), shape=(m, m))
     return sparse.csr_array(kept.maximum(kept.T))

@@ -15,7 +15,7 @@ from manyview.views.selection import split_rows
 
 Array = npt.NDArray[np.float64]
 
-_ROWS = 500  # that are looked at
+_ROWS, _FEW = 500, 50  # that are looked at; that are first
 _WHOLE = 1e-3  # how far values may be from whole numbers
 _WIDE, _VERY_WIDE = 100, 10_000  # columns, of genes and of peaks
 _COMMON, _MANY = 5, 3.0  # so many columns have this mean at least: what every cell is full of
@@ -79,11 +79,18 @@ def rarity(sample: Block) -> Array:
 def _look_at(array: Any) -> Block | None:
     """Some of the rows that are there, if they are whole numbers from 0 on."""
     rows, _ = split_rows(array)
-    rows = rows[spread_evenly(rows.shape[0], _ROWS)]
+    if rows.shape[0] > _ROWS:
+        rows = rows[spread_evenly(rows.shape[0], _ROWS)]
     values = rows.data if sparse.issparse(rows) else rows
-    if values.size == 0 or not np.isfinite(values).all() or values.min() < 0 or values.max() == 0:
+    if values.size == 0:
         return None
-    return rows if np.abs(values - np.rint(values)).max() <= _WHOLE else None
+    if values.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # what is not finite is not whole
+            # Most tables are not, which a few values tell.
+            parts = values[:_FEW], values
+            if not all(np.abs(part - np.rint(part)).max() <= _WHOLE for part in parts):
+                return None
+    return None if values.min() < 0 or values.max() == 0 else rows
 
 
 def _kind_of_wide(rows: Block | None) -> tuple[str, str] | None:

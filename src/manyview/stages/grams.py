@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,12 @@ class RowsGram:
         m = int(self.rows.shape[1])
         return m, m
 
+    @cached_property
+    def _columns(self) -> sparse.csc_array:
+        return sparse.csc_array(self.rows.T)  # once: making it takes as long as a product
+
     def __matmul__(self, V: Array) -> Array:
-        return np.asarray(self.rows.T @ (self.rows @ V))
+        return np.asarray(self._columns @ (self.rows @ V))
 
     def toarray(self) -> Array:
         """The matrix itself."""

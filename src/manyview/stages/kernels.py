@@ -20,40 +20,6 @@ def add_outer_products(indptr, indices, data, gram):
 
 
 @jit
-def times_dense(indptr, indices, data, W, out):
-    """Write CSR rows times W (m, c) into out (n, c)."""
-    c = W.shape[1]
-    for row in range(indptr.shape[0] - 1):
-        target = out[row]
-        for j in range(c):
-            target[j] = 0.0
-        for a in range(indptr[row], indptr[row + 1]):
-            t = data[a]
-            source = W[indices[a]]
-            for j in range(c):
-                target[j] += t * source[j]
-
-
-@jit
-def nearest(products, half_norms, labels, scores):
-    """Write each row's nearest centre: the first j with the largest products[row, j] - half_norms[j].
-
-    products (n, k), half_norms (k): in. labels (n), scores (n): out.
-    """
-    n, k = products.shape
-    for row in range(n):
-        best = products[row, 0] - half_norms[0]
-        label = 0
-        for j in range(1, k):
-            score = products[row, j] - half_norms[j]
-            if score > best:
-                best = score
-                label = j
-        labels[row] = label
-        scores[row] = best
-
-
-@jit
 def nearest_with_lead(products, half_norms, square_norms, doubts, labels, leads):
     """Write each row's nearest centre, and how much farther than it all others are at least.
 
@@ -171,39 +137,64 @@ def _nth_largest(values, count, n):
     return values[wanted]
 
 
+@inner
+def _bar(values, order, count, n):
+    """The n-th largest of the first values, n from 1 to count. order : scratch, as long.
+
+    Every eighth of many tells what is too small to be it, so that few need be put in order.
+    """
+    least, kept = 0.0, np.int64(0)
+    if count > 16 * n:
+        for a in range(0, count, 8):
+            order[kept] = values[a]
+            kept += 1
+        least = _nth_largest(order, kept, n // 4 + 4)
+    for _ in range(2):
+        kept = 0
+        for a in range(count):
+            order[kept] = values[a]
+            kept += values[a] >= least
+        if kept >= n:
+            break
+        least = 0.0
+    return _nth_largest(order, kept, n)
+
+
 @jit
-def strongest_links(rows, columns, n_links, sums, order, indptr, indices, data):
+def strongest_links(rows, columns, n_links, scratch, near, indptr, indices, data):
     """Write the n_links largest entries of each row of B'B, its own left out, as a CSR matrix.
 
-    rows, columns : in, indptr, indices and data of B (n, m) and of B', no weight below zero. sums (m),
-    order (m) : scratch. indptr (m + 1) : zeros. indices, data (m n_links) : out.
+    rows, columns : in, indptr, indices and data of B (n, m) and of B', no weight below zero. scratch
+    (3, m) : zeros. near (m) : scratch. indptr (m + 1) : zeros. indices, data (m n_links) : out.
     """
     row_ends, row_indices, row_data = rows
     column_ends, column_indices, column_data = columns
+    sums, links, order = scratch[0], scratch[1], scratch[2]
     m = sums.shape[0]
     end = np.int64(0)
     for i in range(m):
-        for j in range(m):
-            sums[j] = 0.0
         for a in range(column_ends[i], column_ends[i + 1]):
             row, t = column_indices[a], column_data[a]
             for b in range(row_ends[row], row_ends[row + 1]):
                 sums[row_indices[b]] += t * row_data[b]
         sums[i] = 0.0
         count = np.int64(0)
-        for j in range(m):
-            order[count] = sums[j]
-            count += sums[j] > 0.0
-        bar = _nth_largest(order, count, n_links) if count > n_links else 0.0
+        for j in range(m):  # all that follows looks at those with a link alone
+            link = sums[j]
+            sums[j] = 0.0
+            links[count] = link
+            near[count] = j
+            count += link > 0.0
+        bar = _bar(links, order, count, n_links) if count > n_links else 0.0
         n_equal = n_links  # of those that are equal to the bar the first ones, as many as have room
-        for j in range(m):
-            n_equal -= sums[j] > bar
-        for j in range(m):
-            is_equal = bar > 0.0 and sums[j] == bar and n_equal > 0
-            if sums[j] > bar or is_equal:
+        for a in range(count):
+            n_equal -= links[a] > bar
+        for a in range(count):
+            is_equal = links[a] == bar and n_equal > 0
+            if links[a] > bar or is_equal:
                 n_equal -= is_equal
-                indices[end] = j
-                data[end] = sums[j]
+                indices[end] = near[a]
+                data[end] = links[a]
                 end += 1
         indptr[i + 1] = end
 

@@ -61,12 +61,9 @@ def nearest_centers(
 def _nearest(
     products: npt.NDArray[np.floating], half_norms: npt.NDArray[np.floating]
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    from manyview.stages import kernels
-
-    n = products.shape[0]
-    labels, scores = np.empty(n, np.int32), np.empty(n, products.dtype)
-    kernels.nearest(products, half_norms, labels, scores)
-    return labels, scores
+    products -= half_norms
+    labels = products.argmax(axis=1)  # the first of equals
+    return labels.astype(np.int32), products[np.arange(len(labels)), labels]
 
 
 def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating]) -> Assignment:
@@ -81,7 +78,7 @@ def assign(rows: ScaledRows | IncompleteRows, centers: npt.NDArray[np.floating])
     if isinstance(rows, IncompleteRows):
         return _assign_incomplete(rows, centers)
     labels, scores = nearest_centers(rows, centers)
-    distances = np.maximum(rows.square_norms() - 2.0 * scores, 0.0)
+    distances = np.maximum(rows.square_norms - 2.0 * scores, 0.0)
     counts = np.bincount(labels, minlength=len(centers))
     far = int(np.argmax(distances))
     row = rows[far : far + 1].dense()[0].astype(np.float64)
@@ -119,7 +116,7 @@ def _assign_incomplete(rows: IncompleteRows, centers: npt.NDArray[np.floating]) 
     for view, factor, columns, there in rows.parts():
         part = centers[:, columns]
         products[there] -= 0.5 * np.einsum("ij,ij->i", part, part)
-        squares[there] += factor * factor * view.square_norms()
+        squares[there] += factor * factor * view.square_norms
     labels, scores = _nearest(products, np.zeros(k, products.dtype))
     distances = np.maximum(squares - 2.0 * scores, 0.0)
     counts = np.bincount(labels, minlength=k)
@@ -142,7 +139,7 @@ def sums_by_label(
     X = rows.matrix
     sums = np.zeros((len(counts), X.shape[1]))
     if rows.offset is None:
-        kernels.add_rows_by_label(X, labels, sums)
+        kernels.add_rows_by_label(np.asarray(X, np.float64), labels, sums)
     else:
         kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
         sums -= counts[:, None] * rows.offset

@@ -209,7 +209,7 @@ class _Comparison:
     """Finds the nearest centres of some of a tile's rows."""
 
     def __init__(self, rows: ScaledRows) -> None:
-        self._rows, self._norms = rows, rows.square_norms()
+        self._rows, self._norms = rows, rows.square_norms
         offset = 0.0 if rows.offset is None else float(np.linalg.norm(rows.offset))
         self._reach = np.sqrt(self._norms) + 2.0 * offset  # no shorter than what is multiplied
         self._single: ScaledRows | None = None
@@ -337,5 +337,5 @@ def _own_squares(rows: ScaledRows, labels: Labels, centers: Array) -> Array:
     products = rows.products(np.ascontiguousarray(centers.T))
     own: Array = np.take_along_axis(products, labels[:, None], 1)[:, 0]
     lengths = np.einsum("kd,kd->k", centers, centers)
-    squares: Array = np.maximum(rows.square_norms() - 2.0 * own + lengths[labels], 0.0)
+    squares: Array = np.maximum(rows.square_norms - 2.0 * own + lengths[labels], 0.0)
     return squares

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.simplex import rows_within
-from manyview.stages.anchors import WIDE
+from manyview.stages.anchors import WIDE, group_wide
 from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.labels import fit_kmeans
 from manyview.stages.rows import Array, ScaledRows
@@ -88,10 +88,18 @@ class Oddness:
 
 
 def fit_oddness(
-    scalers: tuple[Scaler, ...], arrays: Sequence[Any], *, seed: int, marks: bool = False
+    scalers: tuple[Scaler, ...],
+    arrays: Sequence[Any],
+    applied: tuple[Scaler, ...] | None = None,
+    *,
+    seed: int,
+    marks: bool = False,
 ) -> Oddness:
-    """What rows like those of ``arrays``, one a view, are scored by; odd ones among them do no harm."""
-    scaled = [s.apply(X, 0) for s, X in zip(scalers, arrays, strict=True)]
+    """What rows like those of ``arrays``, one a view, are scored by; odd ones among them do no harm.
+
+    Arrays whose rows are scaled already have scalers that are ``applied``.
+    """
+    scaled = [s.apply(X, 0) for s, X in zip(applied or scalers, arrays, strict=True)]
     each = enumerate(zip(scaled, scalers, strict=True))
     graphs = tuple(_few_anchors(v, rows, scaler.energy, seed=seed) for v, (rows, scaler) in each)
     solved = _solved(scaled, GraphRows(scalers, graphs), graphs)
@@ -173,18 +181,9 @@ def _few_anchors(
     wanted = min(max(n // _ROWS_PER_ANCHOR, _LEAST_ANCHORS), most)
     anchors = np.zeros((1, rows.matrix.shape[1]))
     if n > wanted:
-        is_plain = rows.lean is None
-        # Anchors of many columns are large, and need no more than single precision.
-        is_wide = is_plain and rows.offset is not None and rows.matrix.shape[1] >= WIDE
-        points = with_short_indices(rows.matrix) if is_plain else rows.dense()
-        if is_wide:
-            points = points.astype(np.float32)
-        found = fit_kmeans(points, wanted, init="random", max_iter=_SWEEPS, seed=seed)
-        counts = np.bincount(found.labels_, minlength=wanted)
+        means, counts = _group(rows, wanted, seed=seed)
         enough = min(max(_LEAST_SHARE * n / wanted, _LEAST_ROWS), counts.max())
-        anchors = found.cluster_centers_[counts >= enough]
-        if is_plain and rows.offset is not None:
-            anchors -= rows.offset
+        anchors = means[counts >= enough].dense()
     return AnchorGraph(
         views=(view,),
         view_scales=(1.0,),
@@ -193,6 +192,19 @@ def _few_anchors(
         locality=_LOCALITY,
         n_neighbors=_count_neighbors(anchors),
     )
+
+
+def _group(rows: ScaledRows, count: int, *, seed: int) -> tuple[ScaledRows, Any]:
+    """Means of so many groups of rows by k-means, and their sizes."""
+    is_sparse = rows.lean is None and rows.offset is not None
+    if is_sparse and rows.matrix.shape[1] >= WIDE:
+        starts = np.random.default_rng(seed).choice(len(rows), count, replace=False)
+        means, counts = group_wide(rows, np.sort(starts), is_exact=False)
+        return means.single(), counts  # these are large, and need no more than single precision
+    points = with_short_indices(rows.matrix) if is_sparse else rows.dense()
+    found = fit_kmeans(points, count, init="random", max_iter=_SWEEPS, seed=seed)
+    centers, counts = found.cluster_centers_, np.bincount(found.labels_, minlength=count)
+    return ScaledRows(centers - rows.offset if is_sparse else centers), counts
 
 
 def _solved(
@@ -213,7 +225,7 @@ def _residuals(rows: ScaledRows, Z: sparse.csr_array, anchors: Array) -> Array:
     """Squared length of what is left of each row when its mixture of anchors is taken off."""
     products = np.asarray(Z.multiply(rows.products(np.ascontiguousarray(anchors.T))).sum(axis=1))
     lengths = np.asarray(Z.multiply(Z @ (anchors @ anchors.T)).sum(axis=1))
-    left = rows.square_norms() - 2.0 * products.ravel() + lengths.ravel()
+    left = rows.square_norms - 2.0 * products.ravel() + lengths.ravel()
     return np.asarray(np.maximum(left, 0.0))
 
 

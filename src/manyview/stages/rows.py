@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,9 @@ class ScaledRows:
             P -= self.lean[1].T @ (self.lean[0].T @ Y)
         return P
 
+    @cached_property
     def square_norms(self) -> Array:
-        """Squared length of each row."""
+        """Squared length of each row: worked out once, however many sweeps ask for it."""
         if self.offset is None:
             norms: Array = np.einsum("ij,ij->i", self.matrix, self.matrix)
             return norms

@@ -152,7 +152,7 @@ class SharedAnchors:
             own = Z if rows.present is None else Z[rows.present]
             M = W @ self.anchors
             fitted = float(np.sum((own.T @ own) * (M.T @ M)))
-            energy = float(rows.square_norms().sum())
+            energy = float(rows.square_norms.sum())
             found.append(max(energy - 2 * float(np.sum(P * Z)) + fitted, 0.0))
         return np.array(found)
 

@@ -1,6 +1,7 @@
 """Primal active set: one anchor enters or leaves at a time.
 
-Fast where supports are small, right everywhere: it is what every other method falls back on.
+Fast where supports are small, right everywhere: it is what every other method falls back on. Also of a
+row over its few nearest anchors, chosen by a scan.
 """
 
 import numpy as np
@@ -119,11 +120,20 @@ def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     for j in range(m):
         g[j] = 0.5 * G[j, j] - b[j]
         bmax = max(bmax, abs(b[j]))
-    j = first_at_minimum(g)
-    first = j
+    j = np.int64(0)
+    first = np.int64(-1)
+    mu = HUGE
     tol = TOLERANCE * (bmax + gmax)
     s = np.int64(0)
     for _ in range(20 * m + 100):
+        j = first_at_minimum(g)
+        if first < 0:
+            first = j
+        elif g[j] >= mu - tol:
+            return s, True
+        elif not abs(mu) < HUGE:
+            s = np.int64(0)
+            break
         s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
         if s == 0 or s > m:
             break
@@ -151,12 +161,6 @@ def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
         gradient(G, b, P, z, s, g)
         for i in range(s):
             g[P[i]] = HUGE
-        j = first_at_minimum(g)
-        if g[j] >= mu - tol:
-            return s, True
-        if not abs(mu) < HUGE:
-            s = np.int64(0)
-            break
     if s == 0 or s > m:
         P[0] = first
         z[0] = 1.0
@@ -164,24 +168,71 @@ def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     return s, False
 
 
-@jit
-def solve_by_active_set(G, B, indptr, indices, data):
-    """Solve every row of B (n, m); gives how many rows did not converge.
+@inner
+def _choose(b, offsets, near, scores):
+    """Write the numbers of the largest b - offsets into near (out), ascending; scores is scratch.
 
-    G : in, (m, m). indptr (n + 1), indices and data (n * m): out, the CSR rows, columns ascending.
+    Of equals the first is taken.
+    """
+    r = near.shape[0]
+    for j in range(b.shape[0]):
+        score = b[j] - offsets[j]
+        place = min(j, r)
+        while place > 0 and scores[place - 1] < score:
+            place -= 1
+        if place < r:
+            for i in range(min(j, r - 1), place, -1):
+                scores[i] = scores[i - 1]
+                near[i] = near[i - 1]
+            scores[place] = score
+            near[place] = j
+    for i in range(1, r):
+        j = near[i]
+        place = i
+        while place > 0 and near[place - 1] > j:
+            near[place] = near[place - 1]
+            place -= 1
+        near[place] = j
+
+
+@jit
+def solve_by_active_set(G, B, offsets, near, indptr, indices, data):
+    """Solve every row of B (n, m) over its r nearest anchors; gives how many rows did not converge.
+
+    G : in, (m, m). offsets (m) : in, half the anchors' squared norms in the units of G: the nearest
+    have the largest b - offsets. near (r) : scratch; with r = m all are used. indptr (n + 1), indices
+    and data (n * r): out, the CSR rows, columns ascending.
     """
     n, m = B.shape
-    P = np.empty(m + 1, np.int64)
-    z = np.empty(m + 1)
-    L, rdiag, y, w, x, g, full, gmax = workspace(G)
+    r = near.shape[0]
+    few = np.int64(0) if r == m else r
+    G_few, b_few, scores = np.empty((few, few)), np.empty(few), np.empty(few)
+    # One call of what solves a row for both cases: compiling it takes longer than all else.
+    own = G if few == 0 else G_few
+    P = np.empty(r + 1, np.int64)
+    z = np.empty(r + 1)
+    L, rdiag, y, w, x, g, full, gmax = workspace(own)
     end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):
-        s, converged = solve_row(G, B[row], gmax, P, z, L, rdiag, y, w, x, g)
+        b = B[row] if few == 0 else b_few
+        if few > 0:
+            _choose(B[row], offsets, near, scores)
+            gmax = 0.0
+            for i in range(r):
+                b_few[i] = B[row, near[i]]
+                for c in range(r):
+                    G_few[i, c] = G[near[i], near[c]]
+                gmax = max(gmax, G_few[i, i])
+        s, converged = solve_row(own, b, gmax, P, z, L, rdiag, y, w, x, g)
         failed += not converged
         for i in range(s):
             full[P[i]] = z[i]
+        start = end
         end = write_row(full, end, indices, data)
+        if few > 0:
+            for a in range(start, end):
+                indices[a] = near[indices[a]]
         indptr[row + 1] = end
     return failed
