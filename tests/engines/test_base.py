@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from manyview.engines.base import TILE_ROWS, TreeSum, n_tiles, one_thread_per_product, thread_pool
+from manyview.engines.base import (
+    TILE_ROWS,
+    TreeSum,
+    n_tiles,
+    one_thread_per_product,
+    run_side_by_side,
+    thread_pool,
+)
 
 
 def parts_of(n, seed=0):
@@ -111,3 +119,11 @@ class TestThreads:
         with thread_pool(3) as pool:
             idents = set(pool.map(lambda _: threading.get_ident(), range(50)))
         assert 1 <= len(idents) <= 3
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_tasks_side_by_side_answer_in_their_order(self, n_jobs):
+        tasks = [partial(divmod, number, 3) for number in range(20)]
+        assert run_side_by_side(tasks, n_jobs) == [divmod(number, 3) for number in range(20)]
+
+    def test_one_thread_is_the_callers(self):
+        assert run_side_by_side([threading.get_ident] * 3, 1) == [threading.get_ident()] * 3

@@ -11,7 +11,7 @@ from manyview import LMVSC, Views
 from manyview.engines import Memory
 from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
-from manyview.pipeline.graphs import Columns, choose_graphs, fit_scalers
+from manyview.pipeline.graphs import Columns, apply_scalers, choose_graphs, scale_sample
 from manyview.pipeline.settings import resolve
 from manyview.stages.graph import GraphRows
 from manyview.stages.scaling import fit_scaler
@@ -33,7 +33,7 @@ def choose(views, *, seed=0, scalers=None, **params):
     scalers = scalers or scalers_of(views, settings.scaling)
     sample = rows.sample_rows(np.arange(rows.n_rows))
     rngs = np.random.default_rng(seed).spawn(settings.n_repeats)
-    return choose_graphs(rows, sample, scalers, settings, rngs)
+    return choose_graphs(rows, apply_scalers(sample, scalers), settings, rngs)
 
 
 class TestWhich:
@@ -92,7 +92,7 @@ class TestKind:
         params = {"scaling": "standard", "n_axes": 2}
         rows = Memory().open(views.arrays, Run(1, SilentProgress()))
         settings = resolve(LMVSC(3, **params).get_params(), views)
-        scalers = fit_scalers(rows, views.names, settings.scaling, settings)
+        scalers = scale_sample(rows, views.names, settings.scaling, settings).scalers
         graphs, *_ = choose(views, view_weights=[1, 3], scalers=scalers, **params)
         assert [graph.anchors.shape[1] for graph in graphs] == [2, 2, 4]
         for graph in graphs:
@@ -156,3 +156,14 @@ class TestAlpha:
     def test_locality_has_no_unit(self, views):
         graphs, *_ = choose(views, scaling=None, locality=0.2)
         assert {graph.locality for graph in graphs} == {0.2}
+
+
+def test_a_sample_is_scaled_as_its_scalers_scale_raw_rows(views):
+    settings = resolve(LMVSC(3, n_axes=2).get_params(), views)
+    rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+    scaled = scale_sample(rows, views.names, ("standard", "energy"), settings)
+    known = apply_scalers(rows, scaled.scalers)
+    for v, scaler in enumerate(scaled.scalers):
+        expected = scaler.apply(views.arrays[v]).matrix
+        for found in (scaled, known.sample_rows(np.arange(len(views)))):
+            assert np.allclose(found.applied[v].apply(found.rows.arrays[v]).matrix, expected)

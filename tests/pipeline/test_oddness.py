@@ -8,6 +8,7 @@ from manyview import LMVSC, Views
 from manyview.engines.base import Run
 from manyview.engines.memory import Memory
 from manyview.engines.progress import SilentProgress
+from manyview.pipeline.graphs import apply_scalers
 from manyview.pipeline.oddness import learn_oddness
 from manyview.pipeline.settings import resolve
 from manyview.stages.scaling import fit_scaler
@@ -17,7 +18,8 @@ def learn(arrays, scalers=None, **params):
     views = Views(arrays)
     settings = resolve({**LMVSC(3).get_params(), **params}, views)
     sample = Memory().open(views.arrays, Run(1, SilentProgress()))
-    return learn_oddness(sample, views.names, settings, scalers)
+    scaled = None if scalers is None else apply_scalers(sample, scalers)
+    return learn_oddness(sample, views.names, settings, scaled)
 
 
 def test_scalers_that_are_known_are_used(blobs):

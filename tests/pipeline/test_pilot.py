@@ -43,6 +43,10 @@ class TestWay:
         assert found.evident is not None
         assert not found.by_gap and not found.trials
 
+    def test_clusters_that_stand_clear_are_evident_on_several_threads(self):
+        found = ask([blobs(0.5)], 3, n_jobs=2)
+        assert found.evident is not None and not found.trials
+
     def test_a_gap_after_as_many_eigenvalues_as_clusters(self):
         found = ask([blobs(1.0)], 3, **GRAPHS)
         assert found.evident is None and found.by_gap

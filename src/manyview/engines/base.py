@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from manyview.engines.progress import Progress
 
@@ -63,8 +63,8 @@ class SampledRows(Rows, Protocol):
 
     arrays: list[Any]
 
-    def with_arrays(self, arrays: list[Any]) -> SampledRows:
-        """Other arrays of the same rows."""
+    def with_arrays(self, arrays: list[Any], run: Run | None = None) -> SampledRows:
+        """Other arrays of the same rows; worked on by a run of their own, if that is given."""
 
 
 class Engine(Protocol):
@@ -223,4 +223,16 @@ def one_thread_per_product() -> Iterator[None]:
 def thread_pool(n_jobs: int) -> ThreadPoolExecutor:
     """Threads for work that is not done on tiles; OpenMP inside each of them uses one thread."""
     # OpenMP counts threads per calling thread, so the limit must be set in each of them.
-    return ThreadPoolExecutor(n_jobs, initializer=threadpool_limits, initargs=(1, "openmp"))
+    return ThreadPoolExecutor(n_jobs, initializer=_use_one_openmp_thread)
+
+
+def _use_one_openmp_thread() -> None:
+    _thread_pools(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
+def run_side_by_side(tasks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
+    """What each task returns, in their order; here, one after the other, if there is one thread."""
+    if n_jobs == 1 or len(tasks) < 2:
+        return [task() for task in tasks]
+    with thread_pool(min(n_jobs, len(tasks))) as pool:
+        return [each.result() for each in [pool.submit(task) for task in tasks]]

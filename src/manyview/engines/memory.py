@@ -285,12 +285,12 @@ class MemoryRows(TiledRows):
             return self
         return self.with_arrays([array[rows] for array in self.arrays])
 
-    def with_arrays(self, arrays: Sequence[Any]) -> MemoryRows:
-        """Other arrays, worked on in the same way."""
+    def with_arrays(self, arrays: Sequence[Any], run: Run | None = None) -> MemoryRows:
+        """Other arrays, worked on in the same way; a run of their own has no log either."""
         return MemoryRows(
             arrays,
-            self._run,
-            log=self._log,
+            run or self._run,
+            log=self._log if run is None else None,
             keep_bytes=self._keep_bytes,
             n_block_tiles=self._n_block_tiles,
         )

@@ -19,8 +19,9 @@ from manyview.stages.embedding import Embedding, leading_rotation
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.labels import fit_kmeans
-from manyview.stages.pieces import Labels, count_pieces, find_pieces
+from manyview.stages.pieces import Labels, count_pieces, distinct_rows, find_pieces
 from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler, is_mostly_binary
 from manyview.views.selection import find_present
 
@@ -30,6 +31,7 @@ _LEAST_AXES = 5  # in fewer, anything that is cut looks clear
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
 """As many rows as are looked at."""
+_FEWER_ROWS = 2000  # whose neighbours are looked for, each among all of them
 _ANCHORS = 1000  # of all pieces
 _APART = 1.2  # pieces whose number is not known
 _ALONE = ((0.2, 1.3),)  # pieces that one view shows and all together do not
@@ -83,6 +85,8 @@ def find_evident(
     found = _find_clear(standard, n_clusters, seed=seed)
     if found is not None:
         return found
+    few = spread_evenly(len(standard.rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
+    standard, arrays = replace(standard, rows=standard.rows[few]), [X[few] for X in arrays]
     energy = _Scaled.by("energy", every, arrays, names)
     tried = [(each, find_pieces(each.rows, n_clusters)) for each in (standard, energy)]
     if all(pieces is None for _, pieces in tried):
@@ -136,7 +140,7 @@ class _Scaled:
         """The same of single views; not of those that repeat a few rows, as categories do."""
         for view in self.views if len(self.views) > 1 else ():
             rows = _columns(self.scalers, (view,), arrays)
-            if len(np.unique(rows, axis=0)) > 0.5 * len(rows):
+            if len(distinct_rows(rows)[0]) > 0.5 * len(rows):
                 yield replace(self, views=(view,), rows=rows)
 
 

@@ -21,7 +21,7 @@ from manyview.pipeline.clusters import (
     embed_as_published,
 )
 from manyview.pipeline.foretold import foretell
-from manyview.pipeline.graphs import choose_graphs, fit_scalers
+from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
 from manyview.pipeline.groups import learn_groups
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.oddness import learn_oddness
@@ -69,17 +69,19 @@ class GraphPlan:
         arrays: Sequence[Any],
         rows: Array,
         *,
+        scalers: tuple[Scaler, ...] | None = None,
         sizes: Array | None = None,
         oddness: Oddness | None = None,
     ) -> FittedModel:
         """The model of rows that are embedded like this, with these centres.
 
-        ``arrays`` are views of some rows, and ``rows`` their embedding: by these it is decided how sure
-        labels are, and into what clusters fall.
+        ``arrays`` are views of some rows, with ``scalers`` of their own if they are scaled already, and
+        ``rows`` their embedding: by these it is decided how sure labels are, and how clusters divide.
         """
         sharpness = find_sharpness(
-            arrays, rows, centers, scalers=self.scalers, view_weights=self.view_weights
-        )
+            arrays, rows, centers,
+            scalers=scalers or self.scalers, view_weights=self.view_weights,
+        )  # fmt: skip
         has_tree = len(centers) <= MOST_CLUSTERS
         hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
         return FittedModel(
@@ -143,7 +145,8 @@ def fit(
         oddness, scores, is_odd = None, None, None
         if settings.marks_outliers:
             with watch.stage("oddness"):
-                oddness = learn_oddness(_distinct(sample, numbers), names, settings)
+                distinct = sample.sample_rows(_first_of_each(numbers))
+                oddness = learn_oddness(distinct, names, settings)
                 scores = rows.map_rows(oddness.scores, stage="oddness")
                 is_odd = np.asarray(scores) > ODD
             weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
@@ -153,7 +156,9 @@ def fit(
             with watch.stage("number of clusters"):
                 suggestion = suggest(sample, names, settings, n_jobs=run.n_jobs, rng=rngs.pilot)
                 settings = replace(settings, n_clusters=suggestion.n_clusters)
-        plan = plan_graphs(rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch)
+        plan, scaled = plan_graphs(
+            rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch
+        )
         with watch.stage("graph"):
             graph = rows.derive(plan.build)
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
@@ -163,15 +168,17 @@ def fit(
         )  # fmt: skip
         if oddness is None and not settings.is_litekmeans:
             with watch.stage("oddness"):
-                distinct = _distinct(sample, numbers)
-                oddness = learn_oddness(distinct, names, settings, plan.scalers)
+                firsts = _first_of_each(numbers)
+                oddness = learn_oddness(
+                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts)
+                )
                 scores = rows.map_rows(oddness.scores, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
             model = plan.model(
-                found.clusters, found.centers, sample.sample_rows(few).arrays, some,
-                sizes=found.sizes, oddness=oddness,
+                found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
+                scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
@@ -249,10 +256,9 @@ def _take(rows: Rows, numbers: npt.NDArray[np.int64]) -> SampledRows:
     return found if len(distinct) == len(numbers) else found.sample_rows(places)
 
 
-def _distinct(sample: SampledRows, numbers: npt.NDArray[np.int64]) -> SampledRows:
+def _first_of_each(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Each row of a sample once: an anchor on copies of a row would explain it perfectly."""
-    firsts = np.unique(numbers, return_index=True)[1]
-    return sample if len(firsts) == len(numbers) else sample.sample_rows(firsts)
+    return np.sort(np.unique(numbers, return_index=True)[1])
 
 
 def plan_graphs(
@@ -265,26 +271,33 @@ def plan_graphs(
     run: Run,
     rngs: Rngs,
     watch: Stopwatch,
-) -> GraphPlan:
-    """Decide which way to go, scale and choose graphs, all by the sample."""
+) -> tuple[GraphPlan, ScaledSample]:
+    """Decide which way to go, scale and choose graphs, all by the sample; also that, scaled."""
     for array, name in zip(sample.arrays, names, strict=True):
         usable_rows(array, name=name, numbers=numbers)  # or raises, before anything is tried
     with watch.stage("pilot"):
         decision = decide(sample, names, settings, rng=rngs.pilot, n_jobs=run.n_jobs)
     with watch.stage("anchors"):
-        if decision.evident is not None:
-            scalers, weights = decision.evident.scalers, decision.evident.view_weights
-            graphs: tuple[AnchorGraph, ...] = (decision.evident.graph(),)
+        evident = decision.evident
+        known = decision.scalers if evident is None else evident.scalers
+        if known is None:
+            scaled = scale_sample(sample, names, decision.kinds, settings)
         else:
-            scalers = decision.scalers or fit_scalers(sample, names, decision.kinds, settings)
-            graphs, weights, _ = choose_graphs(rows, sample, scalers, settings, rngs.repeats)
-    return GraphPlan(
-        scalers=scalers,
+            scaled = apply_scalers(sample, known)
+        if evident is None:
+            graphs, weights, _ = choose_graphs(
+                rows, scaled, settings, rngs.repeats, n_jobs=run.n_jobs
+            )
+        else:
+            graphs, weights = (evident.graph(),), evident.view_weights
+    plan = GraphPlan(
+        scalers=scaled.scalers,
         graphs=graphs,
         view_weights=weights,
         decision=decision,
-        build=GraphRows(scalers, graphs),
+        build=GraphRows(scaled.scalers, graphs),
     )
+    return plan, scaled
 
 
 def cluster_graph(
@@ -303,7 +316,7 @@ def cluster_graph(
 ) -> Clustering:
     """Embed and label graph rows whose sums are known."""
     with watch.stage("spectrum"):
-        bases = find_bases(moments, plan.graphs, settings)
+        bases = find_bases(moments, plan.graphs, settings, n_jobs=run.n_jobs)
     with watch.stage("clusters"):
         if settings.is_litekmeans:
             found = embed_as_published(bases)

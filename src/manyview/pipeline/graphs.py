@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import TILE_ROWS, Rows, SampledRows
+from manyview.engines.base import TILE_ROWS, Rows, Run, SampledRows, run_side_by_side
+from manyview.engines.progress import SilentProgress
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import (
@@ -37,7 +38,7 @@ from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
 from manyview.stages.sampling import ROWS_PER_ANCHOR, choose_rows, spread_evenly
-from manyview.stages.scaling import Scaler, apply_to_sample, fit_scaler
+from manyview.stages.scaling import Scaler, apply_to_sample, fit_to_sample
 from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
@@ -50,7 +51,7 @@ from manyview.views.selection import find_present, side_by_side
 WHITENING = (0.5, 0.25)
 """How far principal axes are evened out, in turn over the repeats."""
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
-_WEIGHING_ROWS = 10_000
+_WEIGHING_ROWS = 2000
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _SWEEPS_OF_ALL = 100
 
@@ -91,6 +92,11 @@ class Columns:
         return all(self.scalers[v].is_like_text for v, factor in each if factor >= least)
 
     @property
+    def has_text(self) -> bool:
+        """Whether nearly all is zero in one of the views."""
+        return any(self.scalers[v].is_like_text for v in self.views)
+
+    @property
     def width(self) -> int:
         """Number of columns."""
         return sum(self.scalers[v].width for v in self.views)
@@ -108,18 +114,40 @@ class Columns:
         return sum(s * e for s, e in zip(squares, energies, strict=True)) / sum(squares)
 
 
-def fit_scalers(
-    sample: SampledRows,
-    names: Sequence[str],
-    kinds: Sequence[str | None],
-    settings: Settings,
-    numbers: Any = None,
-) -> tuple[Scaler, ...]:
-    """Each view's scaler, with its principal axes."""
-    return tuple(
-        fit_scaler(array, name=name, kind=kind, numbers=numbers, n_axes=settings.n_axes)
-        for array, name, kind in zip(sample.arrays, names, kinds, strict=True)
-    )
+class ScaledSample(NamedTuple):
+    """A sample whose views come along their axes: scaled once for all that needs them."""
+
+    scalers: tuple[Scaler, ...]  # of raw rows
+    rows: SampledRows
+    applied: tuple[Scaler, ...]  # of these rows
+
+    def sample_rows(self, numbers: npt.NDArray[np.int64]) -> ScaledSample:
+        """Some of the rows, by number."""
+        return self._replace(rows=self.rows.sample_rows(numbers))
+
+
+def scale_sample(
+    sample: SampledRows, names: Sequence[str], kinds: Sequence[str | None], settings: Settings
+) -> ScaledSample:
+    """The sample along the axes that it has, each view by its kind of scaling."""
+    each = zip(sample.arrays, names, kinds, strict=True)
+    found = [
+        fit_to_sample(X, name=name, kind=kind, n_axes=settings.n_axes) for X, name, kind in each
+    ]
+    return _scaled(sample, [scaler for scaler, _ in found], [applied for _, applied in found])
+
+
+def apply_scalers(sample: SampledRows, scalers: Sequence[Scaler]) -> ScaledSample:
+    """The sample along axes that are known."""
+    each = zip(scalers, sample.arrays, strict=True)
+    return _scaled(sample, scalers, [apply_to_sample(scaler, array) for scaler, array in each])
+
+
+def _scaled(
+    sample: SampledRows, scalers: Sequence[Scaler], applied: Sequence[tuple[Any, Scaler]]
+) -> ScaledSample:
+    rows = sample.with_arrays([array for array, _ in applied])
+    return ScaledSample(tuple(scalers), rows, tuple(scaler for _, scaler in applied))
 
 
 class ChosenGraphs(NamedTuple):
@@ -145,19 +173,23 @@ class ChosenGraphs(NamedTuple):
 
 def choose_graphs(
     rows: Rows,
-    sample: SampledRows,
-    scalers: tuple[Scaler, ...],
+    scaled: ScaledSample,
     settings: Settings,
     rngs: Sequence[np.random.Generator],
+    *,
+    n_jobs: int = 1,
 ) -> ChosenGraphs:
     """The graphs of as many repeats as there are generators."""
-    n_views = len(scalers)
-    applied = [apply_to_sample(*each) for each in zip(scalers, sample.arrays, strict=True)]
-    sample = sample.with_arrays([array for array, _ in applied])
+    n_views, sample = len(scaled.scalers), scaled.rows
+    is_by_sample = not settings.is_litekmeans and settings.anchor_method != "kmeans-all"
+    if sample.n_rows > TILE_ROWS or not is_by_sample:
+        n_jobs = 1  # sweeps have the threads
+    if n_jobs > 1:  # in one tile a sweep has one thread, so graphs are made side by side
+        sample = sample.with_arrays(sample.arrays, Run(1, SilentProgress()))
     make = partial(
-        _make_graphs, rows, sample, scalers, settings=settings, finer=_finer_anchors(sample)
+        _make_graphs, rows, sample, scaled.scalers, settings=settings, finer=_finer_anchors(sample)
     )
-    scalers = tuple(scaler for _, scaler in applied)
+    scalers = scaled.applied
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights == "amgl" or (
         settings.view_weights == "agreement" and may_disagree(n_views, settings.n_clusters)
@@ -165,28 +197,35 @@ def choose_graphs(
     weights = np.full(n_views, 1.0 / n_views)
     if isinstance(settings.view_weights, tuple):
         weights = normalised(settings.view_weights)
-    graphs: list[AnchorGraph] = []
-    late_rows = None
-    for repeat, rng in enumerate(rngs):
+
+    def task(views: Sequence[int], factors: Sequence[float], repeat: int, rng: Any) -> Any:
         whitening = WHITENING[repeat % len(WHITENING)]
-        names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
-        late_rngs = [_rng_of(rng, name) for name in names]
-        (early_rng,) = rng.spawn(1)
-        late: list[list[AnchorGraph]] = []
-        if early_share < 1.0 or (weighs and repeat == 0):
-            for v, late_rng in enumerate(late_rngs):
-                columns = Columns(scalers, (v,), (1.0,), whitening)
-                late.append(make(columns, repeat=repeat, rng=late_rng))
-        if weighs and repeat == 0:
-            weights, late_rows = _weigh_views(sample, scalers, late, settings)
+        columns = Columns(scalers, tuple(views), tuple(factors), whitening)
+        return partial(make, columns, repeat=repeat, rng=rng)
+
+    n_late = len(rngs) if early_share < 1.0 else int(weighs)
+    names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
+    tasks = [
+        task([v], [1.0], repeat, _rng_of(rng, name))
+        for repeat, rng in enumerate(rngs[:n_late])
+        for v, name in enumerate(names)
+    ]
+    late, late_rows = run_side_by_side(tasks, n_jobs), None
+    if weighs:
+        weights, late_rows = _weigh_views(sample, scalers, late[:n_views], settings)
+    factors, every = np.sqrt(weights).tolist(), range(n_views)
+    tasks = [
+        task(every, factors, repeat, rng.spawn(1)[0])
+        for repeat, rng in enumerate(rngs if early_share > 0.0 else ())
+    ]
+    early = run_side_by_side(tasks, n_jobs)
+    graphs: list[AnchorGraph] = []
+    for repeat in range(len(rngs)):
         if early_share < 1.0:
-            for v, of_view in enumerate(late):
+            for v, of_view in enumerate(late[repeat * n_views : (repeat + 1) * n_views]):
                 graphs += _sharing(of_view, (1.0 - early_share) * weights[v])
         if early_share > 0.0:
-            views, factors = tuple(range(n_views)), tuple(np.sqrt(weights).tolist())
-            columns = Columns(scalers, views, factors, whitening)
-            early = make(columns, repeat=repeat, rng=early_rng)
-            graphs += _sharing(early, early_share)
+            graphs += _sharing(early[repeat], early_share)
     return ChosenGraphs(tuple(graphs), weights, late_rows if early_share < 1.0 else None)
 
 
@@ -287,7 +326,7 @@ def _find_anchors(
     n_rows = len(described)
     starts = choose_rows(n_rows, n_anchors, rng)
     is_few = n_rows <= FEW_ROWS and columns.width >= 2 * n_rows
-    is_wide = settings.is_scaled and columns.is_like_text and columns.width >= WIDE
+    is_wide = settings.is_scaled and columns.has_text and columns.width >= WIDE
     if method == "kmeans" and (is_few or is_wide):
         numbers = described
         if not is_few:

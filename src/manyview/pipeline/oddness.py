@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manyview.engines.base import SampledRows
-from manyview.pipeline.graphs import fit_scalers
+from manyview.pipeline.graphs import ScaledSample, scale_sample
 from manyview.pipeline.settings import Settings
 from manyview.stages.oddness import Oddness, fit_oddness
 from manyview.stages.sampling import spread_evenly
-from manyview.stages.scaling import Scaler
 
 _ROWS = 4000
 
@@ -18,18 +17,25 @@ def learn_oddness(
     sample: SampledRows,
     names: Sequence[str],
     settings: Settings,
-    scalers: tuple[Scaler, ...] | None = None,
+    scaled: ScaledSample | None = None,
 ) -> Oddness:
-    """What rows are scored by; views are scaled as they look where ``scalers`` are not known yet.
+    """What rows are scored by; ``scaled`` are the same rows, if their scaling is known.
 
     Ranks do not tell how far out a row lies, so they are used only where that scaling was asked for.
     """
-    few = sample.sample_rows(spread_evenly(sample.n_rows, _ROWS))
-    scalers = scalers or fit_scalers(few, names, settings.scaling, settings)
+    numbers = spread_evenly(sample.n_rows, _ROWS)
+    few = sample.sample_rows(numbers)
+    if scaled is None:
+        scaled = scale_sample(few, names, settings.scaling, settings)
+    else:
+        scaled = scaled.sample_rows(numbers)
+    found = [scaler.kind for scaler in scaled.scalers]
     kinds = [
-        "standard" if wanted == "auto" and scaler.kind == "normal-scores" else scaler.kind
-        for wanted, scaler in zip(settings.scaling, scalers, strict=True)
+        "standard" if wanted == "auto" and kind == "normal-scores" else kind
+        for wanted, kind in zip(settings.scaling, found, strict=True)
     ]
-    if kinds != [scaler.kind for scaler in scalers]:
-        scalers = fit_scalers(few, names, kinds, settings)
-    return fit_oddness(scalers, few.arrays, seed=0, marks=settings.marks_outliers)
+    if kinds != found:
+        scaled = scale_sample(few, names, kinds, settings)
+    return fit_oddness(
+        scaled.scalers, scaled.rows.arrays, scaled.applied, seed=0, marks=settings.marks_outliers
+    )

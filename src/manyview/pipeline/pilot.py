@@ -5,7 +5,7 @@ Every kind of scaling that applies is tried on a small part of the sample, with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from manyview.engines.progress import SilentProgress
 from manyview.errors import silenced
 from manyview.pipeline.clusters import SampleGraph, cluster_by_gap, cluster_by_modularity
 from manyview.pipeline.evident import MOST_ROWS, Evident, find_evident
-from manyview.pipeline.graphs import choose_graphs
+from manyview.pipeline.graphs import choose_graphs, scale_sample
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
 from manyview.stages.counts import recognise_counts
@@ -28,7 +28,6 @@ from manyview.stages.fusion import graph_moments
 from manyview.stages.sampling import choose_rows, spread_evenly
 from manyview.stages.scaling import (
     Scaler,
-    fit_to_sample,
     is_like_text,
     is_mostly_binary,
     is_principal,
@@ -101,10 +100,10 @@ def decide(
     k = settings.known_clusters
     if not settings.is_open or k == 1 or (k > _MOST_CLUSTERS and few.n_rows < _LEAST_ROWS * k):
         return Decision(settings.scaling)
+    look: Callable[[], Evident | None] = _see_nothing
     if settings.may_be_evident:
-        evident = find_evident(few.arrays, names, k, seed=int(rng.integers(2**30)))
-        if evident is not None:
-            return Decision((evident.kind,) * len(names), evident)
+        seed = int(rng.integers(2**30))
+        look = partial(find_evident, few.arrays, names, k, seed=seed)
     by_kind = _applicable(few.arrays, settings.scaling)
     if not settings.has_many_rows:
         fewer = spread_evenly(few.n_rows, max(_ROWS, _LEAST_ROWS * k))
@@ -112,8 +111,16 @@ def decide(
     try_kinds = partial(_try, few.arrays, names, settings, seed=int(rng.integers(2**30)))
     # What is doubtful here the fit itself will say, once and at the user's line.
     with silenced(ConvergenceWarning), thread_pool(n_jobs) as pool:
-        tried = pool.map(try_kinds, by_kind.values())
-        trials = dict(zip(by_kind, tried, strict=True))
+        looked = pool.submit(look)
+        is_enough = n_jobs == 1 and looked.result() is not None  # on more threads, both go on
+        kinds = () if is_enough else by_kind.values()
+        tried = [pool.submit(try_kinds, each) for each in kinds]
+        evident = looked.result()
+        if evident is not None:
+            for each in tried:
+                each.cancel()
+            return Decision((evident.kind,) * len(names), evident)
+        trials = {kind: each.result() for kind, each in zip(by_kind, tried, strict=True)}
     widest = max(trials, key=lambda kind: trials[kind].gap)
     if trials[widest].gap >= _GAP:
         best, by_gap = widest, True
@@ -127,6 +134,10 @@ def decide(
 def _steadiest(trials: Mapping[str, Trial]) -> str:
     """The kind with the greatest modularity; of those that are about as good, a logarithm."""
     return max(trials, key=lambda kind: trials[kind].modularity + LEAD * (kind in _LOGARITHMS))
+
+
+def _see_nothing() -> None:
+    """Where clusters cannot be evident."""
 
 
 def _applicable(
@@ -167,17 +178,10 @@ def _try(
     rng = np.random.default_rng(seed)
     n_few = max(_FEW_ANCHORS, _ANCHORS_PER_CLUSTER * settings.known_clusters)
     settings = replace(settings, many_anchors=_ANCHORS, few_anchors=n_few)
-    rows = Memory().open(arrays, Run(1, SilentProgress()))
-    fitted, applied = zip(
-        *(
-            fit_to_sample(array, name=name, kind=kind, n_axes=settings.n_axes)
-            for array, name, kind in zip(rows.arrays, names, kinds, strict=True)
-        ),
-        strict=True,
-    )
-    rows, scalers = rows.with_arrays([array for array, _ in applied]), tuple(s for _, s in applied)
-    chosen = choose_graphs(rows, rows, scalers, settings, [rng])
-    graphs, tile = chosen.graphs, chosen.tile(scalers, rows.arrays)
+    raw = Memory().open(arrays, Run(1, SilentProgress()))
+    scaled = scale_sample(raw, names, kinds, settings)
+    chosen = choose_graphs(raw, scaled, settings, [rng])
+    graphs, tile = chosen.graphs, chosen.tile(scaled.applied, scaled.rows.arrays)
     moments = graph_moments(tile)
     bases = find_bases(moments, graphs, settings)
     sample = SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)
@@ -185,4 +189,4 @@ def _try(
     gap = sample.gap(settings.known_clusters)
     if gap >= _GAP and cluster_by_gap(sample, settings).modularity < _SPECKS * found.modularity:
         gap = 0.0  # a few rows that hang together by themselves, not clusters
-    return Trial(gap, found.modularity, fitted)
+    return Trial(gap, found.modularity, scaled.scalers)

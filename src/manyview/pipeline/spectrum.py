@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from manyview.engines.base import SampledRows, thread_pool
+from manyview.engines.base import SampledRows, run_side_by_side, thread_pool
 from manyview.pipeline.evident import MOST_ROWS, count_evident
-from manyview.pipeline.graphs import choose_graphs, fit_scalers
+from manyview.pipeline.graphs import choose_graphs, scale_sample
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
     Basis,
@@ -19,7 +19,7 @@ from manyview.stages.embedding import (
     weigh_vectors,
 )
 from manyview.stages.fusion import Moments, graph_moments, repeat_scales
-from manyview.stages.grams import fused_gram
+from manyview.stages.grams import Gram, fused_gram
 from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.rows import Array
@@ -27,6 +27,7 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import unit_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
+_SMALL = 3000  # anchors up to which matrices of several repeats are worked on at a time
 
 
 def find_bases(
@@ -34,6 +35,8 @@ def find_bases(
     graphs: Sequence[AnchorGraph],
     settings: Settings,
     n_vectors: int | None = None,
+    *,
+    n_jobs: int = 1,
 ) -> tuple[Basis, ...]:
     """The leading singular vectors of each repeat, from the sums over graph rows.
 
@@ -41,10 +44,16 @@ def find_bases(
     """
     wanted = settings.n_components or count_spare(n_vectors or settings.n_vectors)
     scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
-    return tuple(
-        spectral_basis(fused_gram(gram, each), each, wanted)
+    tasks = [
+        partial(_find_basis, gram, each, wanted)
         for gram, each in zip(moments.grams, scales, strict=True)
-    )
+    ]
+    is_small = max(map(len, scales)) <= _SMALL
+    return tuple(run_side_by_side(tasks, n_jobs if is_small else 1))
+
+
+def _find_basis(gram: Gram, scales: Array, n_vectors: int) -> Basis:
+    return spectral_basis(fused_gram(gram, scales), scales, n_vectors)
 
 
 def suggest(
@@ -57,9 +66,9 @@ def suggest(
 ) -> Suggestion:
     """A number of clusters from the graph of a few sampled rows."""
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
-    scalers = fit_scalers(some, names, settings.scaling, settings)
-    graphs, *_ = choose_graphs(some, some, scalers, settings, rng.spawn(_SUGGESTING_REPEATS))
-    tile = GraphRows(scalers, graphs)(some.arrays, 0)
+    scaled = scale_sample(some, names, settings.scaling, settings)
+    graphs, *_ = choose_graphs(some, scaled, settings, rng.spawn(_SUGGESTING_REPEATS))
+    tile = GraphRows(scaled.applied, graphs)(scaled.rows.arrays, 0)
     moments = graph_moments(tile)
     most = max(candidate_numbers(some.n_rows), default=1)
     bases = find_bases(moments, graphs, settings, n_vectors_for(most))

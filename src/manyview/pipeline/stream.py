@@ -119,7 +119,7 @@ class Stream:
         with one_thread_per_product():
             rows = Memory().open(views.arrays, run)
             numbers = np.arange(rows.n_rows)
-            self._plan = plan_graphs(
+            self._plan, _ = plan_graphs(
                 rows, rows, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
             )
         # Of the rows themselves only these are kept, to tell how sure labels are.
@@ -155,7 +155,7 @@ class Stream:
         moments, settings, rows = self._moments, self._settings, self._reservoir.rows()
         stands_for = self.n_seen / len(rows)
         with one_thread_per_product():
-            bases = find_bases(moments, self._plan.graphs, settings)
+            bases = find_bases(moments, self._plan.graphs, settings, n_jobs=self._n_jobs)
             found = find_clusters(
                 rows, moments, bases, self._plan, settings, seed=self._seed, n_jobs=self._n_jobs
             )

@@ -96,7 +96,7 @@ def _fit_variant(
         rows, sample, numbers = pipeline.open_sample(
             views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
         )
-        plan = pipeline.plan_graphs(
+        plan, _ = pipeline.plan_graphs(
             rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
         )
         scalers, graphs = plan.scalers, plan.graphs
