@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 TOGETHER := -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-matrix faults check format bench bench-full reproduce dist docs clean-cache clean
+.PHONY: help demo test test-matrix faults check format bench bench-full reproduce dist docs gallery clean-cache clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,12 @@ $(VENV)/.quality: pyproject.toml | $(BIN)/python
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@echo "installing the documentation tools into $(VENV) (once)"
 	@$(PIP) install -e ".[docs]"
+	@touch $@
+
+$(VENV)/.gallery: pyproject.toml | $(BIN)/python
+	@echo "installing what the examples need into $(VENV) (once)"
+	@$(PIP) install -e ".[gallery]"
+	@$(PIP) install --no-deps bertopic  # without torch, which it needs only for its own embeddings
 	@touch $@
 
 demo: $(VENV)/.demo  ## cluster the embedded data: labels, scores and a picture
@@ -88,10 +94,14 @@ dist: $(VENV)/.test  ## build wheel and source distribution, install the wheel i
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@$(BIN)/python docs/links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+gallery: $(VENV)/.gallery  ## run the examples again, and keep what they print and draw (NAMES="digits news": only these)
+	@$(BIN)/python docs/gallery.py $(NAMES)
 
 clean-cache:  ## forget compiled kernels (needed after changing a loop that several kernels share)
 	find src -name '*.nb[ci]' -delete
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) $(VENV)-3.* $(VENV)-dist demo-output reproduce-output docs/_build docs/reference/generated docs/auto_examples dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-3.* $(VENV)-dist demo-output reproduce-output docs/_build docs/reference/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -26,7 +26,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
-    "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
@@ -36,17 +35,6 @@ autodoc_typehints = "none"  # numpydoc sections say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-
-sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "auto_examples",
-    "ignore_pattern": r"(^|/)make_",
-    "backreferences_dir": None,
-    "write_computation_times": False,
-    "show_memory": False,
-    "show_signature": False,
-    "min_reported_time": 1e9,  # times differ between machines
-}
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"

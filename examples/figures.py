@@ -2,8 +2,8 @@
 Figures for a paper
 ===================
 
-The report's figures, drawn with matplotlib: where rows lie, how many clusters the spectrum suggests,
-how far the views agree, and how much a setting matters.
+The report's figures, drawn with matplotlib: where rows lie, how many clusters the spectrum
+suggests, how far the views agree, and how much a setting matters.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,13 @@ model = LMVSC(n_clusters=5, random_state=0).fit(views)
 # %%
 # Where rows lie, coloured by cluster, and the gap that suggests the number of clusters.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+figure, (left, right) = plt.subplots(
+    1,
+    2,
+    figsize=(10, 4.2),
+    layout="constrained",
+    num="A map of rows in five clusters, and the spectrum",
+)
 EmbeddingDisplay.from_estimator(model, ax=left)
 SpectrumDisplay.from_estimator(model, ax=right)
 plt.show()
@@ -42,5 +48,6 @@ SensitivityDisplay.from_estimator(
 plt.show()
 
 # %%
-# All of it and more on one page, with an interactive map:
+# **Look at** the last figure first: where dots of one column lie far apart, the seed decides, and
+# no single fit should be believed. All of it and more is on one page, with an interactive map:
 # ``model.report("report.html", views)``; see :doc:`/guides/report`.

@@ -119,15 +119,15 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     locality : float or "auto", default="auto"
         Penalty on the squared distances of a row to the anchors it uses, relative to how well they
         represent it; 0 in the paper. "auto" is 0.03, or 0 where rows use their nearest anchors only.
-    scaling : {"auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", \
-"clr", "lognorm", "tf-idf", None}, or one per view, default="auto"
-        How columns are scaled: to mean 0 and variance 1; to normal quantiles of their ranks; the same,
-        but columns of zeros and ones by one number ("auto" in tables with categories); square roots,
-        rows to unit length (word counts); rows to unit length; only by one number per view;
-        log(1 + x), to mean 0 and variance 1 (counts); logarithms less their mean in each row
-        (proportions, proteins of cells); log(1 + x) of rows brought to the same total (genes); rare
-        columns weighted up, rows to unit length (peaks); or not at all. All but None end with unit mean
-        squared norm per view. "auto"
+    scaling : str or None, for all views or one per view, default="auto"
+        "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr",
+        "lognorm", "tf-idf" or None. How columns are scaled, in this order: to mean 0 and variance 1; to
+        normal quantiles of their ranks; the same, but columns of zeros and ones by one number ("auto"
+        in tables with categories); square roots, rows to unit length (word counts); rows to unit
+        length; only by one number per view; log(1 + x), to mean 0 and variance 1 (counts); logarithms
+        less their mean in each row (proportions, proteins of cells); log(1 + x) of rows brought to the
+        same total (genes); rare columns weighted up, rows to unit length (peaks); or not at all. All
+        but None end with unit mean squared norm per view. "auto"
         tries what the view looks like ("hellinger" if it is mostly zero and never negative, or nearly
         all zero, else "normal-scores"), "standard", and if nothing is negative "log" and "clr", on at
         most 4000 rows, unless views are counts of molecules in cells, which are known by their look. It

@@ -1,0 +1,52 @@
+"""
+Tables: customers from a spreadsheet
+====================================
+
+A spreadsheet as people keep them: names, towns, plans, dates, answers, remarks, and gaps. No column
+has to be prepared. The table is made (``examples/make_customers.py``), so that its three kinds of
+customers are known.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from manyview import LMVSC, metrics
+
+table = pd.read_excel("examples/customers.xlsx")
+print(table.head(4).to_string(max_colwidth=14))
+
+# %%
+# What became of each column is told. Identifiers, free text and constants are left out, by a
+# warning otherwise.
+
+kinds = table.pop("group")
+with warnings.catch_warnings(action="ignore"):
+    model = LMVSC(n_clusters=3, random_state=0).fit(table)
+for column, became in model.encodings_[0].summary().items():
+    print(f"{column:11}{became:.80}")
+print(f"\naccuracy {metrics.accuracy(kinds, model.labels_):.2f}")
+
+# %%
+# What sets the clusters apart, in the words of the table:
+
+print(model.explain(table))
+
+# %%
+
+figure, axes = plt.subplots(
+    figsize=(7, 3.6), layout="constrained", num="Visits and spending of customers in three clusters"
+)
+for cluster, colour in enumerate(("#3b7ddd", "#e69f00", "#2ca47c")):
+    rows = table[model.labels_ == cluster]
+    axes.scatter(rows["visits"], rows["spent"], color=colour, s=18, label=f"cluster {cluster}")
+axes.set(yscale="log", xlabel="visits", ylabel="spent")
+axes.legend()
+axes.spines[["top", "right"]].set_visible(False)
+plt.show()
+
+# %%
+# **Look at** the places where colours mix: visits and spending alone would not divide them; plan,
+# date and answers do. On the command line: ``manyview fit customers.xlsx --id-column customer
+# --drop group -k 3``. More in :doc:`/guides/data_frames`.
