@@ -275,6 +275,28 @@ def test_svmlight_counts_columns_from_0_or_1_and_says_so(tmp_path):
     assert found.labels.tolist() == ["cat", "dog"]
 
 
+class TestMatrixMarket:
+    """SciPy's parser reads 1.5D3 as 1.5, and does not survive a file that ends in an exponent."""
+
+    HEAD = "%%MatrixMarket matrix coordinate real general\n% a remark\n3 3 2\n1 1 0.5\n"
+
+    @pytest.mark.parametrize(
+        "line",
+        ["2 2 1.5D3\n", "2 2 0x5\n", "2 2 1.4\x15E1\n", "2 2 1.8-75E1\n", "2 2 1 7\n", "2 2 2.05E",
+         "2 2 2.05E\n", "2 2\n", "2 2.5 1\n", "-2 2 1\n", "2 2 1\0\n", "% here\n", "2 2 1,5\n"],
+    )  # fmt: skip
+    def test_what_is_no_entry_is_refused_with_its_line(self, tmp_path, line):
+        (tmp_path / "a.mtx").write_text(self.HEAD + line)
+        with pytest.raises(ReadError, match=r"a\.mtx is not a whole Matrix .*: line 5 is no entry"):
+            read_view(str(tmp_path / "a.mtx"))
+
+    @pytest.mark.parametrize("line", ["2 2 1e5", "\n  2\t2   1.E+5 \r\n\n"])
+    def test_numbers_as_people_write_them(self, tmp_path, line):
+        (tmp_path / "a.mtx").write_text(self.HEAD + line, newline="")
+        found = dense(read_view(str(tmp_path / "a.mtx")).parts[0])
+        assert found.tolist() == [[0.5, 0, 0], [0, 1e5, 0], [0, 0, 0]]
+
+
 class TestSingleCell:
     @pytest.fixture
     def paths(self, tmp_path):

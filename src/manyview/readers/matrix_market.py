@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from manyview.readers.text import open_bytes, packing_errors
 from manyview.sources.csr import checked_csr
 from manyview.sources.room import refuse_large
 
+_INTEGER = rb"[+-]?\d+"
+_REAL = rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)"
+
 
 @contextmanager
 def arrays(path: Path) -> Iterator[dict[str, Entry]]:
@@ -25,8 +29,7 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     from scipy.io import mmread
 
     with packing_errors(path), open_bytes(path) as file:
-        _check_head(file, path)
-        _check_sizes(file, path)
+        _check_sizes(file, path, _check_head(file, path))
         try:
             # By its name: an error in a stream of Python's would end the process.
             with _as_plain_file(file, path) as name:
@@ -53,17 +56,22 @@ def _as_plain_file(file: IO[bytes], path: Path) -> Iterator[str]:
         yield str(plain)
 
 
-def _check_sizes(file: IO[bytes], path: Path) -> None:
-    """Refuse a file with bytes that are no text, or fewer than the entries that it promises."""
+def _check_sizes(file: IO[bytes], path: Path, entry: re.Pattern[bytes]) -> None:
+    """Refuse a file with lines that are no entries, or fewer bytes than the entries that it promises.
+
+    SciPy's parser takes what a number begins with for all of it: 1.5 for 1.5D3, or 0 for 0x5. A file
+    that ends in the midst of a number may end the process.
+    """
     sizes, n_bytes = b"", 0
-    for line in file:
+    for number, line in enumerate(file, start=1):
+        n_bytes += len(line)
+        if not entry.fullmatch(line) if sizes else b"\0" in line:
+            raise ReadError(
+                f"{path} is not a whole Matrix Market file: line {number} is no entry, but "
+                f"{line[:60].decode('latin1').rstrip()!r}."
+            )
         if not sizes and line.strip() and not line.startswith(b"%"):
             sizes = line
-        if b"\0" in line:
-            raise ReadError(
-                f"{path} is not a whole Matrix Market file: it holds bytes that are no text."
-            )
-        n_bytes += len(line)
     file.seek(0)
     counts = sizes.split()
     if not 2 <= len(counts) <= 3 or not all(c.isdigit() and len(c) < 19 for c in counts):
@@ -81,8 +89,8 @@ def _check_sizes(file: IO[bytes], path: Path) -> None:
     refuse_large(8 * (n_entries + max(numbers[:2])), path)
 
 
-def _check_head(file: IO[bytes], path: Path) -> None:
-    """Refuse what SciPy's parser may not survive."""
+def _check_head(file: IO[bytes], path: Path) -> re.Pattern[bytes]:
+    """What a line looks like, by the first one; refuse what SciPy's parser may not survive."""
     words = file.readline(200).decode("latin1").lower().split()
     file.seek(0)
     if (
@@ -96,3 +104,7 @@ def _check_head(file: IO[bytes], path: Path) -> None:
             f"{path} is not a Matrix Market file of real numbers: its first line must be "
             "'%%MatrixMarket matrix coordinate|array real|integer|pattern ...'."
         )
+    values = {"pattern": b"", "integer": _INTEGER, "unsigned-integer": _INTEGER}
+    value = values.get(words[3], _REAL)
+    places = rb"\d+[ \t]+\d+" + (rb"[ \t]+" if value else b"") if words[2] == "coordinate" else b""
+    return re.compile(rb"\s*(" + places + value + rb")?\s*", re.IGNORECASE)
