@@ -107,7 +107,7 @@ class TestContainers:
     @pytest.mark.parametrize(
         ("member", "message"),
         [
-            ("xl/workbook.xml", "Excel file. Save it as CSV"),
+            ("xl/workbook.xml", "Excel file: give it a name that ends in .xlsx"),
             ("model.json", "'model.json' in it is no"),
         ],
     )

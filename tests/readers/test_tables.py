@@ -164,6 +164,13 @@ def test_columns_that_are_no_numbers_stay_as_they_are(tmp_path):
     assert columns["on"].tolist() == [True, False] and columns["off"].tolist() == ["True", ""]
 
 
+@pytest.mark.parametrize("other", ["12_35", "7", "NA", '"7"'])
+def test_codes_with_lines_in_them_are_no_numbers(tmp_path, other):
+    columns = read_view(put(tmp_path, f"a,b\n12_34,1\n{other},2\n")).parts[0].rows.columns
+    assert columns["a"][0] == "12_34"
+    assert columns["b"].tolist() == [1.0, 2.0]
+
+
 def test_a_column_that_is_no_number_can_be_left_out(tmp_path):
     path = put(tmp_path, "name,size\nbig,2\nsmall,1\n")
     assert read_view(path, drop=["name"]).parts[0].columns == ("size",)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -283,15 +284,15 @@ def _fields(
 
 
 def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
-    try:
-        return np.array(list(map(float, fields)))
-    except ValueError:
-        pass
+    has_codes = "_" in "".join(fields)  # Python would take 12_34 for 1234
+    if not has_codes:
+        with suppress(ValueError):
+            return np.array(list(map(float, fields)))
     text, missing = [field.strip() for field in fields], set(MISSING)
-    try:
-        return np.array([np.nan if field in missing else float(field) for field in text])
-    except ValueError:
-        return np.array(["" if field in missing else field for field in text], dtype=np.str_)
+    if not has_codes:
+        with suppress(ValueError):
+            return np.array([np.nan if field in missing else float(field) for field in text])
+    return np.array(["" if field in missing else field for field in text], dtype=np.str_)
 
 
 def _without_missing(texts: npt.NDArray[np.str_]) -> npt.NDArray[Any]:

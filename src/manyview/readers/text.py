@@ -79,9 +79,9 @@ def damage(path: Path, kind: str) -> Iterator[None]:
 
 
 def is_number(text: str) -> bool:
-    """Whether some text is a number."""
+    """Whether some text is a number; codes such as 12_34 are none, though Python would take them."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
