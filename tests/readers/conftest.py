@@ -268,7 +268,7 @@ WITH_IDS = {
     or name.endswith((".h5ad", ".h5mu"))
 }
 WITH_LABELS = WITH_IDS | {"a.zarr", "a.svm"}
-LAZY = {"a.npy", "a.parquet", "a.h5", "a.zarr", "a.h5ad", "csr.h5ad", "a.h5mu"}
+LAZY = {"a.npy", "a.parquet", "a.h5", "a.zarr", "a.h5ad", "csr.h5ad", "csc.h5ad", "a.h5mu"}
 SPARSE = {"csr.npz", "parts.npz", "a.svm", "a.mtx", "csr.h5ad", "csc.h5ad"}
 
 
