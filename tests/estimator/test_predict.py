@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from manyview import LMVSC
 from manyview.engines import Memory
 from manyview.stages.scaling import KINDS
 
@@ -146,3 +149,15 @@ class TestThreads:
     @pytest.mark.parametrize("n_jobs", [None, -1, -2, 1, 5, np.int64(2)])
     def test_any_number_gives_the_same_labels(self, views, n_jobs, fit):
         assert np.array_equal(fit(views, n_jobs=n_jobs).labels_, fit(views).labels_)
+
+
+@pytest.mark.parametrize("form", [Path, lambda path: {"view_0": path}, lambda path: [str(path)]])
+def test_a_new_file_is_read_like_the_fitted_one_whatever_its_own_columns_look_like(tmp_path, form):
+    codes = np.array(["01", "02", "A3"])[np.arange(90) % 3]
+    lines = [f"{i % 3 + i % 7 / 50},{code}" for i, code in enumerate(codes)]
+    file, few = tmp_path / "fit.csv", tmp_path / "new.csv"
+    file.write_text("\n".join(["x,code", *lines]))
+    few.write_text("\n".join(["x,code", lines[0], lines[1]]))  # of which all codes are digits
+    model = LMVSC(3, random_state=0, n_repeats=1).fit(file)
+    rows = model.transform(form(few))
+    np.testing.assert_allclose(rows, model.embedding_[:2], atol=1e-12)

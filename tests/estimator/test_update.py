@@ -149,7 +149,10 @@ def test_ids_go_on_where_both_have_them(fitted):
     model = LMVSC(3, n_anchors=30, n_repeats=2, random_state=0).fit(whole[KNOWN])
     model.update(whole[np.flatnonzero(CLASS == 3)])
     assert model.labels_series().index[-1] == named[np.flatnonzero(CLASS == 3)[-1]]
-    assert model.update(rows_of(4)).ids_ is None
+    with pytest.warns(UserWarning, match="were there already: 'r"):
+        model.update(whole[:20])
+    with pytest.warns(UserWarning, match="The new rows have no ids: ids_ is None now"):
+        assert model.update(rows_of(4)).ids_ is None
 
 
 def test_what_cannot_be_updated_is_refused_and_unchanged(fitted, model):
@@ -162,4 +165,6 @@ def test_what_cannot_be_updated_is_refused_and_unchanged(fitted, model):
             other.update(VIEWS)
     with pytest.raises(ValueError, match="X has 5 features"):
         model.update([X[:, 1:] for X in VIEWS.arrays])
+    with pytest.raises(ValueError, match="no new rows"):
+        model.update(VIEWS[:0])
     np.testing.assert_array_equal(model.labels_, fitted.labels_)

@@ -193,6 +193,8 @@ class Inputs:
 
     def _request(self, request: Any, place: int, model: LMVSC) -> Any:
         """What is wanted of a file: the fitted view with its name, else the one at its place."""
+        from manyview.views.matching import text_columns
+
         request = replace(
             request,
             id_column=self.id_column,
@@ -204,7 +206,7 @@ class Inputs:
             usual=next(
                 (self.marks[view] for view in self.columns or () if view in self.marks), None
             ),
-            levels=_fitted_levels(model),
+            levels=text_columns(model.encodings_),
             vocabulary=words(),
         )
         names, own = list(model.view_names_), request.name or request.key or request.stem
@@ -218,7 +220,7 @@ class Inputs:
             request,
             n_features=int(model.n_features_per_view_[number]),
             features=None if self.columns else _fitted_columns(model, number),
-            levels=_fitted_levels(model, [number]),
+            levels=text_columns([model.encodings_[number]]),
             usual=self.marks.get(model.view_names_[number], request.usual),
         )
 
@@ -278,15 +280,6 @@ def _fitted_columns(model: LMVSC, view: int) -> Sequence[str] | None:
     encoding = model.encodings_[view]
     columns: Sequence[str] | None = model.feature_names_per_view_[view]
     return columns if encoding is None else encoding.used
-
-
-def _fitted_levels(model: LMVSC, views: Sequence[int] | None = None) -> list[str]:
-    """Columns of some views, or of all, whose levels would not be the same were they read as numbers."""
-    from manyview.views.kinds import are_numbers
-
-    found = model.encodings_ if views is None else [model.encodings_[view] for view in views]
-    codes = [code for encoding in found if encoding is not None for code in encoding.codes]
-    return [code.name for code in codes if code.levels and not are_numbers(code.levels)]
 
 
 def _said(data: Assembled) -> Assembled:

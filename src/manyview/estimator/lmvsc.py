@@ -56,12 +56,14 @@ from manyview.sources.packing import digest
 from manyview.views import frames
 from manyview.views.columns import as_wide, count_columns, find_columns
 from manyview.views.container import Views
+from manyview.views.ids import append_ids
 from manyview.views.matching import (
     align_columns,
     drop_empty_views,
     encode_like,
     is_single,
     match_views,
+    read_like,
     refuse_other_columns,
     split_views,
     warn_of_encodings,
@@ -523,8 +525,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         much better than all known anchors do; of large inputs, 4000 rows are looked at. Other rows join
         the cluster that they are nearest to, and move its centre: centres are means of all rows, old and
         new. The old rows are not needed, so a model may come from a file. ``labels_``, ``confidence_``,
-        ``outlier_score_`` and ``ids_`` go on with the new rows, and keep what they had. ``embedding_``
-        goes: use :meth:`transform`. The published method and streams cannot be updated.
+        ``outlier_score_`` and ``ids_`` go on with the new rows, and keep what they had; as centres move,
+        :meth:`predict` may say another cluster of a few old rows. ``embedding_`` goes: use
+        :meth:`transform`. The published method and streams cannot be updated.
 
         Parameters
         ----------
@@ -555,8 +558,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         for name in ("labels_", "confidence_", "outlier_score_"):
             new = getattr(found, name[:-1])
             setattr(self, name, append_rows(getattr(self, name), new))
-        is_named = self.ids_ is not None and views.ids is not None
-        self.ids_ = np.concatenate([self.ids_, views.ids]) if is_named else None
+        self.ids_ = append_ids(self.ids_, views.ids)
         self.inertia_ += found.inertia
         self.choices_ = Choices(
             [*self.choices_, describe_update(views.n_rows, n_before, found.model)]
@@ -959,7 +961,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if places is not None:
             count_columns(X)  # refuses what is not two-dimensional, then scikit-learn's own checks
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
-        views = split_views(X, places)
+        views = split_views(read_like(X, self.encodings_), places)
         views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
         if places is None and is_single(X, views):
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.engines.base import Engine, Run, one_thread_per_product
+from manyview.errors import InputError
 from manyview.pipeline.graphs import Columns
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.sureness import leading_columns
@@ -58,6 +59,8 @@ def update(
             "This model cannot be updated: it was fitted as published, on a stream (go on with "
             "partial_fit), or by an earlier version. Fit LMVSC(...) on all rows."
         )
+    if arrays[0].shape[0] == 0:
+        raise InputError("There are no new rows to update the model with.")
     with one_thread_per_product():
         rows = engine.open(arrays, run)
         sample = rows.sample_rows(spread_evenly(rows.n_rows, _ROWS)).arrays

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.errors import ReadError
+from manyview.errors import ReadError, warn_user
 from manyview.sources import are_missing, as_ids
 from manyview.views.selection import ABSENT
 from manyview.wording import count, first_few
@@ -38,6 +38,26 @@ def refuse_repeated(ids: Ids, name: str) -> None:
             f"{name} has {count(int((counts > 1).sum()), 'id')} more than once: "
             f"{first_few(values[counts > 1], 3)}. An id must tell one row."
         )
+
+
+def append_ids(known: Any, new: Any) -> npt.NDArray[Any] | None:
+    """Ids of known rows and of new ones; None, with a warning, if only some have ids.
+
+    Warns of ids that are there already, too: they do not tell one row any more.
+    """
+    if known is None or new is None:
+        if known is not None or new is not None:
+            lacking = "the rows that were fitted" if known is None else "the new rows"
+            warn_user(f"{lacking.capitalize()} have no ids: ids_ is None now.", UserWarning)
+        return None
+    twice = np.intersect1d(as_ids(known), as_ids(new))
+    if len(twice):
+        warn_user(
+            f"{count(len(twice), 'id')} of the new rows were there already: {first_few(twice, 3)}. Such "
+            "rows are counted twice.",
+            UserWarning,
+        )
+    return np.concatenate([known, new])
 
 
 def as_given(joined: Ids, given: Sequence[Any]) -> npt.NDArray[Any]:

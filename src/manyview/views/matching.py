@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,8 @@ from manyview.sources import is_source
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table, unknown_levels
-from manyview.views.kinds import Treatment
+from manyview.views.kinds import Treatment, are_numbers
+from manyview.views.parts import read_files
 from manyview.views.selection import (
     empty_view,
     is_nowhere,
@@ -28,6 +29,18 @@ from manyview.wording import count, first_few, lacks_columns
 Names = Sequence[str] | None
 
 _LOOKED_AT = 4096  # rows at a time
+
+
+def read_like(X: Any, encodings: Sequence[Encoding | None]) -> Any:
+    """New rows with files read like those of the fit: what was text then is text."""
+    levels = text_columns(encodings)
+    return read_files(X, levels) if levels else X
+
+
+def text_columns(encodings: Iterable[Encoding | None]) -> list[str]:
+    """Columns whose levels would not be the same were they read as numbers."""
+    codes = [code for encoding in encodings if encoding is not None for code in encoding.codes]
+    return [code.name for code in codes if code.levels and not are_numbers(code.levels)]
 
 
 def split_views(X: Any, columns: dict[str, list[int]] | None) -> Views:

@@ -50,7 +50,7 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
         parts = _read_file(data, ids_column)
         if ids_column is not None and parts[0].ids is None:
             refuse_column_of_ids(ids_column)
-        return {"view_0": parts[0]} if len(parts) == 1 else {part.name: part for part in parts}
+        return _by_name(parts)
     # SciPy's dok_array is a Mapping: test for one array first.
     if sparse.issparse(data) or is_array_like(data):
         return {"view_0": data}
@@ -80,7 +80,7 @@ def check_unique(names: Sequence[str]) -> None:
 
 
 def _is_two_dimensional(item: Any) -> bool:
-    if isinstance(item, str | os.PathLike):  # a file
+    if _is_file(item):
         return True
     if hasattr(item, "shape"):
         return len(item.shape) >= 2
@@ -92,11 +92,42 @@ def _is_two_dimensional(item: Any) -> bool:
     return False
 
 
+def read_files(data: Any, levels: Sequence[str]) -> Any:
+    """Views with what is in files read, the columns called ``levels`` as text; all else as it is."""
+    if isinstance(data, os.PathLike):
+        return _by_name(_read_file(data, levels=levels))
+    if isinstance(data, list | tuple) and any(map(_is_file, data)):
+        data = {f"view_{i}": item for i, item in enumerate(data)}
+    if isinstance(data, dict):
+        return {
+            name: read_part(item, str(name), levels=levels) if _is_file(item) else item
+            for name, item in data.items()
+        }
+    return data
+
+
+def _is_file(item: Any) -> bool:
+    return isinstance(item, str | os.PathLike)
+
+
+def _by_name(parts: Sequence[Part]) -> dict[str, Any]:
+    return {"view_0": parts[0]} if len(parts) == 1 else {part.name: part for part in parts}
+
+
 def _read_file(
-    path: Any, ids_column: str | None = None, *, also_counts: bool = False
+    path: Any,
+    ids_column: str | None = None,
+    *,
+    also_counts: bool = False,
+    levels: Sequence[str] = (),
 ) -> tuple[Part, ...]:
-    asked = parse(os.fspath(path))
-    request = replace(asked, id_column=ids_column, also_counts=also_counts, vocabulary=_WORDS)
+    request = replace(
+        parse(os.fspath(path)),
+        id_column=ids_column,
+        also_counts=also_counts,
+        levels=levels,
+        vocabulary=_WORDS,
+    )
     if request.name is not None:
         given = request.text.partition("=")[2]
         raise ValueError(
@@ -114,18 +145,24 @@ def refuse_column_of_ids(column: str) -> NoReturn:
 
 
 def read_part(
-    item: Any, name: str, ids_column: str | None = None, *, also_counts: bool = False
+    item: Any,
+    name: str,
+    ids_column: str | None = None,
+    *,
+    also_counts: bool = False,
+    levels: Sequence[str] = (),
 ) -> Part:
     """One view, checked, with the names of its columns and rows.
 
     A path may say what inside the file, ``PATH::KEY``. Rows of a data frame or a file are named by
     their ``ids_column``; those of a file else by its index, also if it merely ``also_counts`` them. What
-    is not in memory becomes a source, and no row of it is read.
+    is not in memory becomes a source, and no row of it is read. Columns of a file that are called
+    ``levels`` are text, whatever they look like.
     """
     if isinstance(item, Part):
         return replace(item, name=name, rows=read_block(item.rows, name))
-    if isinstance(item, str | os.PathLike):
-        parts = _read_file(item, ids_column, also_counts=also_counts)
+    if _is_file(item):
+        parts = _read_file(item, ids_column, also_counts=also_counts, levels=levels)
         if len(parts) > 1:
             found = [part.name for part in parts]
             raise ValueError(
@@ -158,7 +195,7 @@ def read_parts(
     tables = [
         part.ids
         for part, item in zip(parts, items.values(), strict=True)
-        if isinstance(item, str | os.PathLike) or frames.is_frame(item)
+        if _is_file(item) or frames.is_frame(item)
     ]
     is_file = all(isinstance(item, Part) for item in items.values())  # which was asked already
     if ids_column is not None and not is_file and all(ids is None for ids in tables):
@@ -186,7 +223,7 @@ def read_table(table: Any, name: str, ids_column: str | None = None) -> Part:
     ids = part.ids if ids is None else np.asarray(ids)
     if ids is None:
         column = "" if ids_column is None else f", nor a column {ids_column!r}"
-        is_file = isinstance(table, str | os.PathLike)
+        is_file = _is_file(table)
         what = f"the file {os.fspath(table)!r}" if is_file else type(table).__name__
         raise TypeError(
             f"Table {name!r} is {what}, which has no ids{column}. Say which column holds them, "
