@@ -28,7 +28,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	@echo "installing manyview and what the tests need into $(VENV) (once)"
 	@$(PIP) install -e ".[test]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.quality: pyproject.toml | $(BIN)/python
 	@echo "installing the checkers into $(VENV) (once)"

@@ -39,6 +39,7 @@ numpydoc_class_members_toctree = False
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "manyview"
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
 html_static_path = ["_static"]
 html_css_files = ["manyview.css"]
 html_show_sourcelink = False

@@ -29,7 +29,7 @@ EXAMPLES = DOCS.parent / "examples"
 KEPT = DOCS / "gallery"
 MARK = "..\n   Written by ``make gallery`` from ``examples/{name}.py``; do not edit.\n\n"
 _OUTPUT = re.compile(
-    r"(?:\.\. code-block:: none\n\n((?: +.*\n|\n)+))?((?:\.\. image::.*\n.*\n\n)*)"
+    r"(?:\.\. code-block:: none\n\n((?: +.*\n|\n)+))?((?:\.\. image:: /gallery.*\n.*\n\n)*)"
 )
 
 

@@ -50,6 +50,9 @@ def test_a_script_is_divided_into_parts():
     assert gallery.read_results(page, parts) == [("", []), ("2\n3", ["a map"])]
     with pytest.raises(ValueError):
         gallery.read_results(page, [gallery.Part("Title", "x = 2")])
+    shown = [*parts, gallery.Part(".. image:: /_static/a.png\n   :alt: another", "")]
+    results = [("", []), ("2", ["a map"]), ("", [])]
+    assert gallery.read_results(gallery.compose("some", shown, results), shown) == results
     assert page.endswith(".. image:: /gallery/some-1.png\n   :alt: a map\n")
 
 

@@ -12,10 +12,14 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 DOCS = Path(__file__).parents[2] / "docs"
-LEFT_OUT = "_build,guides,explanation,reference,templates"
+LEFT_OUT = "_build,guides,explanation,reference,templates,gallery/[!di]*"
 """What takes long to build, and looks as the rest does."""
 
-SCREENS = [(width, scheme) for width in (1400, 390) for scheme in ("light", "dark")]
+SCREENS = [
+    *(("index", width, scheme) for width in (1400, 390) for scheme in ("light", "dark")),
+    *((name, 390, "dark") for name in ("tutorial", "gallery/index", "gallery/digits")),
+    *((name, 1400, "light") for name in ("tutorial", "gallery/index", "gallery/digits")),
+]
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +41,7 @@ def widths_of(page, selector):
     )
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
-@pytest.mark.parametrize("name", ["index", "tutorial", "gallery/index", "gallery/digits"])
+@pytest.mark.parametrize(("name", "width", "scheme"), SCREENS)
 def test_pages_fit_the_screen_and_show_their_pictures(site, read, name, width, scheme):
     reader = read(site / f"{name}.html", width=width, color_scheme=scheme)
     page = reader.page
@@ -70,8 +73,6 @@ def test_axe_finds_nothing_serious_on_the_landing_page(site, read, scheme):
 
 def test_a_search_finds_the_page(site, read):
     page = read(site / "search.html").page
-    page.goto((site / "search.html").as_uri() + "?q=translations")
+    page.goto((site / "search.html").as_uri() + "?q=surest")
     page.wait_for_selector("#search-results li a")
-    assert "gallery/languages.html" in page.locator("#search-results li a").first.get_attribute(
-        "href"
-    )
+    assert "gallery/digits.html" in page.locator("#search-results li a").first.get_attribute("href")
