@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
-BUILT = ("_build", "generated")
+BUILT = ("_build", "generated", "messages.rst")
 
 _MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _RST = re.compile(r"^( *)\.\. code-block:: python\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE)
