@@ -63,6 +63,8 @@ def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
     products: list[Array] = []
     left = total = float(rows.square_norms.sum())
     while len(blocks) < _BLOCKS and (left > _USELESS * total or not blocks):
+        if blocks:
+            block = rows.transposed_products(products[-1])
         for _ in range(2):  # once leaves rounding of what was taken off
             for earlier in blocks:
                 block = block - earlier @ (earlier.T @ block)
@@ -70,7 +72,6 @@ def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
         blocks.append(block)
         products.append(rows.products(block))
         left -= float(np.einsum("ij,ij->", products[-1], products[-1]))
-        block = rows.transposed_products(products[-1])
     Q, X = np.concatenate(blocks, axis=1), np.concatenate(products, axis=1)
     values, rotation = linalg.eigh(X.T @ X)
     return values[::-1] / len(rows), Q @ rotation[:, ::-1]
