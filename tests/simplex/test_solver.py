@@ -441,3 +441,12 @@ class TestNumbersThatAreNone:
         anchors = np.eye(3)
         Z = solve_simplex_qp(np.array([[1e140, 0.0, 0.0], [0.0, -1e60, 1e130]]), anchors)
         assert np.array_equal(Z.toarray(), [[1, 0, 0], [0, 0, 1]])
+
+
+def test_a_rough_problem_is_nearly_that_of_the_same_anchors():
+    A = np.random.default_rng(0).normal(size=(12, 30)).astype(np.float32)
+    exact, rough = (prepare(A, alpha=0.1, locality=0.2, is_rough=each) for each in (False, True))
+    assert exact.weights.dtype == np.float64 and rough.weights.dtype == np.float32
+    np.testing.assert_allclose(rough.gram, exact.gram, atol=1e-5)
+    np.testing.assert_allclose(rough.weights, exact.weights, atol=1e-5)
+    np.testing.assert_allclose(rough.offset, exact.offset, atol=1e-5)

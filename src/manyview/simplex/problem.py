@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,9 @@ class SimplexProblem:
         return B
 
 
-def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
+def prepare(
+    A: npt.NDArray[np.floating], *, alpha: float, locality: float = 0.0, is_rough: bool = False
+) -> SimplexProblem:
     """Prepare the problem of anchors ``A`` (m, d) for any number of rows.
 
     Parameters
@@ -77,6 +80,9 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
         Weight of ||z||^2; zero or more.
     locality : float
         Weight gamma of the distances to the anchors used; zero or more.
+    is_rough : bool
+        Whether products have the anchors' precision: enough to see what rows are like, not to solve
+        them.
 
     Examples
     --------
@@ -84,8 +90,9 @@ def prepare(A: Array, *, alpha: float, locality: float = 0.0) -> SimplexProblem:
     >>> problem.linear_terms(np.eye(3)).shape
     (3, 3)
     """
-    center, turned = _centered(A)
-    return _problem(turned.T @ turned, center, turned, alpha, locality)
+    center, turned = _centered(A, A.dtype if is_rough else np.float64)
+    gram = np.asarray(turned.T @ turned, np.float64)
+    return _problem(gram, center, turned, alpha, locality)
 
 
 class GroupedAnchors:
@@ -130,18 +137,20 @@ class GroupedAnchors:
         return _problem(gram, center, turned, self._alpha, self._locality), scale
 
 
-def _centered(A: npt.NDArray[np.floating]) -> tuple[Array, Array]:
+def _centered(
+    A: npt.NDArray[np.floating], dtype: npt.DTypeLike = np.float64
+) -> tuple[Array, npt.NDArray[Any]]:
     """The mean of anchors (m, d), and the anchors less the mean, turned (d, m): the only copy."""
     center = np.asarray(A.mean(axis=0, dtype=np.float64))
-    turned = np.empty(A.shape[::-1])
-    np.subtract(A.T, center[:, None], out=turned)
+    turned = np.empty(A.shape[::-1], dtype)
+    np.subtract(A.T, center[:, None].astype(dtype), out=turned)
     if np.vdot(turned, turned) <= 1e-26 * float(np.einsum("ij,ij->", A, A)):
         turned[:] = 0.0  # all anchors alike: what is left is rounding
     return center, turned
 
 
 def _problem(
-    gram: Array, center: Array, turned: Array, alpha: float, locality: float
+    gram: Array, center: Array, turned: npt.NDArray[Any], alpha: float, locality: float
 ) -> SimplexProblem:
     """The problem of anchors with these products, mean, and columns less the mean (d, m)."""
     square_norms = np.diagonal(gram).copy()

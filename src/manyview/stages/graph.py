@@ -113,7 +113,8 @@ def method_for(graph: AnchorGraph, rows: ScaledRows | IncompleteRows) -> str:
     """The method that suits a graph, by a few rows of its views side by side."""
     if graph.n_neighbors is not None:
         return "active-set"
-    problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality)
+    # Of wide views, whose anchors are in single precision, this would take as long as some graphs.
+    problem = prepare(graph.anchors, alpha=graph.alpha, locality=graph.locality, is_rough=True)
     return choose_method(problem, rows.products(problem.weights) + problem.offset)
 
 
