@@ -101,7 +101,7 @@ def read_results(page: str, parts: list[Part]) -> list[tuple[str, list[str]]]:
         block = show_block("python", part.code)
         place = page.index(block, place) + len(block)
         printed, figures = _OUTPUT.match(page, place).groups() if block else (None, "")
-        text = textwrap.dedent(printed or "").strip("\n")
+        text = re.sub(r"^   ", "", printed or "", flags=re.MULTILINE).strip("\n")
         found.append((text, re.findall(r":alt: (.*)", figures)))
     return found
 

@@ -51,7 +51,7 @@ def test_a_script_is_divided_into_parts():
     with pytest.raises(ValueError):
         gallery.read_results(page, [gallery.Part("Title", "x = 2")])
     shown = [*parts, gallery.Part(".. image:: /_static/a.png\n   :alt: another", "")]
-    results = [("", []), ("2", ["a map"]), ("", [])]
+    results = [("", []), ("  2\n 3", ["a map"]), ("", [])]
     assert gallery.read_results(gallery.compose("some", shown, results), shown) == results
     assert page.endswith(".. image:: /gallery/some-1.png\n   :alt: a map\n")
 
