@@ -50,6 +50,11 @@ class TestRows:
         # As many roundings as there are weights, far below this.
         assert np.allclose(tile.parts[0].sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
+    def test_some_are_taken_by_number(self, views):
+        tile, few = build([of_view(0, views[0])], dense_rows(views)), np.array([2, 5, 299])
+        assert np.array_equal(tile.take(few).parts[0].toarray(), tile.parts[0].toarray()[few])
+        assert len(tile.take(few)) == 3
+
     def test_graphs_of_one_repeat_stand_side_by_side(self, views):
         graphs = [of_view(0, views[0]), of_view(1, views[1], m=7)]
         alone = [build([graph], dense_rows(views)).parts[0].toarray() for graph in graphs]

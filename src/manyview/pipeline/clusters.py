@@ -35,8 +35,10 @@ from manyview.stages.labels import (
 )
 from manyview.stages.n_clusters import modularity, normalised_cut
 from manyview.stages.rows import Array
+from manyview.stages.sampling import spread_evenly
 
 _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
+_TURNING_ROWS = 5000  # that tell how, at least; ten a column
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
 
@@ -170,7 +172,8 @@ def _embedding(sample: SampleGraph, settings: Settings) -> Embedding:
     bases = weigh_bases(sample, settings)
     embedding = Embedding(tuple(basis.transform for basis in bases), settings.row_norm)
     if settings.n_components is None and embedding.width > max(_WIDE, settings.n_vectors):
-        rows = embedding.joined(sample.tile)
+        few = spread_evenly(len(sample.tile), max(_TURNING_ROWS, 10 * embedding.width))
+        rows = embedding.joined(sample.tile.take(few))
         embedding = replace(embedding, rotation=leading_rotation(rows, settings.n_vectors))
     return embedding
 

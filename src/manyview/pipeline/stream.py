@@ -75,12 +75,12 @@ class Reservoir:
     def rows(self) -> GraphTile:
         """The sample, in the order in which rows came."""
         tile, _, kept = self._smallest()
-        return _take(tile, kept)
+        return tile.take(kept)
 
     def _append(
         self, tile: GraphTile, keys: npt.NDArray[np.float64], kept: npt.NDArray[np.int64]
     ) -> None:
-        self._tiles.append(_take(tile, kept))
+        self._tiles.append(tile.take(kept))
         self._keys.append(keys[kept])
 
     def _smallest(self) -> tuple[GraphTile, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
@@ -96,11 +96,6 @@ class Reservoir:
             self._limit = float(keys[kept].max())
         self._tiles, self._keys = [], []
         self._append(tile, keys, kept)
-
-
-def _take(tile: GraphTile, kept: npt.NDArray[np.int64]) -> GraphTile:
-    shares = tuple(None if share is None else share[kept] for share in tile.shares)
-    return GraphTile(tuple(Z[kept] for Z in tile.parts), 0, shares=shares)
 
 
 class Stream:

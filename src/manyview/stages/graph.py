@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manyview.simplex import (
@@ -56,6 +57,11 @@ class GraphTile:
 
     def __len__(self) -> int:
         return int(self.parts[0].shape[0])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> GraphTile:
+        """Some of the rows, by number; how they were solved is left behind."""
+        shares = tuple(None if share is None else share[rows] for share in self.shares)
+        return GraphTile(tuple(Z[rows] for Z in self.parts), 0, shares=shares)
 
     @property
     def nbytes(self) -> int:
