@@ -20,6 +20,21 @@ def add_outer_products(indptr, indices, data, gram):
 
 
 @jit
+def times_dense(indptr, indices, data, W, out):
+    """Write CSR rows times W (m, c) into out (n, c)."""
+    c = W.shape[1]
+    for row in range(indptr.shape[0] - 1):
+        target = out[row]
+        for j in range(c):
+            target[j] = 0.0
+        for a in range(indptr[row], indptr[row + 1]):
+            t = data[a]
+            source = W[indices[a]]
+            for j in range(c):
+                target[j] += t * source[j]
+
+
+@jit
 def nearest_with_lead(products, half_norms, square_norms, doubts, labels, leads):
     """Write each row's nearest centre, and how much farther than it all others are at least.
 
