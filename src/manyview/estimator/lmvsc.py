@@ -49,7 +49,7 @@ from manyview.pipeline.label_free import score_without_labels
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
 from manyview.pipeline.outcome import Outcome
-from manyview.pipeline.settings import read_weights, resolve
+from manyview.pipeline.settings import read_known, read_weights, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.pipeline.sureness import as_sparse
 from manyview.sources.packing import digest
@@ -388,7 +388,15 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         params: dict[str, Any] = self.get_params(deep=False)
         return params
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None) -> LMVSC:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        partial_labels: Any = None,
+    ) -> LMVSC:
         """Cluster the rows of ``X``.
 
         Parameters
@@ -410,6 +418,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             kinds are brought too near each other by this: compare with and without. Every row must have
             all views. New rows need their ``groups``, too: those of a group that was not there are
             scaled as all rows together, with a warning.
+        partial_labels : array of shape (n,), optional
+            The cluster of rows where it is known, from 0 to ``n_clusters - 1``, and -1 where it is not.
+            Centres start near such rows and are kept near them, and clusters have the numbers that are
+            given; a row that lies elsewhere may get another label all the same. Never needed.
 
         Returns
         -------
@@ -422,6 +434,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         settings = resolve(self._parameters(), given, views)
         weights = read_weights(sample_weight, views.n_rows, settings)
         names = None if groups is None else read_groups(groups, views.n_rows)
+        known = read_known(partial_labels, views.n_rows, settings)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
@@ -429,6 +442,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             "view_names": digest(list(views.names)),  # each view's randomness is drawn by its name
             "sample_weight": digest(weights),
             "groups": digest(names),
+            "partial_labels": digest(known),
             **{field.name: digest(getattr(settings, field.name)) for field in fields(settings)},
         }
         run, rng = self._run(identity), np.random.default_rng(seed)
@@ -436,7 +450,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         with run.resources:
             result = pipeline.fit(
                 views.arrays, views.names, settings,
-                engine=engine, run=run, rng=rng, weights=weights, groups=names,
+                engine=engine, run=run, rng=rng, weights=weights, groups=names, hints=known,
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
         stale = (
@@ -603,13 +617,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if is_single(X, views) or columns is not None:  # scikit-learn's own bookkeeping
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
-    def fit_transform(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None
-    ) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit; the embedding of the rows, shape (n, c). See :meth:`fit` for the parameters."""
-        each = {"sample_weight": sample_weight, "groups": groups}
-        given = {name: value for name, value in each.items() if value is not None}
-        return self._as_output(self.fit(X, **given).embedding_, self.ids_)
+        return self._as_output(self.fit(X, **fit_params).embedding_, self.ids_)
 
     def predict(self, X: Any, *, groups: Any = None) -> npt.NDArray[np.int32]:
         """The cluster of each row of ``X``, which has the views that were fitted.

@@ -32,10 +32,11 @@ from manyview.pipeline.spectrum import find_bases, suggest
 from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
+from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
 from manyview.stages.hierarchy import MOST_CLUSTERS, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
-from manyview.stages.labels import label_rows, warn_of_alike
+from manyview.stages.labels import Labels, label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.oddness import ODD, Oddness
 from manyview.stages.rows import Array, ScaledRows
@@ -115,11 +116,13 @@ def fit(
     rng: np.random.Generator,
     weights: Array | None = None,
     groups: npt.NDArray[np.str_] | None = None,
+    hints: Labels | None = None,
 ) -> Result:
     """Fit the whole pipeline to row-aligned arrays, some of which may lack rows.
 
     Rows count by their ``weights`` (n,); those that are marked as odd do not. What is common to rows of
-    one of the ``groups`` (n,) is taken off them before all else.
+    one of the ``groups`` (n,) is taken off them before all else. Where clusters of rows are
+    known, ``hints`` (n,) are their numbers, else -1.
     """
     compiling = run.notes.get("compiling")
     watch = Stopwatch(
@@ -155,7 +158,8 @@ def fit(
         if settings.n_clusters is None:
             with watch.stage("number of clusters"):
                 suggestion = suggest(sample, names, settings, n_jobs=run.n_jobs, rng=rngs.pilot)
-                settings = replace(settings, n_clusters=suggestion.n_clusters)
+                least = 1 if hints is None else int(hints.max()) + 1
+                settings = replace(settings, n_clusters=max(suggestion.n_clusters, least))
         plan, scaled = plan_graphs(
             rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch
         )
@@ -164,7 +168,8 @@ def fit(
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         found = cluster_graph(
             graph, sample, moments, plan, settings,
-            engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, is_odd=is_odd,
+            engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
+            is_odd=is_odd,
         )  # fmt: skip
         if oddness is None and not settings.is_litekmeans:
             with watch.stage("oddness"):
@@ -312,6 +317,7 @@ def cluster_graph(
     rng: np.random.Generator,
     watch: Stopwatch,
     weights: Array | None = None,
+    hints: Labels | None = None,
     is_odd: Any = None,
 ) -> Clustering:
     """Embed and label graph rows whose sums are known."""
@@ -332,7 +338,7 @@ def cluster_graph(
         embedding = graph.map_rows(partial(_embed, embedding=found.embedding), stage="embedding")
     with watch.stage("labels"):
         embedded = engine.open([embedding], run)
-        placed = _place_centers(embedded, found.centers, settings, rng, weights)
+        placed = _place_centers(embedded, found.centers, settings, rng, weights, hints)
         centers, inertia, n_iter, sizes = placed
         labels = embedded.map_rows(partial(_label, centers=centers, is_odd=is_odd), stage="labels")
     return Clustering(
@@ -354,14 +360,24 @@ def _place_centers(
     settings: Settings,
     rng: np.random.Generator,
     weights: Array | None,
+    hints: Labels | None,
 ) -> tuple[Array, float, int, Array | None]:
     """Centres (k, c) of embedding rows, the rows' inertia, the number of sweeps, the clusters' sizes."""
     if settings.is_litekmeans:
         return _place_as_published(embedded, settings.known_clusters, rng)
 
+    given = None
+    if hints is not None:
+        numbers = np.flatnonzero(hints >= 0)
+        rows = embedded.sample_rows(numbers).arrays[0]
+        own = np.ones(len(numbers)) if weights is None else weights[numbers]
+        given = sum_given(rows, hints[numbers], own, len(start))
+        start = seed_centers(start, rows, hints[numbers], given)
+
     def sweep(centers: Array) -> Assignment:
         assign = partial(_assign, centers=centers, weights=weights)
-        return embedded.map_reduce(assign, stage="k-means")
+        found: Assignment = embedded.map_reduce(assign, stage="k-means")
+        return found if given is None else found + given
 
     centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
     return centers, last.inertia, n_iter, last.counts.astype(np.float64)

@@ -24,7 +24,7 @@ from manyview.machine import count_jobs
 from manyview.stages import scaling
 from manyview.stages.hierarchy import MOST_CLUSTERS
 from manyview.views.container import Views, as_views
-from manyview.wording import count
+from manyview.wording import count, first_few
 
 _FUSIONS = ("late", "early", "both")
 _ANCHOR_METHODS = ("kmeans", "kmeans-all", "random")
@@ -322,6 +322,31 @@ def read_weights(
             f"{settings.n_clusters} clusters need as many rows; {n_counted} have a weight above 0."
         )
     return weights
+
+
+def read_known(
+    partial_labels: Any, n_rows: int, settings: Settings
+) -> npt.NDArray[np.int32] | None:
+    """Clusters of rows that are known, -1 for the others, checked; None if none is known."""
+    if partial_labels is None:
+        return None
+    known = np.asarray(partial_labels)
+    if known.shape != (n_rows,):
+        raise ParameterError(
+            "partial_labels",
+            f"must be one number a row, {n_rows} in all; their shape is {known.shape}.",
+        )
+    most = n_rows if settings.n_clusters is None else settings.n_clusters
+    is_whole = known.dtype.kind in "iu" or (
+        known.dtype.kind == "f" and (known == np.rint(known)).all()
+    )
+    if not is_whole or known.min() < -1 or known.max() >= most:
+        raise ParameterError(
+            "partial_labels",
+            f"must be whole numbers from 0 to {most - 1}, the cluster of each row that is known, and -1 "
+            f"for the others; got {first_few(np.unique(known).tolist(), 5)}.",
+        )
+    return known.astype(np.int32) if (known >= 0).any() else None
 
 
 def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
