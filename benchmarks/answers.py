@@ -5,7 +5,7 @@ found and how few rows of clean sets are marked, what a cut of the tree is worth
 an update makes of a class that was not fitted, what a report costs beside the fit, and what a few labels
 improve.
 
-python -m benchmarks.answers --sets NAME,...  measures cuts on these sets; with --labels, what labels add.
+python -m benchmarks.answers --sets NAME,...  measures cuts on these sets; --labels, what labels add.
 """
 
 from __future__ import annotations
