@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,21 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.arrays import Entry
 from manyview.readers.text import need
+from manyview.readers.trials import try_elsewhere
 from manyview.sources.hdf5 import Hdf5Source
 from manyview.sources.room import refuse_large
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_HEAP = b"GCOL\1\0\0\0"  # where texts are, and what else has no fixed length
+_LOOKED_THROUGH = 256 << 20  # bytes of a file at most
+_SECONDS = 5  # of CPU, for all texts of a file
+_READ_TEXTS = """
+import sys, h5py
+def read(name, item):
+    dict(item.attrs)
+    if getattr(item, "dtype", None) == object: item[()]
+with h5py.File(sys.argv[1], "r") as file: read("", file), file.visititems(read)
+"""
 
 
 @contextmanager
@@ -40,10 +53,44 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
         yield found
 
 
+def _has_sound_heaps(path: Path) -> bool:
+    """Whether HDF5 comes to an end with the heaps of a file; it looks for none in a large one.
+
+    It walks from one object to the next, and for ever if the size of one is damaged.
+    """
+    if not path.is_file() or not 0 < path.stat().st_size <= _LOOKED_THROUGH:
+        return True
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        place = content.find(_HEAP)
+        while place >= 0:
+            if not _is_sound(content, place):
+                return False
+            place = content.find(_HEAP, place + 1)
+    return True
+
+
+def _is_sound(content: mmap, start: int) -> bool:
+    place = start + 16
+    if place > len(content):
+        return False
+    end = start + struct.unpack_from("<Q", content, start + 8)[0]
+    if end > len(content):
+        return False
+    while place + 16 <= end:
+        number, size = struct.unpack_from("<H6xQ", content, place)
+        step = size if number == 0 else 16 + -(-size // 8) * 8  # number 0 is free room
+        if step < 16 or place + step > end:
+            return False
+        place += step
+    return True
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open a file; say what to install or what is wrong with it."""
     h5py = need("h5py", path, "an HDF5 file")
+    if not _has_sound_heaps(path):
+        try_elsewhere(path.absolute(), _READ_TEXTS, seconds=_SECONDS)
     try:
         file = h5py.File(path, "r")
     except OSError as error:

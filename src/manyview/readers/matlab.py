@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 import struct
-import subprocess
-import sys
 import zlib
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from scipy import sparse
 from manyview.errors import ReadError
 from manyview.readers.contents import LABEL_NAMES, Contents, Request, as_labels
 from manyview.readers.hdf5 import is_hdf5, opened, read_values
+from manyview.readers.trials import try_elsewhere
 from manyview.sources import Part, as_whole, stored_ids
 from manyview.sources.csr import checked_csr, join_csc
 from manyview.sources.room import refuse_large
@@ -44,31 +42,12 @@ def _read_variables(path: Path) -> Variables:
         with opened(path) as file:
             return {n: _from_hdf5(v, file) for n, v in file.items() if not n.startswith("#")}
     _refuse_unfolding(path)
-    status = path.stat()
-    _refuse_what_kills(path.absolute(), (status.st_size, status.st_mtime_ns))
+    try_elsewhere(path.absolute(), "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])")
     return {
         name: _from_scipy(value)
         for name, value in loadmat(path).items()
         if not name.startswith("__")
     }
-
-
-@lru_cache(maxsize=16)
-def _refuse_what_kills(path: Path, stamp: tuple[int, int]) -> None:
-    """Raise ReadError if SciPy's parser does not survive a file: it is tried in another process.
-
-    With the same ``stamp`` it is the same file, and tried once.
-    """
-    if not sys.executable:  # as where Python is part of another program
-        return
-    code = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
-    command = [sys.executable, "-I", "-c", code, str(path)]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode < 0:  # by a signal; an error comes again here, with its words
-        raise ReadError(
-            f"{path} is damaged: its parser did not survive it (signal {-done.returncode}). Copy it "
-            "again, or save it again."
-        )
 
 
 def _refuse_unfolding(path: Path) -> None:
