@@ -25,6 +25,7 @@ ALONE = (
     "answers",
     "single_cell",
     "batches",
+    "atlas",
     "incomplete",
     "out_of_core",
     "dask_cluster",

@@ -17,6 +17,7 @@ from manyview.stages.scaling import fit_scaler
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks import (
+    atlas,
     batches,
     cost_model,
     dask_cluster,
@@ -372,6 +373,21 @@ def test_batches_are_measured_with_and_without_their_key(report):
     lines = read_lines(report)
     assert [line["method"] for line in lines] == methods
     assert lines[1]["figure"] > 0.9 and lines[1]["explained"] < 0.1
+
+
+def test_cells_of_an_atlas_are_drawn_from_real_ones_of_their_kind():
+    counts = np.kron(np.eye(2), np.full((3, 4), 50.0))  # each kind counts in columns of its own
+    kinds = np.array([0, 1, 1, 0])
+    rows = atlas._draw(counts, kinds, [np.arange(3), np.arange(3, 6)], 20, np.random.default_rng(0))
+    assert rows.shape == (4, 20)
+    assert np.array_equal(rows > 0, np.tile(counts > 0, 3)[kinds * 3, :20])
+
+
+def test_backed_cells_are_measured_beside_those_in_memory(report):
+    outcome = atlas.Outcome(2.0, 1.0, 10**9, np.zeros(5, np.int32), 1.0)
+    memory = atlas.Outcome(2.0, 0.8, 10**9, np.zeros(5, np.int32), 1.0)
+    atlas.add(report, "backed CSR", outcome, memory, 1000)
+    assert [line["figure"] for line in read_lines(report)] == [1.0, 1.25]
 
 
 def test_a_rare_kind_counts_as_much_as_a_frequent_one():
