@@ -60,6 +60,8 @@ def measure(report: Report, n_cells: int, title: str = "", **settings: Any) -> N
     """Add time and memory of every way to hold the cells."""
     folder = Path(tempfile.mkdtemp(prefix="manyview-bench-"))
     try:
+        in_child(make_cells, folder, QUICK)
+        in_child(cluster, folder, "memory", settings)  # what is compiled once is not timed
         in_child(make_cells, folder, n_cells)
         memory = in_child(cluster, folder, "memory", settings)
         add(report, f"CSR in memory{title}", memory, memory, n_cells)
