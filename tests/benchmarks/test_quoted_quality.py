@@ -38,7 +38,8 @@ def short(value):
 def test_means_of_all_sets(readme, sets):
     assert set(sets.names("default")) >= set(ALL)
     counts = {len(sets.seeds(name, "default")) for name in ALL}
-    seeds = f"{NUMBERS[min(counts)]} to {NUMBERS[max(counts)]} seeds"
+    fewest, most = NUMBERS[min(counts)], NUMBERS[max(counts)]
+    seeds = f"{fewest} seeds" if fewest == most else f"{fewest} to {most} seeds"
     ours = np.array([sets.mean(name, "default") for name in ALL])
     best = np.array([sets.best_rival(name)[0] for name in ALL])
     assert f"the defaults have a mean NMI of {short(ours.mean())} ({seeds})" in readme
