@@ -24,23 +24,6 @@ def test_the_defaults_reach_what_is_claimed_without_labels(data, name, step, n_c
     assert metrics.nmi(views.target, model.labels_) >= least
 
 
-AUTHORS = (
-    0.9255,
-    0.925,
-    0.924,
-    0.9195,
-    0.854,
-    0.851,
-    0.9255,
-    0.9205,
-    0.8475,
-    0.9185,
-    0.8435,
-    0.925,
-)
-"""Accuracy of ``authors_labels`` by seed, from 0 on: nothing of ours changes it."""
-
-
 def test_the_authors_script_is_reproduced_on_handwritten(data, authors_kmeans):
     views = data("handwritten")
     ours = score_seeds(
@@ -52,10 +35,10 @@ def test_the_authors_script_is_reproduced_on_handwritten(data, authors_kmeans):
     # The authors' own code, run with twenty seeds, has .888 (.796 to .926); the paper prints .9165.
     assert 0.85 <= ours.mean() <= 0.91
     assert np.mean(np.abs(ours - 0.9165) <= 0.03) >= 0.25
-    error = np.sqrt(sum(np.var(scores, ddof=1) / len(scores) for scores in (ours, AUTHORS)))
-    assert abs(ours.mean() - np.mean(AUTHORS)) <= 2 * error
-    theirs = metrics.accuracy(views.target, authors_labels(views.arrays, 0, authors_kmeans))
-    assert theirs == pytest.approx(AUTHORS[0], abs=0.01)  # other machines round otherwise
+    found = [authors_labels(views.arrays, seed, authors_kmeans) for seed in range(8)]
+    theirs = np.array([metrics.accuracy(views.target, labels) for labels in found])
+    error = np.sqrt(sum(scores.var(ddof=1) / len(scores) for scores in (ours, theirs)))
+    assert abs(ours.mean() - theirs.mean()) <= 2 * error
 
 
 def authors_labels(arrays, seed, kmeans, *, n_clusters=10, n_anchors=10, alpha=0.01):

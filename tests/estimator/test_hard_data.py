@@ -72,10 +72,11 @@ class TestHardData:
         assert np.isfinite(model.embedding_).all()
 
     @pytest.mark.filterwarnings("ignore::manyview.errors.RankWarning")
-    def test_fewer_distinct_rows_than_clusters_warn(self, fit):
+    @pytest.mark.parametrize("n_components", ["auto", 5])
+    def test_fewer_distinct_rows_than_clusters_warn(self, fit, n_components):
         X = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 8, axis=0)
         with pytest.warns(ConvergenceWarning, match="only 3 distinct rows for 5 clusters"):
-            model = fit(X, 5)
+            model = fit(X, 5, n_components=n_components)
         assert np.isfinite(model.embedding_).all()
         assert adjusted_rand_score(np.repeat(np.arange(3), 8), model.labels_) == 1.0
 

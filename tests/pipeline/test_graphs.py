@@ -167,3 +167,12 @@ def test_a_sample_is_scaled_as_its_scalers_scale_raw_rows(views):
         expected = scaler.apply(views.arrays[v]).matrix
         for found in (scaled, known.sample_rows(np.arange(len(views)))):
             assert np.allclose(found.applied[v].apply(found.rows.arrays[v]).matrix, expected)
+
+
+def test_views_of_many_rows_are_weighed_by_some_of_them(blobs):
+    """Graph rows of these few are not taken for those of the whole sample."""
+    X = blobs(n=2100)
+    views = Views({"a": X[0], "b": X[1], "c": X[0] ** 2})
+    scalers = scalers_of(views, ["standard"] * 3)
+    chosen = choose(views, scalers=scalers, fusion="both", view_weights="agreement")
+    assert len(chosen.tile(scalers, views.arrays)) == 2100

@@ -133,3 +133,18 @@ def test_a_group_whose_rows_do_not_ascend_is_refused(tmp_path):
         file["X/indptr"][2] = 10**9
     with pytest.raises(ReadError, match="ascend"):
         read_view(str(tmp_path / "a.h5ad"))
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_nothing_beside_a_sparse_file_is_touched(tmp_path, engine):
+    path, own = tmp_path / "a.npz", tmp_path / "a.npz.rows"
+    sparse.save_npz(path, sparse.random_array((60, 8), density=0.5, rng=0, format="csr"))
+    own.mkdir()
+    (own / "thesis.txt").write_text("all of it")
+    LMVSC(2, engine=engine, random_state=0, n_repeats=1, scaling="standard").fit([str(path)])
+    assert sorted(found.name for found in tmp_path.rglob("*")) == [
+        path.name,
+        own.name,
+        "thesis.txt",
+    ]
+    assert (own / "thesis.txt").read_text() == "all of it"

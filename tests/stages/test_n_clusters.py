@@ -125,3 +125,14 @@ class TestPieces:
         suggestion = suggest(*made(5, spread=0.4), 2)
         assert max(suggestion.silhouette) < 0.5
         assert suggestion.n_clusters == 2
+
+    @pytest.mark.parametrize(("n_blobs", "expected"), [(2, 2), (5, 5)])
+    def test_vague_finer_clusters_are_judged_by_the_columns(self, n_blobs, expected):
+        parts, graph = made(5, spread=0.4)
+        group = np.arange(len(parts[0])) % n_blobs
+        columns = np.eye(5)[group] + 0.05 * np.random.default_rng(0).normal(size=(len(group), 5))
+        suggestion = suggest_n_clusters(
+            lambda _: parts, [graph], range(2, 10), seed=0, n_pieces=2, columns=lambda: columns
+        )
+        assert suggestion.candidates[int(np.argmax(suggestion.score))] == 5
+        assert suggestion.n_clusters == expected

@@ -111,6 +111,11 @@ def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
     return max(count_pieces(each.rows, _APART) for each in scaled)
 
 
+def standardise(arrays: Sequence[Any], names: Sequence[str]) -> Array:
+    """Standardised columns of all views side by side, at equal energy."""
+    return _Scaled.by("standard", tuple(range(len(arrays))), arrays, names).rows
+
+
 def _may_be_evident(arrays: Sequence[Any]) -> bool:
     """Whether all rows have all views, and these are neither very wide nor mostly yes and no."""
     if sum(array.shape[1] for array in arrays) > _MOST_COLUMNS:

@@ -51,7 +51,7 @@ from manyview.views.selection import find_present, side_by_side
 WHITENING = (0.5, 0.25)
 """How far principal axes are evened out, in turn over the repeats."""
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
-_WEIGHING_ROWS = 2000
+_WEIGHING_ROWS = 2000  # in one tile
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _SWEEPS_OF_ALL = 100
 
@@ -394,7 +394,7 @@ def _weigh_views(
 ) -> tuple[Array, GraphTile | None]:
     """Views' weights from the graphs of a bounded sample, by agreement or by AMGL.
 
-    Also the graph rows of the sample, if it is one tile and has all views.
+    Also the graph rows of the sample, if all of them were looked at and have all views.
     """
     some = sample.sample_rows(spread_evenly(sample.n_rows, _WEIGHING_ROWS))
     graphs = tuple(graph for of_view in late for graph in of_view)
@@ -408,19 +408,18 @@ def _weigh_views(
         parts = [_stochastic(sparse.csr_array(Z[:, start:end])) for start, end in pairwise(ends)]
         weigh = partial_anchor_view_weights if is_amgl else partial_agreement_weights
         return weigh(parts, present, n_vectors), None
-    tile = build(some.arrays, 0) if sample.n_rows <= TILE_ROWS else None
-    if tile is None:
-        moments = some.derive(build).map_reduce(graph_moments, stage="weights")
-    else:
-        moments = graph_moments(tile)
+    tile = build(some.arrays, 0)
+    moments, is_all = graph_moments(tile), some.n_rows == sample.n_rows
     counts = [len(graph.anchors) for graph in graphs]
     shares = [1.0 / len(of_view) for of_view in late for _ in of_view]
     sums = moments.column_sums[0]
     scales = column_scales(sums, counts, shares, degree_norm=settings.degree_norm)
     gram = fused_gram(moments.grams[0], scales)
     if is_amgl:
-        return anchor_view_weights(dense_gram(gram), sizes, n_vectors)[0], tile
-    return agreement_weights(gram, sizes, n_vectors, some.n_rows), tile
+        weights = anchor_view_weights(dense_gram(gram), sizes, n_vectors)[0]
+    else:
+        weights = agreement_weights(gram, sizes, n_vectors, some.n_rows)
+    return weights, tile if is_all else None
 
 
 def _stochastic(Z: sparse.csr_array) -> sparse.csr_array:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from manyview.engines.base import SampledRows, run_side_by_side, thread_pool
-from manyview.pipeline.evident import MOST_ROWS, count_evident
+from manyview.pipeline.evident import MOST_ROWS, count_evident, standardise
 from manyview.pipeline.graphs import choose_graphs, scale_sample
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
@@ -65,6 +65,7 @@ def suggest(
     rng: np.random.Generator,
 ) -> Suggestion:
     """A number of clusters from the graph of a few sampled rows."""
+    few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
     scaled = scale_sample(some, names, settings.scaling, settings)
     graphs, *_ = choose_graphs(some, scaled, settings, rng.spawn(_SUGGESTING_REPEATS))
@@ -96,10 +97,6 @@ def suggest(
             candidate_numbers(some.n_rows, most=rank),
             seed=int(rng.integers(2**30)),
             each=pool.map,
-            n_pieces=_count_pieces(sample, names) if settings.may_be_evident else 1,
+            n_pieces=count_evident(few.arrays, names) if settings.may_be_evident else 1,
+            columns=partial(standardise, some.arrays, names),
         )
-
-
-def _count_pieces(sample: SampledRows, names: Sequence[str]) -> int:
-    few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
-    return count_evident(few.arrays, names)

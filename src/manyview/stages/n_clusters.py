@@ -24,9 +24,7 @@ _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
-_PRICE = (
-    0.15  # power of their number that clusters' scores are divided by: a tenth for twice as many
-)
+_PRICE = 0.1  # power of their number that clusters' scores are divided by
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +42,7 @@ class Suggestion:
     modularity : list of float
         For each of them, how much more of the graph lies inside clusters than by chance.
     score : list of float
-        The product of both over a power of the number, .15, whose maximum is taken.
+        The product of both over a power of the number, .1, whose maximum is taken.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
@@ -100,7 +98,7 @@ class Suggestion:
         at = self.candidates.index(self.n_clusters)
         return (
             f"silhouette {self.silhouette[at]:.2f} times modularity {self.modularity[at]:.2f} is "
-            f"largest, less a tenth for twice as many, {found}; next: {others}"
+            f"largest, less 7 % for twice as many, {found}; next: {others}"
         )
 
 
@@ -129,18 +127,21 @@ def suggest_n_clusters(
     seed: int,
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
     n_pieces: int = 1,
+    columns: Callable[[], Array] | None = None,
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
     The silhouette alone prefers few clusters and modularity many; their product has its maximum
     near the number of classes more often than either, the eigengap or stability. Where it stays about
     the same from a few to many, as with groups that fall into small tight ones, the few are meant: twice
-    as many must be better by a tenth.
+    as many must be better by 7 %.
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
     candidates in their order; a thread pool's map will do. ``n_pieces`` that rows fall into are
-    the answer if there are more than the best number of clusters, or if finer ones are not clear.
+    the answer if there are more than the best number of clusters. If there are fewer, finer clusters
+    must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
+    which are asked for then: what curves are cut into is neither.
     """
 
     def judge(k: int) -> tuple[float, float]:
@@ -159,10 +160,12 @@ def suggest_n_clusters(
         best, clear = candidates[at], judged[at][0]
         stability = _stability(embeddings_for(best), best, seed)
         best = best if stability >= _LEAST_STABILITY else 1
-    if n_pieces > best or (n_pieces > 1 and clear < _CLEAR):
-        best = n_pieces
-    else:
-        n_pieces = 1
+    if 1 < n_pieces < best and clear < _CLEAR:
+        rows = None if columns is None else columns()
+        if rows is None or _clearness(rows, n_pieces, seed) >= _clearness(rows, best, seed):
+            best = n_pieces
+    best = max(best, n_pieces)
+    n_pieces = best if best == n_pieces else 1
     silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
     return Suggestion(best, list(candidates), silhouettes, modularities, score, stability, n_pieces)
 
@@ -223,6 +226,10 @@ def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
 def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
     """Labels of rows by k-means on those that are seen."""
     return np.asarray(KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen).predict(rows))
+
+
+def _clearness(rows: Array, k: int, seed: int) -> float:
+    return silhouette(rows, _cluster(rows, rows, k, seed))
 
 
 def silhouette(rows: Array, labels: Labels) -> float:

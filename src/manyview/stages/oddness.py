@@ -243,7 +243,7 @@ def _usual_residuals(
         totals = Z.T @ weights
         sums = Z.T @ (weights * residuals)
         means = np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), middle)
-        usual.append(np.sqrt(means * middle))
+        usual.append(np.sqrt(means) * np.sqrt(middle))  # the product may overflow
     return tuple(usual)
 
 
