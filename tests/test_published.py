@@ -35,7 +35,7 @@ def test_the_authors_script_is_reproduced_on_handwritten(data, authors_kmeans):
     # The authors' own code, run with twenty seeds, has .888 (.796 to .926); the paper prints .9165.
     assert 0.85 <= ours.mean() <= 0.91
     assert np.mean(np.abs(ours - 0.9165) <= 0.03) >= 0.25
-    found = [authors_labels(views.arrays, seed, authors_kmeans) for seed in range(8)]
+    found = [authors_labels(views.arrays, seed, authors_kmeans) for seed in range(5)]
     theirs = np.array([metrics.accuracy(views.target, labels) for labels in found])
     error = np.sqrt(sum(scores.var(ddof=1) / len(scores) for scores in (ours, theirs)))
     assert abs(ours.mean() - theirs.mean()) <= 2 * error
