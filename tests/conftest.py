@@ -179,7 +179,9 @@ class Cluster:
     def _start(self, *arguments):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
-            cwd=Path(__file__).parents[1],  # of which tests send functions, whichever is first to ask
+            cwd=Path(__file__).parents[
+                1
+            ],  # of which tests send functions, whichever is first to ask
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # so that a nanny and its worker end together

@@ -93,3 +93,16 @@ def test_the_report_says_how_well_groups_are_mixed(rows, model, tmp_path):
     assert facts["stability"]["ari"][0] > 0.9  # groups are taken off there, too
     path = model.report(tmp_path / "r.html", static=True)
     assert "each of 2 groups was taken off" in path.read_text()
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None, ""])
+def test_missing_groups_of_a_list_are_refused(rows, missing):
+    views, _, groups = rows
+    with pytest.raises(ValueError, match="2 are missing"):
+        LMVSC(3).fit(views, groups=[missing, missing, *groups[2:].tolist()])
+
+
+def test_explaining_needs_a_group_a_row(rows, model):
+    views, _, groups = rows
+    with pytest.raises(ValueError, match="one name a row, 300 in all"):
+        model.explain(views, groups=groups[:100])

@@ -67,3 +67,9 @@ def test_as_many_clusters_are_found_as_are_known(rows, settings):
 def test_what_cannot_be_known_is_refused(rows, settings, known):
     with pytest.raises(ValueError, match="partial_labels"):
         LMVSC(4, **settings).fit(rows[0], partial_labels=known)
+
+
+def test_known_rows_count_once_in_the_sizes_of_clusters(rows, settings):
+    views, corner = rows
+    model = LMVSC(4, **settings).fit(views, partial_labels=corner)
+    assert np.array_equal(model.model_.sizes, np.bincount(model.labels_))

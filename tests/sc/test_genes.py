@@ -5,12 +5,14 @@ from __future__ import annotations
 import anndata
 import mudata
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from manyview import Views, sc
 from manyview.sc import genes
-from manyview.sc.genes import beyond_trend, keep_variable
+from manyview.sc.genes import beyond_trend, keep_known, keep_variable
+from manyview.views.annotated import read_matrix
 
 MARKERS = np.arange(0, 600, 10)
 
@@ -87,3 +89,18 @@ def test_files_new_cells_and_parts_of_clusters_have_the_same_genes(mdata, tmp_pa
     sc.tl.subcluster(mdata, ["0", "1"], 2, n_repeats=1)
     assert mdata.obs["manyview_sub"].nunique() == 3
     backed.file.close()
+
+
+def test_known_genes_are_found_in_views_in_another_order(counts):
+    rna = pd.DataFrame(counts[0], columns=[f"gene {number}" for number in range(600)])
+    views = Views({"protein": counts[1], "rna": rna})
+    kept = keep_known(views, {"rna": ["gene 7", "gene 3"], "protein": None})
+    assert np.array_equal(kept["rna"], counts[0][:, [7, 3]])
+
+
+def test_known_genes_that_are_there_twice_are_refused(counts):
+    rna = anndata.AnnData(counts[0])
+    rna.var_names = ["gene 1", "gene 1", *(f"gene {number}" for number in range(2, 600))]
+    views = Views({"rna": read_matrix(rna)})
+    with pytest.raises(ValueError, match="'gene 1' more than once"):
+        keep_known(views, {"rna": ["gene 1", "gene 5"]})

@@ -99,3 +99,9 @@ def test_how_rows_come_in_tiles_changes_nothing_but_rounding(views):
         oddness.scores([X[part] for X in views], 0) for part in (slice(150), slice(150, None))
     ]
     np.testing.assert_allclose(np.concatenate(halves), oddness.scores(views, 0), rtol=1e-9)
+
+
+def test_rows_beyond_all_measure_are_the_oddest(views):
+    oddness = learn([view * 1e-100 for view in views])
+    near, far = (oddness.scores([view[:1] + size for view in views], 0) for size in (1e-90, 1e90))
+    assert 0.9 < near[0] <= far[0] <= 1.0

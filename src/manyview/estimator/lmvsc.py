@@ -929,7 +929,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         check_is_fitted(self)
         views = None if X is None else self.read_rows(X)
-        given = None if groups is None else np.asarray(groups)
+        given = None if groups is None or views is None else read_groups(groups, views.n_rows)
 
         def prepare(rows: Views, numbers: Any) -> Views:
             return self.prepare_rows(rows, None if given is None else given[numbers])

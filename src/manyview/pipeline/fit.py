@@ -380,7 +380,9 @@ def _place_centers(
         return found if given is None else found + given
 
     centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
-    return centers, last.inertia, n_iter, last.counts.astype(np.float64)
+    # Rows whose clusters are known count once in the sizes, however they pull at centres.
+    sizes = last.counts if given is None else last.counts - given.counts
+    return centers, last.inertia, n_iter, sizes.astype(np.float64)
 
 
 def _place_as_published(

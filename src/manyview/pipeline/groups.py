@@ -71,7 +71,7 @@ def read_groups(groups: Any, n_rows: int) -> npt.NDArray[np.str_]:
         raise ValueError(
             f"groups must be one name a row, {n_rows} in all; their shape is {given.shape}."
         )
-    if n_missing := int(are_missing(given).sum()):
+    if n_missing := int(are_missing(groups).sum()):
         raise ValueError(f"groups must say of every row where it is from; {n_missing} are missing.")
     return given.astype(str)
 

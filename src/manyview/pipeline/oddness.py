@@ -21,7 +21,8 @@ def learn_oddness(
 ) -> Oddness:
     """What rows are scored by; ``scaled`` are the same rows, if their scaling is known.
 
-    Ranks do not tell how far out a row lies, so they are used only where that scaling was asked for.
+    Ranks do not tell how far out a row lies, so they are used only where that scaling was asked for,
+    or where groups were taken off rows that are scaled so.
     """
     numbers = spread_evenly(sample.n_rows, _ROWS)
     few = sample.sample_rows(numbers)

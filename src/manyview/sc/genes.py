@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
 from manyview.views.selection import select_columns, split_rows
+from manyview.wording import first_few
 
 Array = npt.NDArray[np.float64]
 
@@ -53,12 +55,22 @@ def keep_variable(views: Views, use_hvg: Any, engine: Any = "auto") -> Views:
     return select(views, kept)
 
 
-def keep_known(views: Views, known: Sequence[Sequence[str] | None]) -> Views:
-    """Views without columns that a model does not know, where it knows all others by their names."""
+def keep_known(views: Views, known: Mapping[str, Sequence[str] | None]) -> Views:
+    """Views without columns that a model does not know, where it knows all others by their names.
+
+    ``known`` are the columns of the model's views, by the views' names.
+    """
     kept = {}
-    for name, found, wanted in zip(views.names, views.feature_names, known, strict=False):
+    for name, found in zip(views.names, views.feature_names, strict=True):
+        wanted = known.get(name)
         if found is not None and wanted is not None and set(wanted) < set(found):
             places = {column: place for place, column in enumerate(found)}
+            counts = Counter(found)
+            if repeated := [column for column in wanted if counts[column] > 1]:
+                raise ValueError(
+                    f"View {name!r} has {first_few(repeated)} more than once: which of them were "
+                    "fitted cannot be told. Call var_names_make_unique() before fitting."
+                )
             kept[name] = np.array([places[column] for column in wanted])
     return select(views, kept)
 

@@ -261,7 +261,9 @@ def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) ->
     """What clusters with these results in ``uns`` were made from, ``X`` without any; and the batches."""
     views = _read_views(data, _read_use_rep(found["params"]) if "params" in found else None)
     if model is not None:
-        views = keep_known(views, model.feature_names_per_view_)
+        views = keep_known(
+            views, dict(zip(model.view_names_, model.feature_names_per_view_, strict=True))
+        )
     key = found.get("batch_key")
     return views, None if key is None else _read_batch(data, str(key))
 

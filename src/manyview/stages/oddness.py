@@ -35,6 +35,7 @@ _FAR = 3.25  # deviations beyond which a row is marked
 _LEAST_SPREAD = (
     0.2  # of a view's logarithms: where rows are explained even more alike, that is chance
 )
+_MOST_LOG = 1e3  # of a ratio: beyond what numbers can tell
 ODD = 0.5
 """Score above which a row is odd."""
 
@@ -167,8 +168,8 @@ def _deviations(ratios: Array, spreads: Array) -> Array:
 
     Root mean square, over the views that a row has, of the deviations that it is above the middle.
     """
-    squares = (np.maximum(ratios, 0.0) / spreads[:, None]) ** 2
-    there = np.isfinite(squares)
+    there = ~np.isnan(ratios)
+    squares = (np.clip(ratios, 0.0, _MOST_LOG) / spreads[:, None]) ** 2
     totals = np.where(there, squares, 0.0).sum(axis=0)
     return np.asarray(np.sqrt(totals / np.maximum(there.sum(axis=0), 1)))
 
