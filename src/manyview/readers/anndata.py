@@ -14,7 +14,7 @@ import numpy.typing as npt
 from manyview.errors import ReadError
 from manyview.readers.contents import Contents, Request, as_labels
 from manyview.readers.hdf5 import opened, read_values
-from manyview.sources import Part, as_ids, stored_ids
+from manyview.sources import Part, Source, as_ids, stored_ids
 from manyview.sources.csc_groups import CscGroupSource
 from manyview.sources.csr_groups import CsrGroupSource
 from manyview.sources.hdf5 import Hdf5Source
@@ -95,7 +95,7 @@ def _read_matrix(
     if hasattr(item, "shape"):
         if len(item.shape) != 2:
             raise ReadError(f"{request.path}::{key} has shape {item.shape}; a view has two.")
-        data: Any = Hdf5Source(item, path=request.path)
+        data: Source = Hdf5Source(item, path=request.path)
     else:
         data = _read_sparse(item, request)
     if columns is not None and len(columns) != data.shape[1]:

@@ -284,14 +284,13 @@ def _fields(
 
 
 def _numbers_if_all(fields: Sequence[str]) -> npt.NDArray[Any]:
-    has_codes = "_" in "".join(fields)  # Python would take 12_34 for 1234
-    if not has_codes:
+    missing = set(MISSING)
+    if "_" not in "".join(fields):  # Python would take 12_34 for 1234
         with suppress(ValueError):
             return np.array(list(map(float, fields)))
-    text, missing = [field.strip() for field in fields], set(MISSING)
-    if not has_codes:
         with suppress(ValueError):
-            return np.array([np.nan if field in missing else float(field) for field in text])
+            return np.array([np.nan if f.strip() in missing else float(f) for f in fields])
+    text = map(str.strip, fields)
     return np.array(["" if field in missing else field for field in text], dtype=np.str_)
 
 

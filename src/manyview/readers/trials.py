@@ -21,7 +21,7 @@ except (ImportError, ValueError):  # not on every system
 def try_elsewhere(path: Path, code: str, *, seconds: int | None = None) -> None:
     """Raise ReadError if Python code does not survive a file, or takes longer than so much CPU time.
 
-    The code finds the file's name in ``sys.argv[1]``. The same file is tried once.
+    The code finds the file's name in ``sys.argv[1]``. A file that it survived is not tried again.
     """
     status = path.stat()
     limit = "" if seconds is None else _LIMIT.format(seconds)

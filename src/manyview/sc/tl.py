@@ -243,10 +243,10 @@ def subcluster(
     is_chosen = np.isin(new, chosen)
     if use_rep is None:
         found = data.uns.get(key, {})
-        known = _unpack(found["model"]) if "model" in found else None
-        views, batch = _read_as_fitted(data, found, known)
-        if known is not None and batch is not None:
-            views = known.prepare_rows(views, batch)
+        fitted = _unpack(found["model"]) if "model" in found else None
+        views, batch = _read_as_fitted(data, found, fitted)
+        if fitted is not None and batch is not None:
+            views = fitted.prepare_rows(views, batch)
             settings = {"scaling": "energy", **settings}
     else:
         views = _read_views(data, use_rep)

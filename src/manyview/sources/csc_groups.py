@@ -18,16 +18,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.sources.base import WatchedFile, hash_of_order, native, reading
-from manyview.sources.csr import check_starts, join_csc
-from manyview.sources.csr_groups import CsrGroupSource
-from manyview.sources.room import refuse_large
+from manyview.sources.base import reading
+from manyview.sources.csr import join_csc
+from manyview.sources.csr_groups import CsrGroupSource, SparseGroup
 
 _ENTRIES = 8 << 20  # that are sorted at a time
 
 
 class CscGroupSource:
-    """Rows of a CSC matrix in an open group of HDF5 or zarr, or in an HDF5 file by its path.
+    """Rows of a CSC matrix in a group of HDF5 or zarr; see :class:`SparseGroup`.
 
     It is turned when rows are first asked for; the temporary file goes with the source.
     """
@@ -37,21 +36,9 @@ class CscGroupSource:
     band_rows = 1
 
     def __init__(self, group: Any, *, path: Path | None = None) -> None:
-        self._group: Any = group if path is None else None
-        self._path, self._key = path, group.name
-        rows, columns = (int(size) for size in group.attrs["shape"])
-        self.shape, self.dtype = (rows, columns), native(group["data"].dtype)
-        name = getattr(getattr(group, "file", None), "filename", None)
-        self.where = f"{str(name or group)!r}, group {group.name!r}"
-        self._file = WatchedFile(Path(name)) if name and Path(name).is_file() else None
-        with reading(self.where, 0, rows):
-            if path is not None:
-                refuse_large(group["indptr"].size * 8, path, "its index of columns")
-            starts = np.asarray(group["indptr"][:])
-            check_starts(starts, columns, min(len(group["data"]), len(group["indices"])), "column")
-        self._starts: npt.NDArray[np.int64] = starts.astype(np.int64)
-        entry_bytes = self.dtype.itemsize + np.dtype(group["indices"].dtype).itemsize
-        self.row_bytes = 8.0 + int(starts[-1]) * entry_bytes / max(rows, 1)
+        self._columns = SparseGroup(group, "column", path=path)
+        self.shape, self.dtype = self._columns.shape, self._columns.dtype
+        self.where, self.row_bytes = self._columns.where, self._columns.row_bytes
         self._turned: CsrGroupSource | None = None
         self._lock = threading.Lock()
 
@@ -71,16 +58,11 @@ class CscGroupSource:
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file, with the group's name and the columns' places."""
-        file = {} if self._file is None else self._file.fingerprint()
-        return {
-            "kind": "csc group", "key": self._key, "shape": list(self.shape),
-            "dtype": self.dtype.str, "columns": hash_of_order(self._starts), **file,
-        }  # fmt: skip
+        return self._columns.fingerprint()
 
     def _by_rows(self) -> CsrGroupSource:
         with reading(self.where, 0, self.shape[0]), self._lock:
-            if self._file is not None:
-                self._file.check()
+            self._columns.check()
             if self._turned is None:
                 folder = Path(tempfile.mkdtemp(prefix="manyview-"))
                 weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -90,12 +72,14 @@ class CscGroupSource:
     def _turn(self, folder: Path) -> CsrGroupSource:
         import h5py
 
-        n_parts = max(-(-int(self._starts[-1]) // _ENTRIES), 1)
-        edges = np.searchsorted(self._starts, np.arange(1, n_parts) * _ENTRIES)
+        begins = self._columns.starts
+        n_entries = int(begins[-1])
+        n_parts = max(-(-n_entries // _ENTRIES), 1)
+        edges = np.searchsorted(begins, np.arange(1, n_parts) * _ENTRIES)
         chunks = [*pairwise(np.unique([0, *edges, self.shape[1]]).tolist())] or [(0, 0)]
         bands = [*pairwise(np.linspace(0, self.shape[0], n_parts + 1).astype(int).tolist())]
         for number, chunk in enumerate(chunks):
-            part = self._read_columns(*chunk)
+            part = join_csc(self._columns.read(*chunk), (self.shape[0], chunk[1] - chunk[0]))
             for band, (start, stop) in enumerate(bands):
                 _store(folder / f"{band}-{number}", part, start, stop)
         turned = folder / "rows.h5"
@@ -104,7 +88,7 @@ class CscGroupSource:
             group.attrs["shape"] = self.shape
             # Entries that are stored in parts are added up, so there may be fewer in the end.
             for name, dtype in (("data", self.dtype), ("indices", np.dtype(np.int32))):
-                group.create_dataset(name, (int(self._starts[-1]),), dtype)
+                group.create_dataset(name, (n_entries,), dtype)
             starts = [np.zeros(1, np.int64)]
             for band, (start, stop) in enumerate(bands):
                 paths = [folder / f"{band}-{number}" for number in range(len(chunks))]
@@ -122,22 +106,6 @@ class CscGroupSource:
             group.create_dataset("indptr", data=np.concatenate(starts))
         with h5py.File(turned, "r") as file:
             return CsrGroupSource(file["x"], path=turned)
-
-    def _read_columns(self, first: int, last: int) -> sparse.csr_array:
-        """Some columns of all rows, in the order of rows."""
-        if self._path is None:
-            return self._columns_of(self._group, first, last)
-        import h5py
-
-        with h5py.File(self._path, "r") as file:
-            return self._columns_of(file[self._key], first, last)
-
-    def _columns_of(self, group: Any, first: int, last: int) -> sparse.csr_array:
-        starts = self._starts[first : last + 1]
-        entries = slice(int(starts[0]), int(starts[-1]))
-        data = np.asarray(group["data"][entries]).astype(self.dtype, copy=False)
-        parts = data, np.asarray(group["indices"][entries]), starts - starts[0]
-        return join_csc(parts, (self.shape[0], last - first))
 
 
 def _store(path: Path, rows: sparse.csr_array, start: int, stop: int) -> None:
