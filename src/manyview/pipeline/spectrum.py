@@ -42,18 +42,19 @@ def find_bases(
 
     There are some to spare unless their number was given.
     """
-    wanted = settings.n_components or count_spare(n_vectors or settings.n_vectors)
+    n_sure = settings.n_components or n_vectors or settings.n_vectors
+    wanted = settings.n_components or count_spare(n_sure)
     scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
     tasks = [
-        partial(_find_basis, gram, each, wanted)
+        partial(_find_basis, gram, each, wanted, n_sure)
         for gram, each in zip(moments.grams, scales, strict=True)
     ]
     is_small = max(map(len, scales)) <= _SMALL
     return tuple(run_side_by_side(tasks, n_jobs if is_small else 1))
 
 
-def _find_basis(gram: Gram, scales: Array, n_vectors: int) -> Basis:
-    return spectral_basis(fused_gram(gram, scales), scales, n_vectors)
+def _find_basis(gram: Gram, scales: Array, n_vectors: int, n_sure: int) -> Basis:
+    return spectral_basis(fused_gram(gram, scales), scales, n_vectors, n_sure)
 
 
 def suggest(

@@ -21,8 +21,7 @@ from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
-_DENSE_BELOW, _DENSE_BELOW_FOR_MANY = 1000, 1500
-"""Rows up to which a dense eigensolver is at least as fast; the same for many eigenvectors."""
+_DENSE_BELOW = 1000  # rows up to which a dense eigensolver is at least as fast
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
@@ -32,19 +31,26 @@ _GLANCE = 1e-3  # error of the largest eigenvalue that is left, to see whether o
 _MANY, _BLOCK = 100, 32
 """Eigenvectors from which they are found by products of matrices, so many columns at a time."""
 
-_SPACES = (3, 4, 6, 9)  # times as many directions as eigenvectors, in which these are searched
+_SPACES = (3, 3.5, 4, 4.5, 5, 6, 7, 9)
+"""Times as many directions as eigenvectors, in which these are searched."""
 
 _OVERLOOKED = 1e-6
 """How much larger than the smallest eigenvalue found one must be to count as overlooked."""
 
 
 def leading_eigenvectors(
-    M: Any, k: int, *, start: FloatArray | None = None, rng: np.random.Generator
+    M: Any,
+    k: int,
+    *,
+    start: FloatArray | None = None,
+    n_sure: int | None = None,
+    rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
     """The k largest eigenvalues (k,), descending, and their orthonormal eigenvectors (n, k).
 
     ``M`` is symmetric, dense, sparse or of rows, with eigenvalues not below -1. ``start`` (n, c) are
-    vectors thought to be close, such as the answer for a similar matrix.
+    vectors thought to be close, such as the answer for a similar matrix. Of many, those after the
+    ``n_sure`` first, all by default, may be less exact.
 
     Examples
     --------
@@ -56,14 +62,14 @@ def leading_eigenvectors(
     """
     n = M.shape[0]
     is_many = k >= _MANY
-    if n <= (_DENSE_BELOW_FOR_MANY if is_many else _DENSE_BELOW) or k >= n // 4:
+    if n <= _DENSE_BELOW or k >= n // 4:
         dense = dense_gram(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
         if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
             values, vectors = linalg.eigh(dense, driver="evd")
         return values[::-1][:k], vectors[:, ::-1][:, :k]
     if is_many:
-        values, vectors = _block_lanczos(M, k, rng=rng)
+        values, vectors = _block_lanczos(M, k, n_sure=n_sure or k, rng=rng)
     else:
         values, vectors = _lanczos(M, k, _first_vector(n, start, rng), rng=rng, tol=_TOLERANCE)
     for _ in range(k):
@@ -72,7 +78,7 @@ def leading_eigenvectors(
         if glance.max() <= values.min() + (_GLANCE if is_many else _OVERLOOKED):
             break
         if is_many:
-            more = _block_lanczos(rest, _BLOCK, rng=rng)[1]
+            more = _block_lanczos(rest, _BLOCK, n_sure=_BLOCK, rng=rng)[1]
         else:
             more = _lanczos(rest, 2, rng.standard_normal(n), rng=rng, tol=_OVERLOOKED)[1]
         values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
@@ -80,18 +86,22 @@ def leading_eigenvectors(
     return values[order], vectors[:, order]
 
 
-def gram_eigenvectors(gram: Any, count: int) -> tuple[FloatArray, FloatArray]:
+def gram_eigenvectors(
+    gram: Any, count: int, n_sure: int | None = None
+) -> tuple[FloatArray, FloatArray]:
     """The largest eigenvalues of a Gram matrix (M, M), descending, and their vectors (M, c).
 
     ``gram`` is dense, sparse or of rows; with fewer of these than anchors, the problem is as large as
     they are many. No eigenvalue that is rounding is among them, so there may be fewer than
-    ``count``. The start is always the same, so the answer is.
+    ``count``; those after the ``n_sure`` first may be less exact. The start is always the same, so the
+    answer is.
     """
     if isinstance(gram, RowsGram) and gram.rows.shape[0] < gram.shape[0]:
-        values, vectors = gram_eigenvectors(gram.transposed(), count)
+        values, vectors = gram_eigenvectors(gram.transposed(), count, n_sure)
         return values, np.asarray(gram.rows.T @ (vectors / np.sqrt(values)))
     count = min(count, gram.shape[0])
-    values, vectors = leading_eigenvectors(gram, count, rng=np.random.default_rng(0))
+    n_sure = None if n_sure is None else min(n_sure, count)
+    values, vectors = leading_eigenvectors(gram, count, n_sure=n_sure, rng=np.random.default_rng(0))
     useful = values > _USELESS * max(values[0], np.finfo(float).tiny)
     return values[useful], vectors[:, useful]
 
@@ -143,40 +153,48 @@ def _lanczos(
     return np.asarray(values), np.asarray(vectors)
 
 
-def _block_lanczos(M: Any, k: int, *, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _block_lanczos(
+    M: Any, k: int, *, n_sure: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """The k largest eigenpairs, in a space of Krylov's that grows until they hardly change.
 
     A single vector at a time, nearly all the time of many eigenvectors goes into keeping the space
-    orthogonal, column by column. Errors of the vectors are about 1e-3 at most, and of the values
-    that squared.
+    orthogonal, column by column. The space is in single precision, and what is found in it in double:
+    errors of the ``n_sure`` first vectors are about 1e-3 at most, and of the values that squared.
     """
     n = M.shape[0]
-    space, products = np.empty((n, 0), order="F"), np.empty((n, 0), order="F")
-    block = rng.standard_normal((n, _BLOCK))
-    for share in _SPACES:
-        n_blocks = -(-share * k // _BLOCK)  # whole ones: one that is cut short would stay short
-        size = min(n_blocks * _BLOCK, n)
-        grown = [np.empty((n, size), order="F") for _ in range(2)]
-        at = space.shape[1]
-        grown[0][:, :at], grown[1][:, :at] = space, products
-        space, products = grown
+    sizes = [min(-(-int(share * k) // _BLOCK) * _BLOCK, n) for share in _SPACES]
+    space: Any = np.empty((n, sizes[-1]), np.float32, order="F")
+    projected = np.zeros((sizes[-1], sizes[-1]))  # M in the space, its upper triangle
+    block = linalg.qr(rng.standard_normal((n, min(_BLOCK, sizes[-1]))), mode="economic")[0]
+    at = 0
+    for size in sizes:
         while at < size:
+            first, end = max(at - _BLOCK, 0), min(at + block.shape[1], size)
+            space[:, at:end] = block[:, : end - at]
+            block = np.asarray(M @ space[:, at:end].astype(np.float64), np.float32)
             # What lies in the last blocks, which is most, is taken off first: rounding of it goes then.
-            for earlier in (space[:, max(at - 2 * _BLOCK, 0) : at], space[:, :at]):
-                block = block - earlier @ (earlier.T @ block)
-            block = linalg.qr(block[:, : size - at], mode="economic")[0]
-            # Once all directions are found, the rest is rounding, and of unit length not orthogonal.
-            block = block - space[:, :at] @ (space[:, :at].T @ block)
-            block = linalg.qr(block, mode="economic")[0]
-            end = at + block.shape[1]
-            space[:, at:end], products[:, at:end] = block, M @ block
-            block, at = products[:, at:end], end
-        values, rotation = linalg.eigh(space.T @ products, subset_by_index=(size - k, size - 1))
-        vectors = space @ rotation
-        errors = products @ rotation - vectors * values
-        if size == n or np.einsum("ij,ij->j", errors, errors).max() <= (_GLANCE * values[-1]) ** 2:
+            inside = space[:, first:end].T @ block
+            projected[first:end, at:end] = inside
+            block = _orthogonal(block - space[:, first:end] @ inside, space[:, :end])
+            block, rest = linalg.qr(block, mode="economic")
+            if np.abs(np.diagonal(rest)).min() < _GLANCE:
+                # Nearly all directions are found: what is left is rounding, and not orthogonal.
+                block = linalg.qr(_orthogonal(block, space[:, :end]), mode="economic")[0]
+            at = end
+        values, rotation = linalg.eigh(
+            np.triu(projected[:size, :size]), lower=False, subset_by_index=(size - k, size - 1)
+        )
+        # The next block has all that M leads out of the space.
+        errors = rest @ rotation[size - rest.shape[1] :, k - n_sure :]
+        if np.linalg.norm(errors, axis=0).max() <= _GLANCE * abs(values[-n_sure]):
             break
-    return values, vectors
+    return _rayleigh_ritz(M, (space[:, :size] @ rotation.astype(np.float32)).astype(np.float64), k)
+
+
+def _orthogonal(block: Any, space: Any) -> Any:
+    """What of a block (n, b) is orthogonal to a space's basis (n, c)."""
+    return block - space @ (space.T @ block)
 
 
 def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:

@@ -28,13 +28,14 @@ class Basis:
     singular_values: Array  # (c,), descending
 
 
-def spectral_basis(gram: Any, scales: Array, n_components: int) -> Basis:
+def spectral_basis(gram: Any, scales: Array, n_components: int, n_sure: int | None = None) -> Basis:
     """The basis of the fused graph with Gram matrix ``gram`` (M, M) (Proposition 1).
 
     ``gram = V diag(s^2) V'`` has Zbar's right singular vectors, so Q = Zbar V / s. Directions without
-    weight are left out, so there may be fewer than ``n_components``.
+    weight are left out, so there may be fewer than ``n_components``; those after the ``n_sure`` first
+    may be less exact.
     """
-    values, vectors = gram_eigenvectors(gram, n_components)
+    values, vectors = gram_eigenvectors(gram, n_components, n_sure)
     singular_values = np.sqrt(values)
     return Basis(scales[:, None] * canonical(vectors, values) / singular_values, singular_values)
 
