@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.simplex import certify, solve_simplex_qp
+from manyview.simplex import Solver, certify, prepare, solve_simplex_qp
 from manyview.simplex.reference import solve_row
 
 
@@ -79,3 +79,44 @@ def test_numbers_of_neighbours_that_make_no_sense_are_refused(wrong):
     X, A = made(0)
     with pytest.raises((ValueError, TypeError), match="n_neighbors"):
         solve_simplex_qp(X, A, n_neighbors=wrong)
+
+
+MADE = {
+    "usual": lambda rng, *shape: rng.normal(size=shape),
+    "far from zero": lambda rng, *shape: rng.normal(size=shape) + 1e4,
+    "tiny": lambda rng, *shape: 1e-30 * rng.normal(size=shape),
+    "too large for it": lambda rng, *shape: 1e40 * rng.normal(size=shape),
+}
+
+
+class TestByScoresInSinglePrecision:
+    """Of many anchors most are ruled out by scores that are not exact; what is left is."""
+
+    @pytest.mark.parametrize("r", [1, 3, 4, 5, 16])
+    @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+    @pytest.mark.parametrize(("m", "d"), [(256, 1), (300, 3), (1000, 40)])
+    def test_rows_are_solved_as_by_exact_ones(self, make, r, m, d):
+        rng = np.random.default_rng(m + r)
+        X, A = make(rng, 150, d), make(rng, m, d)
+        problem = prepare(A, alpha=0.1 * float(np.square(A - A.mean(axis=0)).sum(axis=1).mean()))
+        solver = Solver(problem, "active-set", r)
+        assert solver.can_solve_dense(d)
+        expected = solver.solve(problem.linear_terms(X)).rows(m).toarray()
+        np.testing.assert_allclose(solver.solve_dense(X).rows(m).toarray(), expected, atol=1e-9)
+
+    def test_anchors_that_are_equally_near_are_as_good(self):
+        rng = np.random.default_rng(0)
+        X, A = rng.integers(0, 3, size=(150, 6)), rng.integers(0, 3, size=(400, 6))
+        Z = Solver(prepare(A, alpha=0.1), "active-set", 3).solve_dense(X.astype(float)).rows(400)
+        distances = np.square(X[:, None] - A).sum(axis=2)
+        farthest = np.sort(distances, axis=1)[:, 2]
+        assert (np.where(Z.toarray() > 0, distances, 0).max(axis=1) <= farthest).all()
+        np.testing.assert_allclose(Z.sum(axis=1), 1.0)
+
+    def test_few_anchors_many_neighbours_and_wide_rows_are_left_to_others(self):
+        problem = prepare(np.eye(300), alpha=0.1)
+        assert Solver(problem, "active-set", 3).can_solve_dense(300)
+        assert not Solver(problem, "active-set", 3).can_solve_dense(5000)
+        assert not Solver(problem, "active-set", 100).can_solve_dense(300)
+        assert not Solver(problem, "active-set").can_solve_dense(300)
+        assert not Solver(prepare(np.eye(20), alpha=0.1), "active-set", 3).can_solve_dense(20)

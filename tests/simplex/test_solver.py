@@ -430,10 +430,8 @@ class TestNumbersThatAreNone:
         n, m = 3, 12
         indptr, data = np.zeros(n + 1, np.int64), np.empty(n * m)
         indices = np.empty(n * m, np.int32)
-        gram, near = np.full((m, m), value), np.empty(m, np.int64)
-        failed = solve_by_active_set(
-            gram, np.ones((n, m)), np.zeros(m), near, indptr, indices, data
-        )
+        gram, all_of_them = np.full((m, m), value), np.empty((n, 0), np.int64)
+        failed = solve_by_active_set(gram, np.ones((n, m)), all_of_them, indptr, indices, data)
         assert failed == n
         assert np.diff(indptr).tolist() == [1] * n and (data[:n] == 1).all()
 

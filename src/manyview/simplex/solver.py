@@ -30,6 +30,10 @@ PILOT_ROWS = 32
 _TOO_LARGE = 1e150  # linear terms whose squares are no numbers any more
 _STIFF = 0.999  # share of the ridge in the unit: alpha is a thousand times the anchors' energy
 
+_MOST_NEAREST, _MANY_ANCHORS, _NARROW = 16, 256, 512
+"""Where the nearest are looked for in single precision: at most, of at least, in columns at most."""
+_SINGLE = 2.0**-24  # largest relative error of a rounding in single precision
+
 _PRODUCT_BYTES = 1 << 20  # rows and their products stay in the cache between product and solve
 
 
@@ -119,6 +123,10 @@ def pilot_rows(n_rows: int) -> npt.NDArray[np.int64]:
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, PILOT_ROWS)).astype(np.int64))
 
 
+def _room_for_nearest(n: int, r: int) -> tuple[npt.NDArray[np.int64], Array]:
+    return np.empty((n, r), np.int64), np.empty((n, r))
+
+
 @dataclass(frozen=True)
 class Solver:
     """A problem and the method that solves its rows; what the method needs is made on first use."""
@@ -144,7 +152,7 @@ class Solver:
 
     def _solve_finite(self, B: Array) -> Solution:
         if self.n_neighbors is not None:
-            return self._by_active_set(B, self.n_neighbors)
+            return self._over_nearest(B, min(self.n_neighbors, B.shape[1]))
         solved = self._solve(B)
         return self._polish(B, solved) if self.problem.ridge > _STIFF else solved
 
@@ -194,18 +202,73 @@ class Solver:
             )  # fmt: skip
         return self._complete(B, out.trimmed(), order, int(n_left))
 
-    def _by_active_set(self, B: Array, n_neighbors: int | None = None) -> Solution:
+    def _by_active_set(self, B: Array, near: npt.NDArray[np.int64] | None = None) -> Solution:
         from manyview.simplex.kernels.active_set import solve_by_active_set
 
-        n, m = B.shape
-        r = m if n_neighbors is None else min(n_neighbors, m)
-        out = Solution.empty(n, r)
-        half_norms = 0.5 * np.diagonal(self.problem.gram)  # and a constant, which orders nothing
+        near = np.empty((len(B), 0), np.int64) if near is None else near
+        out = Solution.empty(*B.shape)
         n_failed = solve_by_active_set(
-            self.problem.gram, B, half_norms, np.empty(r, np.int64),
-            out.indptr, out.indices, out.data,
-        )  # fmt: skip
+            self.problem.gram, B, near, out.indptr, out.indices, out.data
+        )
         return out.trimmed(n_failed=int(n_failed))
+
+    def _over_nearest(self, B: Array, n_neighbors: int) -> Solution:
+        from manyview.simplex.kernels.nearest import choose_nearest
+
+        near, terms = _room_for_nearest(len(B), n_neighbors)
+        choose_nearest(B, self._half_norms, near, terms)
+        return self._by_active_set(terms, near)
+
+    def can_solve_dense(self, n_features: int) -> bool:
+        """Whether :meth:`solve_dense` serves rows with so many columns, and is worth it."""
+        r, m = self.n_neighbors, self.problem.n_anchors
+        return r is not None and r <= _MOST_NEAREST and m >= _MANY_ANCHORS and n_features <= _NARROW
+
+    def solve_dense(self, X: Array) -> Solution:
+        """Solve dense rows (n, d), each over its nearest anchors.
+
+        Nearly all anchors are too far by their distance in single precision, whose error is bounded; the
+        others' distances, and so the answer, are as exact as those of :meth:`solve`.
+        """
+        from manyview.simplex.kernels.nearest import choose_among_likely
+
+        assert self.n_neighbors is not None
+        single, W, longest, farthest = self._in_single
+        extended = np.ones((len(X), X.shape[1] + 1), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            extended[:, :-1] = X
+            rough = extended @ single
+            is_sound = np.isfinite(rough.sum(dtype=np.float64))
+        if not is_sound:
+            return self.solve(self.problem.linear_terms(X))
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+        n_roundings = 2 * (X.shape[1] + 4)  # of either of two that are compared
+        errors = n_roundings * _SINGLE * (lengths * longest + farthest)
+        near, terms = _room_for_nearest(len(X), self.n_neighbors)
+        choose_among_likely(
+            rough,
+            errors.astype(np.float32),
+            X,
+            W,
+            self.problem.offset,
+            self._half_norms,
+            near,
+            terms,
+        )
+        return self._by_active_set(terms, near)
+
+    @cached_property
+    def _half_norms(self) -> Array:
+        return 0.5 * np.diagonal(self.problem.gram)  # and a constant, which orders nothing
+
+    @cached_property
+    def _in_single(self) -> tuple[npt.NDArray[np.float32], Array, float, float]:
+        """What turns rows and a one into scores (d + 1, m); weights by anchor; the largest of both."""
+        W = np.ascontiguousarray(self.problem.weights.T)
+        constants = self.problem.offset - self._half_norms
+        single = np.vstack([self.problem.weights, constants]).astype(np.float32)
+        longest = float(np.sqrt(np.einsum("ij,ij->i", W, W).max()))
+        return single, W, longest, float(np.abs(constants).max())
 
     def _complete(
         self, B: Array, solved: Solution, order: npt.NDArray[np.int64] | None, n_left: int

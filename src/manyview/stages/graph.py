@@ -277,6 +277,9 @@ class _GraphSolver:
 
 def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _SolvedRows:
     """Multiply and solve a cache-sized number of rows at a time."""
+    n_features, is_dense = sum(map(len, weights)), all(rows.offset is None for rows in views)
+    if is_dense and solver.can_solve_dense(n_features):
+        return _solve_dense(views, solver)
     offset = solver.problem.offset
     width, leans = 1, []
     for rows, W in zip(views, weights, strict=True):
@@ -299,6 +302,18 @@ def _solve(views: list[ScaledRows], solver: Solver, weights: list[Array]) -> _So
         solutions.append(solver.solve(B))
     n_failed = sum(solution.n_failed for solution in solutions)
     return _SolvedRows(_stack(solutions, solver.problem.n_anchors), None, n_failed)
+
+
+def _solve_dense(views: list[ScaledRows], solver: Solver) -> _SolvedRows:
+    """The same of dense rows that use their nearest anchors."""
+    m, solutions = solver.problem.n_anchors, []
+    step = product_rows(1, m // 4)  # products are in single precision, and few are looked at again
+    for start in range(0, len(views[0]), step):
+        parts = [rows.matrix[start : start + step] for rows in views]
+        X = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        solutions.append(solver.solve_dense(np.ascontiguousarray(X, np.float64)))
+    n_failed = sum(solution.n_failed for solution in solutions)
+    return _SolvedRows(_stack(solutions, m), None, n_failed)
 
 
 def _stack(solutions: list[Solution], m: int) -> sparse.csr_array:

@@ -1,7 +1,7 @@
 """Primal active set: one anchor enters or leaves at a time.
 
-Fast where supports are small, right everywhere: it is what every other method falls back on. Also of a
-row over its few nearest anchors, chosen by a scan.
+Fast where supports are small, right everywhere: it is what every other method falls back on. Also of
+rows that use a few anchors only.
 """
 
 import numpy as np
@@ -168,64 +168,33 @@ def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
     return s, False
 
 
-@inner
-def _choose(b, offsets, near, scores):
-    """Write the numbers of the largest b - offsets into near (out), ascending; scores is scratch.
-
-    Of equals the first is taken.
-    """
-    r = near.shape[0]
-    for j in range(b.shape[0]):
-        score = b[j] - offsets[j]
-        place = min(j, r)
-        while place > 0 and scores[place - 1] < score:
-            place -= 1
-        if place < r:
-            for i in range(min(j, r - 1), place, -1):
-                scores[i] = scores[i - 1]
-                near[i] = near[i - 1]
-            scores[place] = score
-            near[place] = j
-    for i in range(1, r):
-        j = near[i]
-        place = i
-        while place > 0 and near[place - 1] > j:
-            near[place] = near[place - 1]
-            place -= 1
-        near[place] = j
-
-
 @jit
-def solve_by_active_set(G, B, offsets, near, indptr, indices, data):
-    """Solve every row of B (n, m) over its r nearest anchors; gives how many rows did not converge.
+def solve_by_active_set(G, B, near, indptr, indices, data):
+    """Solve every row; gives how many did not converge.
 
-    G : in, (m, m). offsets (m) : in, half the anchors' squared norms in the units of G: the nearest
-    have the largest b - offsets. near (r) : scratch; with r = m all are used. indptr (n + 1), indices
-    and data (n * r): out, the CSR rows, columns ascending.
+    G : in, (m, m). B : in, the linear terms: of all anchors, (n, m), or of those that near (n, r) lists
+    for each row, ascending, (n, r). Without any listed, r = 0, all are used. indptr (n + 1), indices and
+    data (n * columns of B): out, the CSR rows, columns ascending.
     """
-    n, m = B.shape
-    r = near.shape[0]
-    few = np.int64(0) if r == m else r
-    G_few, b_few, scores = np.empty((few, few)), np.empty(few), np.empty(few)
+    n, size = B.shape
+    few = near.shape[1]
+    G_few = np.empty((few, few))
     # One call of what solves a row for both cases: compiling it takes longer than all else.
     own = G if few == 0 else G_few
-    P = np.empty(r + 1, np.int64)
-    z = np.empty(r + 1)
+    P = np.empty(size + 1, np.int64)
+    z = np.empty(size + 1)
     L, rdiag, y, w, x, g, full, gmax = workspace(own)
     end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):
-        b = B[row] if few == 0 else b_few
         if few > 0:
-            _choose(B[row], offsets, near, scores)
             gmax = 0.0
-            for i in range(r):
-                b_few[i] = B[row, near[i]]
-                for c in range(r):
-                    G_few[i, c] = G[near[i], near[c]]
+            for i in range(few):
+                for c in range(few):
+                    G_few[i, c] = G[near[row, i], near[row, c]]
                 gmax = max(gmax, G_few[i, i])
-        s, converged = solve_row(own, b, gmax, P, z, L, rdiag, y, w, x, g)
+        s, converged = solve_row(own, B[row], gmax, P, z, L, rdiag, y, w, x, g)
         failed += not converged
         for i in range(s):
             full[P[i]] = z[i]
@@ -233,6 +202,6 @@ def solve_by_active_set(G, B, offsets, near, indptr, indices, data):
         end = write_row(full, end, indices, data)
         if few > 0:
             for a in range(start, end):
-                indices[a] = near[indices[a]]
+                indices[a] = near[row, indices[a]]
         indptr[row + 1] = end
     return failed
