@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import add, iadd
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,17 @@ Tile = Any
 T = TypeVar("T")
 TileFunction = Callable[[Tile, int], T]
 """Called with a tile and the number of its first row."""
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """What makes a tile of another, and can do it in parts that know nothing of each other."""
+
+    def parts(self, tile: Tile, first_row: int) -> list[Callable[[], Any]]:
+        """What makes each part."""
+
+    def join(self, parts: list[Any]) -> Tile:
+        """The tile, from its parts in order."""
 
 
 class Rows(Protocol):

@@ -20,12 +20,14 @@ from scipy import sparse
 from manyview.checks import check_count, is_auto
 from manyview.engines.base import (
     TILE_ROWS,
+    Divisible,
     Run,
     Tile,
     TileFunction,
     TreeSum,
     n_block_tiles,
     n_tiles,
+    run_side_by_side,
     show_settings,
 )
 from manyview.engines.files import ArrayOutput, Output
@@ -330,7 +332,15 @@ class DerivedRows(TiledRows):
         return self._make(number, loaded) if tile is None else tile
 
     def _make(self, number: int, loaded: Loaded) -> Tile:
-        tile = self._function(self._parent._tile(number, loaded), number * TILE_ROWS)
+        function: Any = self._function
+        parent, first_row = self._parent._tile(number, loaded), number * TILE_ROWS
+        if n_tiles(self.n_rows) == 1 and isinstance(function, Divisible):
+            # No other tile keeps the threads busy.
+            tile = function.join(
+                run_side_by_side(function.parts(parent, first_row), self._run.n_jobs)
+            )
+        else:
+            tile = function(parent, first_row)
         if self._budget > 0:
             self._kept[number] = tile
             self._budget -= tile.nbytes

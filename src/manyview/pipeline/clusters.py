@@ -128,7 +128,7 @@ def cluster_by_modularity(
     k, fused = settings.known_clusters, sample.fused()
     embedding = _embedding(sample, settings)
     if has_communities:
-        embedding = _with_communities(sample, embedding, k, seed=seed)
+        embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
     rows: Any = embedding.rows(sample.tile).astype(np.float32)
     warn_of_alike(rows, k)
     starts = find_starts(rows, fused, k, seed=seed)
@@ -178,22 +178,32 @@ def _embedding(sample: SampleGraph, settings: Settings) -> Embedding:
     return embedding
 
 
-def _with_communities(sample: SampleGraph, embedding: Embedding, k: int, *, seed: int) -> Embedding:
+def _with_communities(
+    sample: SampleGraph, embedding: Embedding, k: int, *, seed: int, n_jobs: int
+) -> Embedding:
     """An embedding with rows' shares in communities of anchors, one search for every few repeats.
 
     Where there are few rows, communities of other anchors are others: several opinions vary less.
     """
-    given: list[Array] = []
     has_several = sample.n_first == _COMMUNITY_REPEATS  # anchors of fewer are many already
     n_searches = len(sample.bases) // _COMMUNITY_REPEATS if has_several else 1
-    for first in range(0, n_searches * sample.n_first, sample.n_first):
-        graph = anchor_graph(sample.fused(first))
-        found = find_communities(graph, k, seed=seed + first)
-        n_found = int(found.max()) + 1
-        # Anchors without links, -1, give nothing.
-        indicator = np.eye(n_found + 1)[found][:, :n_found]
-        scales = sample.scales[first : first + sample.n_first]
-        ends = np.cumsum([len(scale) for scale in scales])
-        parts = np.split(indicator, ends[:-1])
-        given += [part * scale[:, None] for part, scale in zip(parts, scales, strict=True)]
-    return replace(embedding, communities=tuple(given), n_searches=n_searches)
+    firsts = range(0, n_searches * sample.n_first, sample.n_first)
+    with thread_pool(n_jobs) as pool:
+        each = map if n_searches > 1 else pool.map  # the threads are busy with searches, or not
+        search = partial(_search_communities, sample, k, seed, each)
+        found = list((pool.map if n_searches > 1 else map)(search, firsts))
+    given = tuple(part for parts in found for part in parts)
+    return replace(embedding, communities=given, n_searches=n_searches)
+
+
+def _search_communities(
+    sample: SampleGraph, k: int, seed: int, each: Any, first: int
+) -> list[Array]:
+    """For a few repeats from the ``first`` on, what graph rows give to communities of their anchors."""
+    found = find_communities(anchor_graph(sample.fused(first), each=each), k, seed=seed + first)
+    n_found = int(found.max()) + 1
+    # Anchors without links, -1, give nothing.
+    indicator = np.eye(n_found + 1)[found][:, :n_found]
+    scales = sample.scales[first : first + sample.n_first]
+    parts = np.split(indicator, np.cumsum([len(scale) for scale in scales])[:-1])
+    return [part * scale[:, None] for part, scale in zip(parts, scales, strict=True)]

@@ -40,7 +40,7 @@ _OF_GRAPHS = (
 )  # fmt: skip
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
-_MANY_CLUSTERS = 100
+_MANY_CLUSTERS, _VERY_MANY_ROWS = 100, 100_000
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
 
 
@@ -352,12 +352,13 @@ def read_known(
 def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
     """Three anchor seeds; up to nine for few rows, which vary more and cost little.
 
-    Two for more than a hundred clusters, where vectors cost more than all else. Fewer where views are so
-    wide that anchors, one set a view and one of all, would fill memory.
+    Two for more than a hundred clusters, where vectors cost more than all else, and for very many rows,
+    where a third changes nothing. Fewer where views are so wide that anchors, one set a view and one of
+    all, would fill memory.
     """
     n_rows, n_columns = views.shape
     wanted = max(3, min(9, _REPEAT_ROWS // n_rows))
-    if n_clusters is not None and n_clusters > _MANY_CLUSTERS:
+    if n_rows >= _VERY_MANY_ROWS or (n_clusters is not None and n_clusters > _MANY_CLUSTERS):
         wanted = 2
     # Of few rows, text has fewer anchors than others.
     n_bytes = _REPEAT_BYTES * (2 if n_rows <= _FEW_ROWS else 1)

@@ -6,6 +6,7 @@ anchors, whatever the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,20 @@ from scipy import sparse
 
 Membership = npt.NDArray[np.int32]
 
+_LINKED_AT_A_TIME = 1000  # anchors: threads may share them
 _PASSES = 3  # of Leiden's method for one resolution
 _RUNS = 9  # of it, for as many resolutions at most
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
 _NATURAL = 1.5  # times as many communities as asked for, that stay as they are at resolution 1
 
 
-def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_array:
+def anchor_graph(
+    graph: sparse.csr_array, *, n_links: int = 60, each: Callable[..., Iterable[Any]] = map
+) -> sparse.csr_array:
     """The strongest links of each anchor in B'B, either way, without loops.
 
     ``graph`` is the fused graph B (n, M), that of several anchor seeds side by side too; no weight is
-    below zero.
+    below zero. ``each`` maps a function over a few numbers in order; a thread pool's map will do.
 
     Examples
     --------
@@ -38,16 +42,18 @@ def anchor_graph(graph: sparse.csr_array, *, n_links: int = 60) -> sparse.csr_ar
 
     m, turned = int(graph.shape[1]), sparse.csr_array(graph.T)
     rows, columns = ((_int32(B.indptr), _int32(B.indices), B.data) for B in (graph, turned))
-    # Only the part that is filled is ever touched.
-    indptr, indices, data = (
-        np.zeros(m + 1, np.int32),
-        np.empty(m * n_links, np.int32),
-        np.empty(m * n_links),
-    )
-    scratch, near = np.zeros((3, m)), np.empty(m, np.int32)
-    kernels.strongest_links(rows, columns, n_links, scratch, near, indptr, indices, data)
-    end = indptr[-1]
-    kept = sparse.csr_array((data[:end], indices[:end], indptr), shape=(m, m))
+
+    def link(first: int) -> sparse.csr_array:
+        count = min(_LINKED_AT_A_TIME, m - first)
+        # Only the part that is filled is ever touched.
+        indptr, size = np.zeros(count + 1, np.int32), count * n_links
+        indices, data = np.empty(size, np.int32), np.empty(size)
+        scratch, near = np.zeros((3, m)), np.empty(m, np.int32)
+        kernels.strongest_links(rows, columns, first, n_links, scratch, near, indptr, indices, data)
+        end = indptr[-1]
+        return sparse.csr_array((data[:end], indices[:end], indptr), shape=(count, m))
+
+    kept: Any = sparse.vstack(list(each(link, range(0, m, _LINKED_AT_A_TIME))), "csr")
     return sparse.csr_array(kept.maximum(kept.T))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from manyview.stages.scaling import Scaler
 from manyview.views.selection import Mask, refuse_samples_without_views
 
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
+_MOST_ROWS = 1024  # the same: a tile is several parts, which threads can share
 _KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present
 
 
@@ -81,23 +82,32 @@ class GraphRows:
         self._scalers, self._graphs = scalers, graphs
         self._solvers = [_GraphSolver(graph, scalers) for graph in graphs]
         n_features = sum(len(scaler.shift) for scaler in scalers)
-        self._step = rows_within(_SCALED_BYTES, 8 * n_features, least=256)
+        self._step = min(rows_within(_SCALED_BYTES, 8 * n_features, least=256), _MOST_ROWS)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
-        """Graph rows of a tile, a list with one block per view, some rows maybe missing.
+        """Graph rows of a tile, a list with one block per view, some rows maybe missing."""
+        return self.join([part() for part in self.parts(tile, first_row)])
+
+    def parts(self, tile: Any, first_row: int) -> list[Callable[[], GraphTile]]:
+        """What makes the graph rows of a tile, a few at a time; an engine may use threads for them.
 
         Few rows are scaled at a time, so that wide views do not fill memory with scaled copies.
         """
-        parts = []
-        for start in range(0, tile[0].shape[0], self._step):
-            rows, first = slice(start, start + self._step), first_row + start
-            with np.errstate(over="ignore", invalid="ignore"):  # such rows count as not solved
-                scaled = [s.apply(X[rows], first) for s, X in zip(self._scalers, tile, strict=True)]
-                masks = [view.present for view in scaled if view.present is not None]
-                if len(masks) == len(scaled):
-                    refuse_samples_without_views(np.stack(masks, axis=1), first)
-                parts.append(self.of_scaled(scaled))
+        starts = range(0, max(tile[0].shape[0], 1), self._step)
+        return [partial(self._part, tile, first_row, start) for start in starts]
+
+    def join(self, parts: list[GraphTile]) -> GraphTile:
+        """The tile, from what its :meth:`parts` gave."""
         return stack_tiles(parts)
+
+    def _part(self, tile: Any, first_row: int, start: int) -> GraphTile:
+        rows, first = slice(start, start + self._step), first_row + start
+        with np.errstate(over="ignore", invalid="ignore"):  # such rows count as not solved
+            scaled = [s.apply(X[rows], first) for s, X in zip(self._scalers, tile, strict=True)]
+            masks = [view.present for view in scaled if view.present is not None]
+            if len(masks) == len(scaled):
+                refuse_samples_without_views(np.stack(masks, axis=1), first)
+            return self.of_scaled(scaled)
 
     def of_scaled(self, rows: Sequence[ScaledRows]) -> GraphTile:
         """Graph rows of scaled rows, one :class:`ScaledRows` per view."""

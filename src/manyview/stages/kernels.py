@@ -176,18 +176,20 @@ def _bar(values, order, count, n):
 
 
 @jit
-def strongest_links(rows, columns, n_links, scratch, near, indptr, indices, data):
-    """Write the n_links largest entries of each row of B'B, its own left out, as a CSR matrix.
+def strongest_links(rows, columns, first, n_links, scratch, near, indptr, indices, data):
+    """Write the n_links largest entries of some rows of B'B, their own left out, as a CSR matrix.
 
-    rows, columns : in, indptr, indices and data of B (n, m) and of B', no weight below zero. scratch
-    (3, m) : zeros. near (m) : scratch. indptr (m + 1) : zeros. indices, data (m n_links) : out.
+    rows, columns : in, indptr, indices and data of B (n, m) and of B', no weight below zero. first : in,
+    the number of the first row. scratch (3, m) : zeros. near (m) : scratch. indptr (c + 1) : zeros, for
+    c rows. indices, data (c n_links) : out.
     """
     row_ends, row_indices, row_data = rows
     column_ends, column_indices, column_data = columns
     sums, links, order = scratch[0], scratch[1], scratch[2]
     m = sums.shape[0]
     end = np.int64(0)
-    for i in range(m):
+    for at in range(indptr.shape[0] - 1):
+        i = first + at
         for a in range(column_ends[i], column_ends[i + 1]):
             row, t = column_indices[a], column_data[a]
             for b in range(row_ends[row], row_ends[row + 1]):
@@ -211,7 +213,7 @@ def strongest_links(rows, columns, n_links, scratch, near, indptr, indices, data
                 indices[end] = near[a]
                 data[end] = links[a]
                 end += 1
-        indptr[i + 1] = end
+        indptr[at + 1] = end
 
 
 @inner
