@@ -36,7 +36,7 @@ def test_repeated_eigenvalues_are_all_found(n_blobs):
 
 
 def test_many_vectors_span_the_space_of_the_dense_solver(monkeypatch):
-    monkeypatch.setattr(eigen, "_DENSE_BELOW_FOR_MANY", 100)
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 100)
     rng = np.random.default_rng(0)
     M = normalised_graph(neighbour_weights(rng.normal(size=(1100, 4)), 5))
     values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)
@@ -46,8 +46,18 @@ def test_many_vectors_span_the_space_of_the_dense_solver(monkeypatch):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(eigen._MANY), atol=1e-9)
 
 
+def test_of_many_vectors_the_first_are_sure_where_not_all_need_be(monkeypatch):
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 100)
+    rng, n_sure = np.random.default_rng(0), 60
+    M = normalised_graph(neighbour_weights(rng.normal(size=(1100, 4)), 5))
+    values, vectors = leading_eigenvectors(M, eigen._MANY, n_sure=n_sure, rng=rng)
+    errors = np.linalg.norm(M @ vectors - vectors * values, axis=0)
+    assert errors[:n_sure].max() <= eigen._GLANCE
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(eigen._MANY), atol=1e-9)
+
+
 def test_more_equal_eigenvalues_than_a_block_has_columns_are_all_found(monkeypatch):
-    monkeypatch.setattr(eigen, "_DENSE_BELOW_FOR_MANY", 100)
+    monkeypatch.setattr(eigen, "_DENSE_BELOW", 100)
     rng = np.random.default_rng(0)
     M = blobs_graph(eigen._MANY + 20, 10, rng)
     values, vectors = leading_eigenvectors(M, eigen._MANY, rng=rng)

@@ -39,7 +39,7 @@ KINDS = ("auto", "standard", "log", "clr")
 
 _ANCHORS, _FEW_ANCHORS = 300, 100  # where rows use the nearest, and where they use all
 _ANCHORS_PER_CLUSTER = 2  # at least: one for each tells nothing of how clusters hang together
-_ROWS = 1_000  # that kinds are tried on, where rows use all anchors
+_ROWS, _FEW_ROWS = 2_000, 1_000  # that kinds are tried on; the same where rows use all anchors
 _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some of each
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
@@ -105,9 +105,8 @@ def decide(
         seed = int(rng.integers(2**30))
         look = partial(find_evident, few.arrays, names, k, seed=seed)
     by_kind = _applicable(few.arrays, settings.scaling)
-    if not settings.has_many_rows:
-        fewer = spread_evenly(few.n_rows, max(_ROWS, _LEAST_ROWS * k))
-        few = few.sample_rows(fewer)
+    n_tried = max(_ROWS if settings.has_many_rows else _FEW_ROWS, _LEAST_ROWS * k)
+    few = few.sample_rows(spread_evenly(few.n_rows, n_tried))
     try_kinds = partial(_try, few.arrays, names, settings, seed=int(rng.integers(2**30)))
     # What is doubtful here the fit itself will say, once and at the user's line.
     with silenced(ConvergenceWarning), thread_pool(n_jobs) as pool:
