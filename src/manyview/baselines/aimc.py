@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ Labels = npt.NDArray[np.int32]
 _LEAST_RESIDUAL = 1e-6  # root of a view's squared residual, as a share of the root of its energy
 
 
+@dataclass(eq=False, repr=False)
 class AIMC(RowwiseBaseline):
     r"""k-means whose centres are orthonormal in every view, and the same in all but for a rotation.
 
@@ -100,26 +101,15 @@ class AIMC(RowwiseBaseline):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_dimensions: int | None = None,
-        init: str = "random",
-        n_init: int = 10,
-        max_iter: int = 51,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_dimensions = n_dimensions
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_dimensions: int | None = None
+    init: str = "random"
+    n_init: int = 10
+    max_iter: int = 51
+    tol: float = 1e-5
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("init", self.init, INITS)

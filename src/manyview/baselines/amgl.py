@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 _MOST_ANCHORS = 300
 
 
+@dataclass(eq=False, repr=False)
 class AMGL(Baseline):
     r"""Spectral clustering of several graphs at once, which weights the views by itself.
 
@@ -105,32 +107,18 @@ class AMGL(Baseline):
 
     _least_rows = 2
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        graph: str = "neighbours",
-        n_neighbors: int = 5,
-        n_anchors: int | str = "auto",
-        scaling: str | None = None,
-        normalise_rows: bool = False,
-        n_init: int = 20,
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        self.n_anchors = n_anchors
-        self.scaling = scaling
-        self.normalise_rows = normalise_rows
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    graph: str = "neighbours"
+    n_neighbors: int = 5
+    n_anchors: int | str = "auto"
+    scaling: str | None = None
+    normalise_rows: bool = False
+    n_init: int = 20
+    max_iter: int = 100
+    tol: float = 1e-8
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("graph", self.graph, ("neighbours", "anchors"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -39,6 +40,7 @@ _STOPPING = {"admm": (200, 2e-4), "proximal": (200, 1e-4), "l0": (50, 1e-3)}
 """Default max_iter and tol of each solver, as published."""
 
 
+@dataclass(eq=False, repr=False)
 class E3SC(Baseline):
     r"""Sparse subspace clustering by the efficient solvers of Pourkamali-Anaraki et al.
 
@@ -125,40 +127,22 @@ class E3SC(Baseline):
     (1, 1)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        view: str | int | None = None,
-        solver: str = "admm",
-        affine: bool = False,
-        alpha: float = 800.0,
-        n_nonzero: int = 10,
-        penalty: float | str = "balanced",
-        unit_rows: bool = True,
-        n_exemplars: int | None = None,
-        max_iter: int | None = None,
-        tol: float | None = None,
-        n_init: int = 20,
-        random_state: Any = None,
-        force: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.view = view
-        self.solver = solver
-        self.affine = affine
-        self.alpha = alpha
-        self.n_nonzero = n_nonzero
-        self.penalty = penalty
-        self.unit_rows = unit_rows
-        self.n_exemplars = n_exemplars
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.force = force
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    view: str | int | None = None
+    solver: str = "admm"
+    affine: bool = False
+    alpha: float = 800.0
+    n_nonzero: int = 10
+    penalty: float | str = "balanced"
+    unit_rows: bool = True
+    n_exemplars: int | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+    n_init: int = 20
+    random_state: Any = None
+    force: bool = False
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("solver", self.solver, tuple(_STOPPING))

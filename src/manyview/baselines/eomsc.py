@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 _CUT_WEIGHT = 0.1  # of the connectivity term in the objective that decides when to stop
 
 
+@dataclass(eq=False, repr=False)
 class EOMSC(RowwiseBaseline):
     r"""Shared anchors whose graph with the rows falls into exactly k parts, which are the clusters.
 
@@ -92,26 +94,15 @@ class EOMSC(RowwiseBaseline):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_anchors: int | None = None,
-        n_dimensions: int | None = None,
-        init: str = "random",
-        max_iter: int = 51,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.n_dimensions = n_dimensions
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_anchors: int | None = None
+    n_dimensions: int | None = None
+    init: str = "random"
+    max_iter: int = 51
+    tol: float = 1e-4
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("init", self.init, INITS)

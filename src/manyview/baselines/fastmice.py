@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ _SAMPLE_ROWS_PER_ANCHOR = 10
 _SWEEPS = 5
 
 
+@dataclass(eq=False, repr=False)
 class FastMICE(RowwiseBaseline):
     """Consensus of many quick clusterings, each of some columns of some views.
 
@@ -85,22 +86,13 @@ class FastMICE(RowwiseBaseline):
 
     _takes_missing: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_members: int = 20,
-        n_anchors: int = 1000,
-        n_neighbors: int = 5,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_members = n_members
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_members: int = 20
+    n_anchors: int = 1000
+    n_neighbors: int = 5
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         for name in ("n_members", "n_anchors", "n_neighbors"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from manyview.views.container import Block, Views, with_short_indices
 _TILE_ROWS = 4096
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Baseline):
     r"""k-means on one view, or on all views side by side.
 
@@ -91,28 +93,16 @@ class KMeans(Baseline):
     2
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        view: str | int | None = None,
-        variant: str = "scikit-learn",
-        init: str = "k-means++",
-        n_init: int = 10,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.view = view
-        self.variant = variant
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    view: str | int | None = None
+    variant: str = "scikit-learn"
+    init: str = "k-means++"
+    n_init: int = 10
+    max_iter: int | None = None
+    tol: float = 1e-4
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("variant", self.variant, tuple(_VARIANTS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import reduce
 from typing import Any
 
@@ -23,6 +24,7 @@ _MOST_ANCHORS = 500
 _BLOCK_ROWS = 4096
 
 
+@dataclass(eq=False, repr=False)
 class LSC(Baseline):
     r"""Spectral clustering of a graph between rows and their nearest anchors.
 
@@ -86,26 +88,15 @@ class LSC(Baseline):
     3
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_anchors: int | str = "auto",
-        n_neighbors: int = 5,
-        scaling: str | None = None,
-        normalise_rows: bool = True,
-        n_init: int = 20,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.n_neighbors = n_neighbors
-        self.scaling = scaling
-        self.normalise_rows = normalise_rows
-        self.n_init = n_init
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_anchors: int | str = "auto"
+    n_neighbors: int = 5
+    scaling: str | None = None
+    normalise_rows: bool = True
+    n_init: int = 20
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)

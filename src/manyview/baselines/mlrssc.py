@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _MOST_SWEEPS = {"centroid": 100, "pairwise": 300}
 """Default max_iter, as published."""
 
 
+@dataclass(eq=False, repr=False)
 class MLRSSC(Baseline):
     r"""Represent samples by each other, low-rank and sparse, alike in all views.
 
@@ -131,42 +133,23 @@ class MLRSSC(Baseline):
     2
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        agreement: str = "centroid",
-        noise: bool = True,
-        kernel: str = "linear",
-        kernel_width: float = 1.0,
-        beta_low_rank: float = 0.3,
-        beta_sparse: float = 0.3,
-        beta_agreement: float = 0.3,
-        penalty: float = 1.0,
-        scaling: str | None = "unit",
-        n_init: int = 20,
-        max_iter: int | None = None,
-        tol: float = 0.01,
-        force: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.agreement = agreement
-        self.noise = noise
-        self.kernel = kernel
-        self.kernel_width = kernel_width
-        self.beta_low_rank = beta_low_rank
-        self.beta_sparse = beta_sparse
-        self.beta_agreement = beta_agreement
-        self.penalty = penalty
-        self.scaling = scaling
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.force = force
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    agreement: str = "centroid"
+    noise: bool = True
+    kernel: str = "linear"
+    kernel_width: float = 1.0
+    beta_low_rank: float = 0.3
+    beta_sparse: float = 0.3
+    beta_agreement: float = 0.3
+    penalty: float = 1.0
+    scaling: str | None = "unit"
+    n_init: int = 20
+    max_iter: int | None = None
+    tol: float = 0.01
+    force: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("agreement", self.agreement, ("centroid", "pairwise"))

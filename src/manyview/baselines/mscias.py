@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ _EXACT_UP_TO = 10_000
 _BLOCK_ENTRIES = 8_000_000
 
 
+@dataclass(eq=False, repr=False)
 class MSCIAS(Baseline):
     r"""Similarity learned from a latent space of all views; **a reconstruction**, see Notes.
 
@@ -138,38 +140,21 @@ class MSCIAS(Baseline):
         "MSC-IAS, our reconstruction from its published description; not the authors' algorithm"
     )
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        form: str = "auto",
-        n_components: int | str = "auto",
-        similarity_ridge: float = 1.0,
-        dependence: float = 0.9,
-        n_neighbors: int | None = 20,
-        ridge: float = 0.01,
-        scaling: str | None = "standard",
-        n_init: int = 20,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        force: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.form = form
-        self.n_components = n_components
-        self.similarity_ridge = similarity_ridge
-        self.dependence = dependence
-        self.n_neighbors = n_neighbors
-        self.ridge = ridge
-        self.scaling = scaling
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.force = force
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    form: str = "auto"
+    n_components: int | str = "auto"
+    similarity_ridge: float = 1.0
+    dependence: float = 0.9
+    n_neighbors: int | None = 20
+    ridge: float = 0.01
+    scaling: str | None = "standard"
+    n_init: int = 20
+    max_iter: int = 100
+    tol: float = 1e-3
+    force: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("form", self.form, ("auto", "exact", "factored"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from manyview.views.container import Views
 FloatArray = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class OMSC(RowwiseBaseline):
     r"""Shared anchors and clusters at once: the rows' weights are held near k orthonormal corners.
 
@@ -90,24 +92,14 @@ class OMSC(RowwiseBaseline):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_anchors: int | None = None,
-        lam: float = 1e-4,
-        init: str = "random",
-        max_iter: int = 15,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.lam = lam
-        self.init = init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_anchors: int | None = None
+    lam: float = 1e-4
+    init: str = "random"
+    max_iter: int = 15
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("init", self.init, INITS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 _LEAST_SWEEPS = 10
 
 
+@dataclass(eq=False, repr=False)
 class SMVSC(RowwiseBaseline):
     r"""Anchors that all views share up to a rotation, found together with the rows' weights.
 
@@ -115,30 +117,17 @@ class SMVSC(RowwiseBaseline):
     _standardise: ClassVar[bool] = True
     _power: ClassVar[float] = 1.0  # of the squared residuals, whose inverses weight the views
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_anchors: int | None = None,
-        lam: float = 1.0,
-        variant: str = "released",
-        init: str = "random",
-        n_init: int = 10,
-        max_iter: int = 51,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.lam = lam
-        self.variant = variant
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_anchors: int | None = None
+    lam: float = 1.0
+    variant: str = "released"
+    init: str = "random"
+    n_init: int = 10
+    max_iter: int = 51
+    tol: float = 1e-4
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("variant", self.variant, ("released", "exact"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from manyview.checks import check_count, check_option
 from manyview.views.container import Views
 
 
+@dataclass(eq=False, repr=False)
 class SpectralKNN(Baseline):
     """Spectral clustering as scikit-learn does it, on all views side by side.
 
@@ -61,22 +63,13 @@ class SpectralKNN(Baseline):
 
     _least_rows: ClassVar[int] = 2
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbors: int = 10,
-        scaling: str | None = "standard",
-        n_init: int = 10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.scaling = scaling
-        self.n_init = n_init
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_neighbors: int = 10
+    scaling: str | None = "standard"
+    n_init: int = 10
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)

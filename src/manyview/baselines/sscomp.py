@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _DEPENDENT = 1e-12
 """Squared distance of an atom from the span of those chosen, below which it adds only rounding."""
 
 
+@dataclass(eq=False, repr=False)
 class SSCOMP(Baseline):
     r"""Sparse subspace clustering by orthogonal matching pursuit, for one view.
 
@@ -118,34 +120,19 @@ class SSCOMP(Baseline):
     (1, 1, 2)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        view: str | int | None = None,
-        n_nonzero: int = 10,
-        tol: float = 1e-6,
-        unit_rows: bool = True,
-        n_exemplars: int | None = None,
-        affinity: str = "symmetric",
-        n_neighbors: int = 3,
-        n_init: int = 20,
-        random_state: Any = None,
-        force: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.view = view
-        self.n_nonzero = n_nonzero
-        self.tol = tol
-        self.unit_rows = unit_rows
-        self.n_exemplars = n_exemplars
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.n_init = n_init
-        self.random_state = random_state
-        self.force = force
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    view: str | int | None = None
+    n_nonzero: int = 10
+    tol: float = 1e-6
+    unit_rows: bool = True
+    n_exemplars: int | None = None
+    affinity: str = "symmetric"
+    n_neighbors: int = 3
+    n_init: int = 20
+    random_state: Any = None
+    force: bool = False
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         for name in ("n_nonzero", "n_neighbors", "n_init"):

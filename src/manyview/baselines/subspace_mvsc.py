@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _BLOCK_ROWS = 256
 _SPARSE_SUPPORT = 12
 
 
+@dataclass(eq=False, repr=False)
 class SubspaceMVSC(Baseline):
     r"""The full n x n multi-view problem: each row represented by all other rows.
 
@@ -83,24 +85,14 @@ class SubspaceMVSC(Baseline):
     _takes_sparse = False
     _least_rows = 2
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 0.01,
-        scaling: str | None = "standard",
-        n_init: int = 20,
-        force: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.scaling = scaling
-        self.n_init = n_init
-        self.force = force
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    alpha: float = 0.01
+    scaling: str | None = "standard"
+    n_init: int = 20
+    force: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, KINDS)

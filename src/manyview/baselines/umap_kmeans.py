@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from manyview.checks import check_count, check_number, check_option
 from manyview.views.container import Views
 
 
+@dataclass(eq=False, repr=False)
 class UMAPKMeans(Baseline):
     """k-means on a low-dimensional map made by UMAP, as its documentation advises for clustering.
 
@@ -73,26 +75,15 @@ class UMAPKMeans(Baseline):
 
     _least_rows: ClassVar[int] = 5
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int = 2,
-        n_neighbors: int = 30,
-        min_dist: float = 0.0,
-        scaling: str | None = "standard",
-        n_init: int = 10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.scaling = scaling
-        self.n_init = n_init
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int = 2
+    n_neighbors: int = 30
+    min_dist: float = 0.0
+    scaling: str | None = "standard"
+    n_init: int = 10
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)
