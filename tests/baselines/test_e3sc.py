@@ -137,7 +137,7 @@ def test_one_row_alone_cannot_be_affine():
 
 
 def test_exemplars_are_offered_where_memory_is_short(monkeypatch):
-    monkeypatch.setattr("manyview.baselines.steps.memory.free_bytes", lambda: 10**5)
+    monkeypatch.setattr("manyview.baselines.steps.memory.free_memory", lambda: 10**5)
     with pytest.raises(MemoryError, match="Set n_exemplars"):
         E3SC(3).fit(subspaces()[0])
 

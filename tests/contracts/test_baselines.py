@@ -259,7 +259,7 @@ def test_unknown_value_of_a_named_option_is_refused(model):
 @pytest.mark.parametrize("name", WITH_FORCE, indirect=True)
 def test_what_does_not_fit_in_memory_is_refused_in_bytes_unless_forced(name, model, monkeypatch):
     model.set_params(**WHAT_NEEDS_MEMORY.get(name, {}))
-    monkeypatch.setattr("manyview.baselines.steps.memory.free_bytes", lambda: 1000)
+    monkeypatch.setattr("manyview.baselines.steps.memory.free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"needs [\d.]+ [kM]B of memory and 1\.0 kB are free"):
         model.fit(two_views())
     assert model.set_params(force=True).fit(two_views()).labels_.shape == (75,)

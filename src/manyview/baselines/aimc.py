@@ -21,7 +21,7 @@ from manyview.baselines.steps.shared_anchors import (
     times,
     transposed_times,
 )
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.errors import ParameterError
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
@@ -113,13 +113,9 @@ class AIMC(RowwiseBaseline):
 
     def _check_parameters(self) -> None:
         check_option("init", self.init, INITS)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_init", "max_iter", or_none=("n_dimensions",))
         check_number("tol", self.tol, least=0)
-        if self.n_dimensions is None:
-            return
-        check_count("n_dimensions", self.n_dimensions)
-        if self.n_dimensions < self.n_clusters:
+        if self.n_dimensions is not None and self.n_dimensions < self.n_clusters:
             raise ParameterError(
                 "n_dimensions",
                 f"must be at least n_clusters={self.n_clusters}; got {self.n_dimensions}.",

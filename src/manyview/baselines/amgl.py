@@ -123,8 +123,7 @@ class AMGL(Baseline):
     def _check_parameters(self) -> None:
         check_option("graph", self.graph, ("neighbours", "anchors"))
         check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_neighbors", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_neighbors", "n_init", "max_iter")
         if not is_auto(self.n_anchors):
             check_count("n_anchors", self.n_anchors)
         check_number("tol", self.tol, least=0)

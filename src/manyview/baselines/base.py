@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,7 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.checks import as_generator, check_n_clusters
+from manyview.checks import as_generator, check_count, check_n_clusters
 from manyview.errors import warn_user
 from manyview.views.container import Block, Views, as_views
 from manyview.views.selection import refuse_samples_without_views, split_rows
@@ -91,6 +92,12 @@ class Baseline(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _warn_unsettled(self, message: str) -> None:
         """Warn that an iteration ended before it converged."""
         warn_user(message, ConvergenceWarning)
+
+    def _check_counts(self, *names: str, or_none: Sequence[str] = ()) -> None:
+        """Raise unless these parameters are whole numbers of at least one, or None where they may be."""
+        given = [name for name in or_none if getattr(self, name) is not None]
+        for name in (*names, *given):
+            check_count(name, getattr(self, name))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

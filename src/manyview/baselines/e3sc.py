@@ -30,7 +30,7 @@ from manyview.baselines.steps.self_expression import (
     solve_proximal,
 )
 from manyview.baselines.steps.spectral import label_graph
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.views.container import Block, Views
 
 _BYTES_AT_ONCE = 2**25
@@ -151,11 +151,7 @@ class E3SC(Baseline):
             check_option("penalty", self.penalty, ("balanced",))
         else:
             check_number("penalty", self.penalty, above=0)
-        check_count("n_nonzero", self.n_nonzero)
-        check_count("n_init", self.n_init)
-        for name in ("max_iter", "n_exemplars"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
+        self._check_counts("n_nonzero", "n_init", or_none=("max_iter", "n_exemplars"))
         if self.tol is not None:
             check_number("tol", self.tol, above=0)
 

@@ -22,7 +22,7 @@ from manyview.baselines.steps.shared_anchors import (
     scale_views,
     start_weights,
 )
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
 
@@ -106,10 +106,8 @@ class EOMSC(RowwiseBaseline):
 
     def _check_parameters(self) -> None:
         check_option("init", self.init, INITS)
-        check_count("max_iter", self.max_iter)
+        self._check_counts("max_iter", or_none=("n_dimensions",))
         check_number("tol", self.tol, least=0)
-        if self.n_dimensions is not None:
-            check_count("n_dimensions", self.n_dimensions)
 
     def _learn(self, views: Views, rng: np.random.Generator) -> None:
         k, n = self.n_clusters, views.n_rows

@@ -16,7 +16,6 @@ from manyview.baselines.steps.landmarks import (
     nearest_anchors,
 )
 from manyview.baselines.steps.transfer_cut import TransferCut, fit_transfer_cut
-from manyview.checks import check_count
 from manyview.stages.graph import side_by_side_graphs
 from manyview.views.container import Block, Views
 
@@ -95,8 +94,7 @@ class FastMICE(RowwiseBaseline):
     verbose: int = 0
 
     def _check_parameters(self) -> None:
-        for name in ("n_members", "n_anchors", "n_neighbors"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_members", "n_anchors", "n_neighbors")
 
     def _learn(self, views: Views, rng: np.random.Generator) -> None:
         members, labels = [], []

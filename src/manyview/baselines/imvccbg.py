@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
 from manyview.baselines.smvsc import SMVSC
 
 
+@dataclass(eq=False, repr=False)
 class IMVCCBG(SMVSC):
     r"""Shared anchors found from the views that each sample has.
 
@@ -80,29 +82,10 @@ class IMVCCBG(SMVSC):
     True
     """
 
-    variant: ClassVar[str] = "exact"  # type: ignore[misc]
     _standardise: ClassVar[bool] = False
     _power: ClassVar[float] = 0.5
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_anchors: int | None = None,
-        lam: float = 0.0,
-        init: str = "random",
-        n_init: int = 10,
-        max_iter: int = 51,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.lam = lam
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    variant: str = field(default="exact", init=False)
+    lam: float = 0.0
+    tol: float = 1e-3

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from manyview.baselines.base import Baseline, single_view
 from manyview.baselines.steps.scaling import join_views, root_energy
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.machine import count_jobs
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.litekmeans import MOST_ROUNDS, draw_starts, litekmeans
@@ -107,9 +107,7 @@ class KMeans(Baseline):
     def _check_parameters(self) -> None:
         check_option("variant", self.variant, tuple(_VARIANTS))
         check_option("init", self.init, ("k-means++", "random"))
-        check_count("n_init", self.n_init)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
+        self._check_counts("n_init", or_none=("max_iter",))
         check_number("tol", self.tol, least=0)
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:

@@ -13,7 +13,7 @@ from manyview.baselines.base import Baseline
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_embedding
-from manyview.checks import check_count, check_option
+from manyview.checks import check_option
 from manyview.stages.embedding import Embedding, spectral_basis
 from manyview.stages.fusion import column_scales, graph_moments
 from manyview.stages.grams import fused_gram
@@ -100,8 +100,7 @@ class LSC(Baseline):
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_neighbors", "n_init"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_neighbors", "n_init")
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         m = choose_n_anchors(self.n_anchors, views.n_rows, self.n_clusters, most=_MOST_ANCHORS)

@@ -21,7 +21,7 @@ from manyview.baselines.steps.low_rank_sparse import (
 from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_graph
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.views.container import Block, Views
 
 FloatArray = npt.NDArray[np.float64]
@@ -161,9 +161,7 @@ class MLRSSC(Baseline):
                 "noise=False asks that each sample is a combination of others exactly, and with "
                 "kernel='gaussian' none is. Set noise=True or kernel='linear'."
             )
-        check_count("n_init", self.n_init)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
+        self._check_counts("n_init", or_none=("max_iter",))
         for name in ("kernel_width", "penalty", "tol"):
             check_number(name, getattr(self, name), above=0)
         for name in ("beta_low_rank", "beta_sparse", "beta_agreement"):

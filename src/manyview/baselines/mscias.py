@@ -159,10 +159,7 @@ class MSCIAS(Baseline):
     def _check_parameters(self) -> None:
         check_option("form", self.form, ("auto", "exact", "factored"))
         check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
-        if self.n_neighbors is not None:
-            check_count("n_neighbors", self.n_neighbors)
+        self._check_counts("n_init", "max_iter", or_none=("n_neighbors",))
         for name in ("similarity_ridge", "ridge"):
             check_number(name, getattr(self, name), above=0)
         check_number("tol", self.tol, least=0)

@@ -22,7 +22,7 @@ from manyview.baselines.steps.shared_anchors import (
     scale_views,
     start_weights,
 )
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
 
@@ -132,8 +132,7 @@ class SMVSC(RowwiseBaseline):
     def _check_parameters(self) -> None:
         check_option("variant", self.variant, ("released", "exact"))
         check_option("init", self.init, INITS)
-        for name in ("n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_init", "max_iter")
         for name in ("lam", "tol"):
             check_number(name, getattr(self, name), least=0)
 

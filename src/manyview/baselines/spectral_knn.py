@@ -11,7 +11,7 @@ from sklearn.cluster import SpectralClustering
 
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.scaling import SCALINGS, scale_and_join
-from manyview.checks import check_count, check_option
+from manyview.checks import check_option
 from manyview.views.container import Views
 
 
@@ -73,8 +73,7 @@ class SpectralKNN(Baseline):
 
     def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)
-        for name in ("n_neighbors", "n_init"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_neighbors", "n_init")
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         X = scale_and_join(views.arrays, self.scaling)

@@ -22,7 +22,7 @@ from manyview.baselines.steps.representation import (
 )
 from manyview.baselines.steps.scaling import scale_rows
 from manyview.baselines.steps.spectral import FloatArray, label_graph
-from manyview.checks import check_count, check_number, check_option
+from manyview.checks import check_number, check_option
 from manyview.views.container import Block, Views
 
 _BYTES_AT_ONCE = 2**26
@@ -135,10 +135,7 @@ class SSCOMP(Baseline):
     verbose: int = 0
 
     def _check_parameters(self) -> None:
-        for name in ("n_nonzero", "n_neighbors", "n_init"):
-            check_count(name, getattr(self, name))
-        if self.n_exemplars is not None:
-            check_count("n_exemplars", self.n_exemplars)
+        self._check_counts("n_nonzero", "n_neighbors", "n_init", or_none=("n_exemplars",))
         check_number("tol", self.tol, least=0, below=1)
         check_option("affinity", self.affinity, ("symmetric", "neighbors"))
 

@@ -89,8 +89,7 @@ class UMAPKMeans(Baseline):
         check_option("scaling", self.scaling, SCALINGS)
         check_number("min_dist", self.min_dist, least=0)
         check_count("n_neighbors", self.n_neighbors, least=2)
-        for name in ("n_components", "n_init"):
-            check_count(name, getattr(self, name))
+        self._check_counts("n_components", "n_init")
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         X = scale_and_join(views.arrays, self.scaling)

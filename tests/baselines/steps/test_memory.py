@@ -23,5 +23,5 @@ def test_what_fits_and_what_is_forced_goes_ahead(machine):
 
 
 def test_unknown_memory_refuses_nothing(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    monkeypatch.setattr(memory, "free_memory", lambda: None)
     assert memory.refuse_if_too_large(10**19, what="", instead="", force=False) is None
