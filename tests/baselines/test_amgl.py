@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -144,13 +142,6 @@ def test_rows_of_the_embedding_can_have_unit_length(blobs):
 def test_too_few_sweeps_warn_with_the_fall_reached(blobs):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .* fell by .* Raise max_iter or tol"):
         AMGL(4, max_iter=2, random_state=0).fit(blobs)
-
-
-def test_progress_is_logged(blobs, caplog):
-    with caplog.at_level(logging.INFO, logger="manyview.baselines.amgl"):
-        AMGL(4, verbose=1, random_state=0).fit(blobs)
-    assert "neighbours of view 'view_0'" in caplog.text
-    assert "view weights" in caplog.text
 
 
 @pytest.mark.parametrize(

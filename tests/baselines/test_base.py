@@ -22,15 +22,6 @@ def model(n_clusters=2):
     return SimpleNamespace(n_clusters=n_clusters)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_value_that_is_not_finite_is_named_by_view_row_and_column(value):
-    X = np.zeros((5, 3))
-    X[3, 2] = value
-    found = {"nan": "NaN"}.get(str(value), str(value))
-    with pytest.raises(ValueError, match=f"View 'b' has {found} at row 3, column 2"):
-        check_fit_input(model(), {"a": np.zeros((5, 2)), "b": X})
-
-
 def test_value_that_is_not_finite_is_found_in_a_sparse_view():
     X = sparse.csr_array(([1.0, 2.0, np.nan], ([0, 2, 4], [1, 0, 2])), shape=(6, 3))
     with pytest.raises(ValueError, match="View 'view_0' has NaN at row 4, column 2"):
@@ -40,27 +31,6 @@ def test_value_that_is_not_finite_is_found_in_a_sparse_view():
 def test_huge_values_whose_sum_overflows_are_finite():
     X = np.full((4, 2), 1e308)
     assert check_fit_input(model(), X).n_rows == 4
-
-
-@pytest.mark.parametrize(
-    ("n_clusters", "error"), [(0, ValueError), (2.0, TypeError), (True, TypeError)]
-)
-def test_wrong_number_of_clusters_is_refused(n_clusters, error):
-    with pytest.raises(error, match="n_clusters must be an integer of at least 1"):
-        check_fit_input(model(n_clusters), TWO)
-
-
-def test_more_clusters_than_rows_are_refused_with_both_numbers():
-    with pytest.raises(ValueError, match=r"n_clusters must not exceed .* 5 for 4 samples"):
-        check_fit_input(model(5), TWO)
-
-
-def test_shape_and_names_are_recorded():
-    estimator = model()
-    check_fit_input(estimator, TWO)
-    assert (estimator.n_features_in_, estimator.n_views_) == (6, 2)
-    assert estimator.view_names_ == ("colour", "shape")
-    assert not hasattr(estimator, "feature_names_in_")
 
 
 def test_column_names_of_a_single_table_are_recorded_and_forgotten():

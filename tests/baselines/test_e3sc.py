@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -140,10 +138,3 @@ def test_exemplars_are_offered_where_memory_is_short(monkeypatch):
     monkeypatch.setattr("manyview.baselines.steps.memory.free_memory", lambda: 10**5)
     with pytest.raises(MemoryError, match="Set n_exemplars"):
         E3SC(3).fit(subspaces()[0])
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_progress_is_logged(caplog):
-    with caplog.at_level(logging.INFO, "manyview.baselines.e3sc"):
-        E3SC(3, solver="l0", n_nonzero=2, verbose=1, random_state=0).fit(subspaces()[0])
-    assert "block 1 of 1" in caplog.text

@@ -5,7 +5,6 @@ from scipy.sparse.csgraph import connected_components
 
 from manyview import datasets
 from manyview.baselines import EOMSC
-from manyview.metrics import accuracy
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +19,6 @@ def test_graph_of_rows_and_anchors_has_exactly_k_components_with_rows(views, n_a
     _, found = connected_components(sparse.block_array([[None, Z], [Z.T, None]]))
     assert len(set(found[:150])) == 3
     assert len(model.component_sizes_) == 3 and sum(model.component_sizes_) == 150
-
-
-def test_separated_clusters_are_found(views):
-    scores = [accuracy(views.target, EOMSC(3, random_state=s).fit_predict(views)) for s in range(5)]
-    assert max(scores) > 0.95
 
 
 def test_labels_are_the_components(views):

@@ -1,4 +1,3 @@
-import logging
 import tracemalloc
 
 import numpy as np
@@ -128,11 +127,3 @@ def test_too_few_iterations_warn_and_say_what_to_change():
     X = np.random.default_rng(0).normal(size=(500, 2))
     with pytest.warns(ConvergenceWarning, match="max_iter=2.*Raise max_iter or tol"):
         KMeans(10, init="random", n_init=1, max_iter=2, tol=0.0, random_state=0).fit(X)
-
-
-def test_verbose_logs_at_level_info(blobs, caplog):
-    with caplog.at_level(logging.INFO, "manyview.baselines.kmeans"):
-        KMeans(4, random_state=0).fit(blobs[0])
-        assert not caplog.records
-        KMeans(4, random_state=0, verbose=1).fit(blobs[0])
-    assert "k-means, scikit-learn: inertia" in caplog.text

@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -125,18 +123,6 @@ def test_exact_representations_that_cannot_be_warn_what_to_change():
     X = np.random.default_rng(0).normal(size=(12, 20))
     with pytest.warns(ConvergenceWarning, match="noise=True"):
         MLRSSC(2, noise=False, max_iter=20, random_state=0).fit(X)
-
-
-def test_progress_is_logged(subspaces, caplog):
-    with caplog.at_level(logging.INFO, logger="manyview.baselines.mlrssc"):
-        MLRSSC(3, verbose=1, random_state=0).fit(subspaces)
-    assert "sweep 10, residual" in caplog.text
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_rows_of_zeros_are_no_problem():
-    labels = MLRSSC(2, random_state=0).fit_predict(np.zeros((10, 3)))
-    assert labels.shape == (10,)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -149,12 +147,6 @@ def test_all_similarities_of_too_many_rows_are_refused():
 def test_too_few_sweeps_warn_with_the_fall_reached(blobs):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=1 .* fell by .* Raise max_iter or tol"):
         MSCIAS(4, max_iter=1, tol=1e-9, random_state=0).fit(blobs)
-
-
-def test_progress_is_logged(blobs, caplog):
-    with caplog.at_level(logging.INFO, logger="manyview.baselines.mscias"):
-        MSCIAS(4, verbose=1, random_state=0).fit(blobs)
-    assert "sweep 1, objective" in caplog.text
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -4,7 +4,6 @@ import pytest
 from manyview import datasets
 from manyview.baselines import OMSC
 from manyview.baselines.steps.shared_anchors import scale_views
-from manyview.metrics import accuracy
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +23,6 @@ def test_each_row_belongs_to_the_nearest_corner(views):
     Z = model._weigh(scale_views(views, model._scalers))
     nearest = ((Z[:, None] - model.corners_) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(model._numbers[nearest], model.labels_)
-
-
-def test_separated_clusters_are_found(views):
-    scores = [accuracy(views.target, OMSC(3, random_state=s).fit_predict(views)) for s in range(5)]
-    assert max(scores) > 0.95 and min(scores) > 0.6
 
 
 def test_it_makes_as_many_sweeps_as_the_released_program(views):

@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -159,9 +157,3 @@ def test_dependent_atoms_end_a_pursuit():
     assert (support >= 0).sum() == 2
     np.testing.assert_allclose(weights[0] @ atoms[support[0]], [1, 1, 0], atol=1e-12)
     np.testing.assert_allclose(left[1:], 1)
-
-
-def test_progress_is_logged(caplog):
-    with caplog.at_level(logging.INFO, "manyview.baselines.sscomp"):
-        SSCOMP(2, verbose=1, random_state=0).fit(subspaces(n_clusters=2)[0])
-    assert "block 1 of 1" in caplog.text and "connected components" in caplog.text

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import logging
 import re
 import warnings
 
@@ -33,6 +34,7 @@ WHAT_NEEDS_MEMORY = {"MSCIAS": {"form": "exact", "n_neighbors": None}}
 # What makes a method quick on little data, where how well it does is not the point.
 QUICK = {"FastMICE": {"n_members": 4, "n_anchors": 40}, "EOMSC": {"max_iter": 4}}
 
+WITH_PROGRESS = sorted(set(METHODS) - {"SpectralKNN", "FarthestFirst"})
 WITH_PREDICT = [name for name in METHODS if hasattr(METHODS[name], "predict")]
 
 EXPECTED_FAILED_CHECKS = {
@@ -163,6 +165,7 @@ def test_one_array_is_one_view(name):
 def test_names_and_shape_of_the_views_are_recorded(fitted):
     assert fitted.view_names_ == ("long", "wide")
     assert (fitted.n_views_, fitted.n_features_in_) == (2, 27)
+    assert not hasattr(fitted, "feature_names_in_")
 
 
 def test_iterations_are_counted(fitted):
@@ -203,11 +206,11 @@ def test_views_of_different_lengths_are_refused(model):
         model.fit([X, Y[1:]])
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_missing_value_is_named_by_view_row_and_column(model, value):
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
+def test_value_that_is_not_finite_is_named_by_view_row_and_column(model, value, word):
     X, Y = two_views()
     Y[7, 2] = value
-    with pytest.raises(ValueError, match=r"View 'b' has (NaN|inf) at row 7, column 2"):
+    with pytest.raises(ValueError, match=f"View 'b' has {word} at row 7, column 2"):
         model.fit({"a": X, "b": Y})
 
 
@@ -216,10 +219,19 @@ def test_more_clusters_than_rows_are_refused(model):
         model.set_params(n_clusters=76).fit(two_views())
 
 
-@pytest.mark.parametrize("n_clusters", [0, -1, 2.5, "three"])
+@pytest.mark.parametrize("n_clusters", [0, -1, 2.0, True, "three"])
 def test_number_of_clusters_must_be_a_positive_integer(model, n_clusters):
     with pytest.raises((TypeError, ValueError), match="n_clusters"):
         model.set_params(n_clusters=n_clusters).fit(two_views())
+
+
+@pytest.mark.parametrize("name", WITH_PROGRESS, indirect=True)
+def test_progress_is_logged_where_it_is_asked_for(name, model, caplog):
+    with caplog.at_level(logging.INFO, "manyview.baselines"):
+        model.fit(two_views())
+        assert not caplog.records
+        model.set_params(verbose=1).fit(two_views())
+    assert caplog.records
 
 
 def test_one_cluster_is_one_cluster(model):
