@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from manyview.bench.ranks import Ranking
@@ -17,12 +18,11 @@ _SPACE = 0.32  # inches between lines
 
 def draw_ranks(ranking: Ranking, path: Path) -> None:
     """Methods on an axis of mean ranks, the best on the right; bars join those that may be equal."""
-    plt = _pyplot()
     k = len(ranking.methods)
     half = (k + 1) // 2
     groups = ranking.groups()
     top = 0.6 + 0.22 * len(groups)
-    figure, axes = plt.subplots(figsize=(8, (half + top + 1.6) * _SPACE))
+    figure, axes = _paper(half + top + 1.6)
     low, high = 1.0, float(max(k, 2))
     axes.set_xlim(high + 0.35 * (high - low), low - 0.35 * (high - low))  # the best is on the right
     axes.set_ylim(-half - top - 0.3, 1.8)
@@ -53,11 +53,10 @@ def draw_ranks(ranking: Ranking, path: Path) -> None:
 
 def draw_scores(results: Results, path: Path, score: str, protocol: str) -> None:
     """A line for each data set, a mark for each method, sets sorted by their best score."""
-    plt = _pyplot()
     means = results.means(score, protocol)
     best = np.nan_to_num(np.nanmax(np.nan_to_num(means, nan=-1.0), axis=1))
     order = np.argsort(best, kind="stable")
-    figure, axes = plt.subplots(figsize=(8, (len(order) + 3) * _SPACE))
+    figure, axes = _paper(len(order) + 3)
     for column, method in enumerate(results.methods):
         axes.plot(
             means[order, column], np.arange(len(order)), linestyle="none", label=method,
@@ -72,18 +71,14 @@ def draw_scores(results: Results, path: Path, score: str, protocol: str) -> None
     _save(figure, path)
 
 
-def _pyplot() -> Any:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
+def _paper(n_lines: float) -> tuple[Figure, Any]:
+    """A figure with room for so many lines, and its axes; no window opens."""
+    figure = Figure(figsize=(8, n_lines * _SPACE))
+    return figure, figure.subplots()
 
 
-def _save(figure: Any, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(
         path, dpi=150, bbox_inches="tight", metadata={} if path.suffix == ".pdf" else None
     )
-    _pyplot().close(figure)
