@@ -45,8 +45,8 @@ def run_made_up(names, options, store=None, change=lambda cell, line: line) -> S
     """Run all jobs with made-up results, which ``change`` may alter."""
     store = store or Store(None)
     for name in targets(names):
-        for job in jobs(name, options, store):
-            for cells, seconds in job.steps:
+        for _, steps in jobs(name, options, store):
+            for cells, seconds in steps:
                 for cell in store.missing(cells, seconds):
                     store.add(cell, change(cell, make_up(cell)), limit=seconds)
     return store

@@ -4,7 +4,7 @@ import pytest
 
 from manyview.bench.cells import Cell
 from manyview.reproduce import methods
-from manyview.reproduce.compute import Loaded, batches, compute
+from manyview.reproduce.compute import Computer, batches
 from manyview.reproduce.problems import Data
 
 DATA = Data("msrcv1")
@@ -22,10 +22,10 @@ def test_published_cells_that_share_anchors_are_one_batch():
 
 def test_results_belong_to_their_cells_whatever_the_order(small_msrc):
     cells = [published(1.0), published(0.1)]
-    loaded = Loaded()
-    lines = {line["number"]: line for line in compute(cells, loaded)}
+    computer = Computer()
+    lines = {line["number"]: line for line in computer.compute(cells)}
     for number, cell in enumerate(cells):
-        (alone,) = compute([cell], loaded)
+        (alone,) = computer.compute([cell])
         assert lines[number]["scores"] == alone["scores"]
 
 
@@ -33,7 +33,7 @@ def test_results_belong_to_their_cells_whatever_the_order(small_msrc):
 def test_a_fit_has_all_scores_seconds_and_memory(small_msrc, method):
     view = 0 if method in methods.SINGLE_VIEW else None
     settings = {"n_repeats": 1, "n_anchors": 10} if method == methods.DEFAULT else {}
-    (line,) = compute([Cell(DATA, method, settings, 0, view)], Loaded())
+    (line,) = Computer().compute([Cell(DATA, method, settings, 0, view)])
     assert line["status"] == "done" and line["n_rows"] == 210 and line["seconds"] > 0
     assert {"accuracy", "nmi", "purity", "inverse_purity", "ari"} <= set(line["scores"])
 
@@ -43,5 +43,5 @@ def test_memory_that_is_wanting_is_a_refusal(small_msrc, monkeypatch):
         raise MemoryError("needs 9 GB")
 
     monkeypatch.setattr("manyview.baselines.AMGL.fit_predict", refuse)
-    (line,) = compute([Cell(DATA, "AMGL")], Loaded())
+    (line,) = Computer().compute([Cell(DATA, "AMGL")])
     assert line == {"status": "refused", "reason": "needs 9 GB"}

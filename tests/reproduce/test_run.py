@@ -7,7 +7,7 @@ import pytest
 from manyview.bench.cells import Cell, Store
 from manyview.reproduce.plan import Options, run_all
 from manyview.reproduce.problems import Data
-from manyview.reproduce.run import FIGURES, TABLES, Job, _run_job, count_unfinished, jobs, targets
+from manyview.reproduce.run import FIGURES, TABLES, _run_job, count_unfinished, jobs, targets
 
 CELLS = [Cell(Data("handwritten"), "KMeans", {}, seed) for seed in range(3)]
 
@@ -28,8 +28,8 @@ class Fake:
 
 
 def run_job(store, worker, seconds, deadline=float("inf")):
-    job = Job("job", run_all(CELLS, seconds, store))
-    return _run_job(job, store, worker, lambda *told: None, deadline)
+    steps = run_all(CELLS, seconds, store)
+    return _run_job("job", steps, store, worker, lambda *told: None, deadline)
 
 
 def test_names_are_those_of_the_paper_and_in_one_order():

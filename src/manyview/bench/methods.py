@@ -109,23 +109,24 @@ def join_standardised(views: Views) -> Any:
     return scale_and_join(views.arrays, "standard")
 
 
-def _grid(**options: Sequence[Any]) -> list[Settings]:
+def grid(**options: Sequence[Any]) -> list[Settings]:
+    """All combinations of some values of settings."""
     return [dict(zip(options, values, strict=True)) for values in product(*options.values())]
 
 
 _SCALINGS = (None, "standard", "unit")
 GRIDS: dict[str, Callable[[int], list[Settings]]] = {
-    "LSC": lambda k: _grid(scaling=_SCALINGS),
-    "SpectralKNN": lambda k: _grid(scaling=_SCALINGS),
-    "UMAPKMeans": lambda k: _grid(scaling=_SCALINGS),
-    "AMGL": lambda k: _grid(graph=["anchors"], scaling=_SCALINGS),
-    "SMVSC": lambda k: _grid(n_anchors=[k, 2 * k, 3 * k]),
-    "OMSC": lambda k: _grid(lam=[1e-4, 1e-2, 0.1, 1.0], n_anchors=[k, 2 * k]),
-    "EOMSC": lambda k: _grid(n_anchors=[k, 2 * k, 3 * k], n_dimensions=[k, 2 * k, 3 * k]),
-    "AIMC": lambda k: _grid(n_dimensions=[k, 2 * k, 5 * k]),
-    "IMVCCBG": lambda k: _grid(lam=[0.0, 0.01, 1.0]),
-    "LMVSC-released": lambda k: _grid(n_anchors=[k, 50, 100], alpha=[0.01, 1.0, 100.0]),
-    "LMVSC-paper": lambda k: _grid(n_anchors=[k, 50, 100], alpha=[0.001, 0.01, 0.1, 1.0, 10.0]),
+    "LSC": lambda k: grid(scaling=_SCALINGS),
+    "SpectralKNN": lambda k: grid(scaling=_SCALINGS),
+    "UMAPKMeans": lambda k: grid(scaling=_SCALINGS),
+    "AMGL": lambda k: grid(graph=["anchors"], scaling=_SCALINGS),
+    "SMVSC": lambda k: grid(n_anchors=[k, 2 * k, 3 * k]),
+    "OMSC": lambda k: grid(lam=[1e-4, 1e-2, 0.1, 1.0], n_anchors=[k, 2 * k]),
+    "EOMSC": lambda k: grid(n_anchors=[k, 2 * k, 3 * k], n_dimensions=[k, 2 * k, 3 * k]),
+    "AIMC": lambda k: grid(n_dimensions=[k, 2 * k, 5 * k]),
+    "IMVCCBG": lambda k: grid(lam=[0.0, 0.01, 1.0]),
+    "LMVSC-released": lambda k: grid(n_anchors=[k, 50, 100], alpha=[0.01, 1.0, 100.0]),
+    "LMVSC-paper": lambda k: grid(n_anchors=[k, 50, 100], alpha=[0.001, 0.01, 0.1, 1.0, 10.0]),
 }
 """What authors choose from with labels, or about that: small enough to run."""
 

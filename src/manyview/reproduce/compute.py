@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,48 +23,33 @@ from manyview.simplex import METHODS, solve_simplex_qp
 from manyview.views.container import Views
 
 
-class Loaded:
-    """The views that were asked for last, so that cells of one data set load it once."""
-
-    def __init__(self) -> None:
-        self._data: Data | None = None
-        self._views: Views | None = None
-
-    def views(self, data: Data) -> Views:
-        """The views of ``data``."""
-        if self._views is None or self._data != data:
-            self._views = None  # not both at once
-            self._views, self._data = load(data), data
-        return self._views
-
-
 class Computer:
-    """Computes cells of the paper's experiments in a process of its own."""
+    """Computes cells of the paper's experiments; views are loaded once for batches in a row."""
 
     def __init__(self) -> None:
-        warm_up()
-        self._loaded = Loaded()
+        self._loaded: tuple[Data, Views] | None = None
 
     def prepare(self, cells: Sequence[Cell]) -> None:
-        """Load the views of a batch."""
-        self._loaded.views(cells[0].data)
+        """Compile what is compiled, and load the views of a batch."""
+        warm_up()
+        self._views(cells[0].data)
 
     def compute(self, cells: Sequence[Cell]) -> Iterator[Line]:
-        """The result of each cell of a batch."""
-        return compute(cells, self._loaded)
+        """The result of each cell of a batch (see :func:`batches`)."""
+        first = cells[0]
+        views = self._views(first.data)
+        if first.view is not None:
+            views = views.select([views.names[first.view]])
+        if first.method in methods.PUBLISHED:
+            yield from _fit_published(cells, views)
+        else:
+            yield _fit(first, views)
 
-
-def compute(cells: Sequence[Cell], loaded: Loaded) -> Iterator[Line]:
-    """The result of each cell; all of them are of one batch (see :func:`batches`)."""
-    first = cells[0]
-    views = loaded.views(first.data)
-    if first.view is not None:
-        name = views.names[first.view]
-        views = Views({name: views.arrays[first.view]}, target=views.target)
-    if first.method in methods.PUBLISHED:
-        yield from _fit_published(cells, views)
-    else:
-        yield _fit(first, views)
+    def _views(self, data: Data) -> Views:
+        if self._loaded is None or self._loaded[0] != data:
+            self._loaded = None  # not both at once
+            self._loaded = data, load(data)
+        return self._loaded[1]
 
 
 def batches(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -77,6 +63,7 @@ def batches(cells: Sequence[Cell]) -> list[list[Cell]]:
     return list(groups.values())
 
 
+@cache
 def warm_up() -> None:
     """Compile, or load, every loop, so that no measured time includes it."""
     rng = np.random.default_rng(0)
@@ -89,17 +76,18 @@ def warm_up() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         LMVSC(3, n_anchors=10, n_repeats=1, random_state=0).fit(views)
-        list(fit_grid(Views(views), 3, 10, [0.1, 10.0]))
+        for variant in methods.PUBLISHED.values():
+            list(fit_grid(Views(views), 3, 10, [0.1, 10.0], variant))
 
 
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     """Fit cells that share anchors; they come in the order of the grid, so look each one up."""
     first, numbers = cells[0], {cell.settings["alpha"]: i for i, cell in enumerate(cells)}
     k, m = first.data.n_clusters, first.settings["n_anchors"]
-    variants = [methods.PUBLISHED[first.method]]
+    variant = methods.PUBLISHED[first.method]
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for fit in fit_grid(views, k, m, sorted(numbers), variants=variants, seed=first.seed):
+        for fit in fit_grid(views, k, m, sorted(numbers), variant, seed=first.seed):
             yield {
                 "status": "done",
                 "number": numbers[fit.alpha],

@@ -7,6 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from manyview.bench.cells import Cell, Store
+from manyview.bench.methods import Settings
 from manyview.reproduce import methods, paper
 from manyview.reproduce.plan import Entry, Options, Purse, Steps, run_all
 from manyview.reproduce.problems import PROBLEMS, Data, Problem
@@ -19,6 +20,7 @@ ORDERED, CONTROL = "msrcv1", "TBGL without its tensor step"
 _OUR_ANCHORS, _OUR_ROWS = (10, 50, 100, 200, 300), 4375
 
 Jobs = Iterator[tuple[str, Steps]]
+"""Titles, and work that shares a number of seconds."""
 
 
 def our_grid(problem: Problem, options: Options) -> list[Cell]:
@@ -53,7 +55,7 @@ class Ordered(NamedTuple):
 
 def ordered(options: Options) -> list[Ordered]:
     """LMVSC, the published method, every baseline, and TBGL with and without its tensor step."""
-    tried: list[tuple[str, str, methods.Settings]] = [
+    tried: list[tuple[str, str, Settings]] = [
         *(
             (methods.title(name), name, methods.FIRST.get(name, {}))
             for name in (*methods.PUBLISHED, methods.DEFAULT, *methods.COMPARED)

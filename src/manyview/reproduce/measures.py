@@ -253,17 +253,7 @@ def measure_baselines(results: Results) -> Measured:
         for row in results.find(problem, TUNED, *methods.BASELINES):
             if row.printed is None or row.printed.accuracy is None:
                 continue
-            near, default = (
-                next(
-                    (
-                        r
-                        for r in results.find(problem, how, row.entry.method)
-                        if r.entry == row.entry
-                    ),
-                    None,
-                )
-                for how in (NEAREST, UNLABELLED)
-            )
+            near, default = (results.same(row, how) for how in (NEAREST, UNLABELLED))
             gap = row.mean() - row.printed.accuracy
             steps = [one.figure() if one else "–" for one in (near, default)]
             cells = [_dots(row).label, f"{row.printed.accuracy:.4f}", *steps,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
+from manyview.bench.methods import Settings, grid
 from manyview.reproduce import paper
-
-Settings = dict[str, Any]
 
 RELEASED, AS_TEXT = "LMVSC, released", "LMVSC, paper"
 PUBLISHED = {RELEASED: "released", AS_TEXT: "paper"}
@@ -46,22 +43,18 @@ AS_PRINTED: dict[str, tuple[Settings, str]] = {
 """Settings nearest to what was run for the paper, and what our defaults differ in from them."""
 
 
-def _grid(**options: Sequence[Any]) -> list[Settings]:
-    return [dict(zip(options, values, strict=True)) for values in product(*options.values())]
-
-
 GRIDS: dict[str, list[Settings]] = {
-    "SSCOMP": _grid(n_nonzero=[3, 5, 10, 20], unit_rows=[True, False]),
+    "SSCOMP": grid(n_nonzero=[3, 5, 10, 20], unit_rows=[True, False]),
     "E3SC": [
-        *_grid(solver=["l0"], n_nonzero=[5, 10], affine=[False, True]),
-        *_grid(solver=["admm"], alpha=[5.0, 20.0, 100.0]),
+        *grid(solver=["l0"], n_nonzero=[5, 10], affine=[False, True]),
+        *grid(solver=["admm"], alpha=[5.0, 20.0, 100.0]),
     ],
-    "AMGL": _grid(n_neighbors=[5, 10], scaling=[None, "standard"]),
+    "AMGL": grid(n_neighbors=[5, 10], scaling=[None, "standard"]),
     "MLRSSC": [
         {"agreement": agreement, "beta_low_rank": low_rank, "beta_sparse": round(1 - low_rank, 1)}
         for agreement, low_rank in product(["centroid", "pairwise"], [0.3, 0.7])
     ],
-    "MSCIAS": _grid(similarity_ridge=[1e-2, 0.3, 3.0], dependence=[0.0, 0.9]),
+    "MSCIAS": grid(similarity_ridge=[1e-2, 0.3, 3.0], dependence=[0.0, 0.9]),
 }
 """Settings to choose from, besides a method's defaults; methods not named here run as they are."""
 
@@ -71,7 +64,7 @@ def candidates(method: str, n_clusters: int) -> list[Settings]:
     if method not in PUBLISHED:
         return [FIRST.get(method, {}), *GRIDS.get(method, [])]
     numbers = paper.anchor_numbers(n_clusters)
-    return _grid(n_anchors=numbers, alpha=paper.ALPHAS)
+    return grid(n_anchors=numbers, alpha=paper.ALPHAS)
 
 
 def title(method: str, view: int | None = None) -> str:

@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from manyview.bench.cells import Cell, Line, Store
+from manyview.bench.methods import Settings
 from manyview.reproduce import methods, paper
-from manyview.reproduce.methods import Settings
 from manyview.reproduce.problems import Data, Problem
 
 RUN_SECONDS = {"quick": 540.0, "full": 10_200.0, "unlimited": None}

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 
 from manyview.bench.cells import Line, Store
+from manyview.bench.methods import Settings
 from manyview.reproduce import methods, paper
 from manyview.reproduce.plan import Entry, Options, entries
 from manyview.reproduce.problems import PROBLEMS, Problem
@@ -83,6 +84,11 @@ class Results:
         rows = self.rows.get(problem.name, [])
         return [row for row in rows if row.protocol == protocol and row.entry.method in names]
 
+    def same(self, row: Row, protocol: str) -> Row | None:
+        """The row of the same method and view, found in another way."""
+        found = self.find(row.entry.problem, protocol, row.entry.method)
+        return next((other for other in found if other.entry == row.entry), None)
+
     def published(self, problem: Problem) -> Row | None:
         """The better of the two published variants, by mean accuracy; one on more rows goes before."""
         return max(self.find(problem, TUNED, *methods.PUBLISHED), key=_quality, default=None)
@@ -96,7 +102,7 @@ class Results:
 def _rows(entry: Entry, store: Store) -> list[Row]:
     """The rows of one method on a data set: tuned, on its defaults, and as the paper ran it."""
 
-    def make(settings: methods.Settings | None, protocol: str) -> list[Row]:
+    def make(settings: Settings | None, protocol: str) -> list[Row]:
         lines = [] if settings is None else entry.on_most_rows(settings, store)
         return [Row(entry, entry.label, protocol, lines, _printed(entry))] if lines else []
 

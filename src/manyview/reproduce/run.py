@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from manyview.bench.cells import Store
 from manyview.bench.worker import Worker
 from manyview.reproduce import figures, paper
 from manyview.reproduce.compute import Computer, batches
+from manyview.reproduce.figures import Jobs
 from manyview.reproduce.plan import RUN_SECONDS, Options, Steps, entries
 from manyview.reproduce.problems import PROBLEMS
 
@@ -26,13 +26,6 @@ TABLES: dict[str, list[str]] = {
 FIGURES = tuple(figures.JOBS)
 
 
-class Job(NamedTuple):
-    """Work that shares a number of seconds."""
-
-    title: str
-    steps: Steps
-
-
 def targets(wanted: Sequence[str]) -> list[str]:
     """Names of the tables and figures that were asked for; "all" is all of them."""
     known = [*TABLES, *FIGURES]
@@ -44,15 +37,15 @@ def targets(wanted: Sequence[str]) -> list[str]:
     return known if "all" in wanted or not wanted else [name for name in known if name in wanted]
 
 
-def jobs(name: str, options: Options, store: Store) -> Iterator[Job]:
+def jobs(name: str, options: Options, store: Store) -> Jobs:
     """Jobs of one table or figure, of data that is on this machine."""
     if name in FIGURES:
-        yield from (Job(*job) for job in figures.JOBS[name](options, store))
+        yield from figures.JOBS[name](options, store)
         return
     for problem in (PROBLEMS[each] for each in TABLES[name]):
         for entry in entries(problem) if problem.is_present() else []:
             steps = entry.steps(options.budget(entry.method), store)
-            yield Job(f"{problem.title}: {entry.label}", steps)
+            yield f"{problem.title}: {entry.label}", steps
 
 
 def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bool:
@@ -61,32 +54,34 @@ def run(wanted: Sequence[str], options: Options, store: Store, tell: Tell) -> bo
     deadline = math.inf if limit is None else time.monotonic() + limit
     with Worker(Computer) as worker:
         for name in targets(wanted):
-            for job in jobs(name, options, store):
-                if not _run_job(job, store, worker, tell, deadline):
+            for title, steps in jobs(name, options, store):
+                if not _run_job(title, steps, store, worker, tell, deadline):
                     return False
     return True
 
 
 def count_unfinished(names: Sequence[str], options: Options, store: Store) -> int:
     """How many jobs of tables and figures have work left."""
-    every = [job for name in names for job in jobs(name, options, store)]
-    return sum(any(store.missing(*step) for step in _known(job, store)) for job in every)
+    every = [steps for name in names for _, steps in jobs(name, options, store)]
+    return sum(any(store.missing(*step) for step in _known(steps, store)) for steps in every)
 
 
-def _known(job: Job, store: Store) -> Steps:
+def _known(steps: Steps, store: Store) -> Steps:
     """Steps up to the first that has work left: what comes after depends on it."""
-    for step in job.steps:
+    for step in steps:
         yield step
         if store.missing(*step):
             return
 
 
-def _run_job(job: Job, store: Store, worker: Worker, tell: Tell, deadline: float) -> bool:
+def _run_job(
+    title: str, steps: Steps, store: Store, worker: Worker, tell: Tell, deadline: float
+) -> bool:
     """Compute a job's missing cells; False if the run's time was up before."""
     n_done = 0
-    for cells, seconds in job.steps:
+    for cells, seconds in steps:
         for batch in batches(store.missing(cells, seconds)):
-            tell(job.title, n_done)
+            tell(title, n_done)
             overall = deadline - time.monotonic()
             if overall <= 0:
                 return False
