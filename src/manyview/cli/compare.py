@@ -9,11 +9,9 @@ from typing import Any
 import click
 
 from manyview.cli.console import Failure, echo, print_result, print_table, say, shared_options
-from manyview.cli.label_files import label_path, read_label_pair
+from manyview.cli.label_files import join_option, label_path, read_label_pair
 from manyview.cli.options import PICTURES, check_ending, force_option, output_option
-from manyview.cli.results import claim_file, ready, refuse_inputs
-from manyview.cli.staging import writing
-from manyview.machine import whole_file
+from manyview.cli.results import claim_file, new_file, refuse_inputs
 
 _SHOWN = 20
 
@@ -22,13 +20,7 @@ _SHOWN = 20
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--id-column", metavar="NAME", help="Column that identifies rows.")
-@click.option(
-    "--join",
-    type=click.Choice(["exact", "inner", "order"]),
-    default="exact",
-    show_default=True,
-    help="By id, the same in both; by id, the common ones; or by place.",
-)
+@join_option
 @output_option("FILE", "A picture of the moves (.png, .svg, .pdf).")
 @click.option(
     "--moved",
@@ -132,16 +124,14 @@ def _print(facts: dict[str, Any]) -> None:
 
 
 def _draw(before: Any, matched: Any, path: Path, names: tuple[str, str]) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from manyview.report.flows import FlowDisplay
 
     display = FlowDisplay(before, matched, names=names)
     figure = Figure(figsize=(7, max(4.0, 0.25 * display.n_bars)), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
     display.plot(ax=figure.add_subplot())
-    with writing(path), whole_file(ready(path)) as unfinished:
+    with new_file(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:])
     say(f"The picture is {path}.")
 
@@ -154,11 +144,7 @@ def _write_moved(path: Path, before: Any, matched: Any, ids: Any) -> None:
 
     rows = np.flatnonzero(before != matched)
     names = rows if ids is None else map(guard, as_ids(ids[rows]).tolist())
-    with (
-        writing(path),
-        whole_file(ready(path)) as part,
-        part.open("w", newline="", encoding="utf-8") as file,
-    ):
+    with new_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["row" if ids is None else "id", "from", "to"])
         writer.writerows(zip(names, before[rows], matched[rows], strict=True))

@@ -26,6 +26,7 @@ _KEPT_BYTES = 256 << 20  # graph rows that are always kept
 _OWN_BYTES = 300 << 20  # the program and its libraries
 _MOST_PROBED = 8 * TILE_ROWS
 _COMPILING_ROWS = 512
+_STRETCHES = 8
 
 
 def describe_view(name: str, data: Any, columns: Sequence[str] | None) -> dict[str, Any]:
@@ -169,21 +170,18 @@ def measure_cost(views: Views, n_clusters: Any) -> dict[str, Any]:
 
 def _stretches(views: Views, n_rows: int) -> Views:
     """Rows from the whole file, in whole stretches: a file is often sorted."""
-    n_parts = 8
-    length = n_rows // n_parts
-    starts = np.linspace(0, views.n_rows - length, n_parts).astype(np.int64)
-    is_all = views.n_rows <= n_rows
-    rows = np.unique((starts[:, None] + np.arange(length)).ravel())
-    picked: Views = views[:] if is_all else views[rows]
+    if views.n_rows <= n_rows:
+        return views.load()
+    length = n_rows // _STRETCHES
+    starts = np.linspace(0, views.n_rows - length, _STRETCHES).astype(np.int64)
+    picked: Views = views[np.unique((starts[:, None] + np.arange(length)).ravel())]
     return picked
 
 
 def _foretell_bytes(model: LMVSC, views: Views, settings: Settings) -> int:
     """The most memory that a fit takes, all it holds at once added up."""
-    n, n_sampled = (
-        views.n_rows,
-        size_of_sample(views.n_rows, settings.most_anchors, settings.n_clusters),
-    )
+    n = views.n_rows
+    n_sampled = size_of_sample(n, settings.most_anchors, settings.n_clusters)
     stored = sum(_count_bytes(array) for array in views.arrays)
     graphs = model.solver_report_["graphs"]
     support = sum(graph["mean_support"] for graph in graphs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from manyview.cli.console import echo, print_result, shared_options
-from manyview.cli.label_files import read_label_pair
+from manyview.cli.label_files import join_option, read_label_pair
 from manyview.cli.results import SCORES, known_rows, say_unlabelled
 
 
@@ -15,13 +15,7 @@ from manyview.cli.results import SCORES, known_rows, say_unlabelled
 @click.option(
     "--id-column", metavar="NAME", help="Column that identifies rows; id and row are known."
 )
-@click.option(
-    "--join",
-    type=click.Choice(["exact", "inner", "order"]),
-    default="exact",
-    show_default=True,
-    help="By id, the same in both; by id, the common ones; or by place.",
-)
+@join_option
 @shared_options("quiet", "verbose", "as_json")
 def command(true: str, predicted: str, id_column: str | None, join: str) -> None:
     """Compare clusters with known classes, row by row.

@@ -42,6 +42,8 @@ _KEYS = (
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 
+_REPEATED = ("columns", "drop", "encode", "keep", "transpose", "texts")
+
 _EXAMPLES = """\b
 Examples:
   manyview fit colour.csv shape.parquet --id-column id -k 5 -o results
@@ -77,14 +79,7 @@ def use_run_file(ctx: click.Context, param: click.Parameter, path: Path | None) 
     if "views" in content:
         texts = _texts(content.pop("views"), path)
         content["texts"] = [whole_text(text, path.parent) for text in texts]
-    for name in (
-        "columns",
-        "drop",
-        "encode",
-        "keep",
-        "transpose",
-        "texts",
-    ):  # flags that are repeated
+    for name in _REPEATED:
         if name in content:
             value = content.pop(name)
             found[name] = list(map(str, value)) if isinstance(value, list) else [str(value)]

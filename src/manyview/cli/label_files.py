@@ -7,12 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from manyview.cli.console import Failure, say
 from manyview.cli.inputs import words
 from manyview.wording import count
 
 if TYPE_CHECKING:
     from manyview.readers import LabelFile
+
+
+join_option = click.option(
+    "--join",
+    type=click.Choice(["exact", "inner", "order"]),
+    default="exact",
+    show_default=True,
+    help="By id, the same in both; by id, the common ones; or by place.",
+)
 
 
 def read_label_pair(

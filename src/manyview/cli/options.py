@@ -160,15 +160,11 @@ PARAMETERS = tuple(_PARAMETERS)
 """All parameters of LMVSC that are options, named as they are in Python."""
 
 
-def flag(parameter: str) -> str:
-    """The option that a parameter of LMVSC is."""
-    return f"--{parameter.replace('_', '-')}"
-
-
 def parameter_options(command: F) -> F:
     """Add LMVSC's parameters to a command; those that are not given keep the library's default."""
     for name, (kind, metavar, words) in reversed(_PARAMETERS.items()):
-        command = click.option(flag(name), name, type=kind, metavar=metavar, help=words)(command)
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, type=kind, metavar=metavar, help=words)(command)
     return command
 
 

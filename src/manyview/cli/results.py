@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,13 @@ def ready(path: Path) -> Path:
     return path
 
 
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes ``path`` at the end: whole, or not at all, and why not."""
+    with writing(path), whole_file(ready(path)) as unfinished:
+        yield unfinished
+
+
 def _remove_empty(folders: list[Path]) -> None:
     with suppress(OSError):  # one that holds something, and so do those around it
         for folder in folders:
@@ -132,7 +139,7 @@ def _signature() -> str:
 def write_record(path: Path, facts: dict[str, Any]) -> dict[str, Any]:
     """Write facts as JSON, signed so that the next run knows the folder; return them signed."""
     signed = {"made_by": _signature(), **facts}
-    with writing(path), whole_file(ready(path)) as unfinished:
+    with new_file(path) as unfinished:
         unfinished.write_text(json.dumps(signed, indent=2) + "\n", encoding="utf-8")
     return signed
 
@@ -149,7 +156,7 @@ def write_array(path: Path, array: Any) -> None:
     """Write an npy file, whole or not at all."""
     import numpy as np
 
-    with writing(path), whole_file(ready(path)) as part, part.open("wb") as file:
+    with new_file(path) as part, part.open("wb") as file:
         np.save(file, array)
 
 
@@ -160,11 +167,7 @@ def write_labels(
     if path.suffix == ".npy":
         write_array(path, labels)
         return
-    with (
-        writing(path),
-        whole_file(ready(path)) as part,
-        part.open("w", newline="", encoding="utf-8") as file,
-    ):
+    with new_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         write_label_lines(file, labels, ids, id_column, confidence=confidence)
 
 
