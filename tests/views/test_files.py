@@ -112,18 +112,6 @@ def test_a_file_without_ids_needs_a_word(here):
     assert any("by their place" in note for note in found.notes)
 
 
-def test_ids_that_are_there_twice_are_refused(here, tmp_path):
-    (tmp_path / "twice.csv").write_text("id,a\nx,1\nx,2\ny,3\n")
-    with pytest.raises(ReadError, match=r"twice\.csv has 1 id more than once: 'x'"):
-        read_views(["twice.csv", "a.csv"], id_column="id")
-
-
-def test_nothing_in_common(here, tmp_path):
-    (tmp_path / "u.csv").write_text("id,a\nu1,1\nu2,2\n")
-    with pytest.raises(ReadError, match=r"No id is in all of them: a\.csv has 's0'"):
-        read_views(["a.csv", "u.csv"], id_column="id", join="inner")
-
-
 @pytest.mark.parametrize(
     ("texts", "options", "message"),
     [
