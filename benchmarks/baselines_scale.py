@@ -2,24 +2,19 @@
 
 Each with its defaults in a process of its own; memory is the peak of that whole process, libraries
 and input included, and seconds are those of the fit by the clock on the wall.
-
-python -m benchmarks.baselines_scale [--quick] [--cases SSCOMP,AMGL] [--results FOLDER]
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
 from benchmarks.measure import in_child
-from benchmarks.record import RESULTS, Report, Target
+from benchmarks.record import Report, Target
 from manyview import baselines, datasets, metrics
 from manyview.machine import peak_bytes
 from manyview.views.container import Views
@@ -64,10 +59,9 @@ def measure(method: str, data: str, rows: int | None, settings: dict[str, Any]) 
     }
 
 
-def run(report: Report, cases: Sequence[str] | None = None) -> None:
+def run(report: Report) -> None:
     """Add a line for the time and one for the memory of every case."""
-    for case in CASES if cases is None else cases:
-        method, data, rows, settings, judged = CASES[case]
+    for case, (method, data, rows, settings, judged) in CASES.items():
         # In a process of its own, so that its peak memory is its own.
         asked = QUICK_ROWS if report.quick else rows
         found = in_child(measure, method, data, asked, settings)
@@ -87,38 +81,3 @@ def run(report: Report, cases: Sequence[str] | None = None) -> None:
             Target(at_most=GIGABYTES, indicative=indicative) if judged else None,
             **facts,
         )
-    print("\n" + table(report.lines))
-
-
-def table(lines: Sequence[dict[str, Any]]) -> str:
-    """Lay out a case a row, its targets beside the figures."""
-    width = 44
-    rows = [
-        f"{'':<{width}} seconds  target     CPU s  peak GB  target       Acc    NMI    purity threads",
-    ]
-    for time_line, memory_line in zip(lines[::2], lines[1::2], strict=True):
-        scores = time_line["scores"]
-        memory = "" if memory_line["figure"] is None else f"{memory_line['figure']:.2f}"
-        rows.append(
-            f"{time_line['case'].split(':')[0]:<{width}} {time_line['figure']:>7.1f}  "
-            f"{time_line['target'] or '':<8} {time_line['cpu_seconds']:>7.1f}  "
-            f"{memory:>7}  {memory_line['target'] or '':<8}  "
-            f"{scores['accuracy']:.4f} {scores['nmi']:.4f} {scores['purity']:.4f} "
-            f"{time_line['threads']:>6}"
-        )
-        rows.extend(f"    warned: {text}" for text in time_line["warnings"])
-    return "\n".join(rows)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="2000 rows of each")
-    parser.add_argument("--cases", help="names with commas between; all by default")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder for result lines")
-    chosen = parser.parse_args(arguments)
-    report = Report("baselines_scale", quick=chosen.quick, folder=chosen.results)
-    run(report, chosen.cases.split(",") if chosen.cases else None)
-
-
-if __name__ == "__main__":
-    main()

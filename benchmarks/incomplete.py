@@ -1,7 +1,5 @@
 """Samples that lack views: LMVSC without them, beside dropping samples and filling in means.
 
-python -m benchmarks.incomplete [--quick] [--results FOLDER]
-
 Of all (sample, view) pairs a share is removed at random; a sample that would lose all views gets one
 back, so that with two views and 50 % a quarter of the samples has both. "blocks" are v + 1 groups of
 samples as large as each other: one is complete, each of the others lacks another view. In a "mosaic"
@@ -10,7 +8,6 @@ each of the others has one view only.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
-from benchmarks.record import RESULTS, Report, Target
+from benchmarks.record import Report, Target
 from manyview import LMVSC, Views, datasets, metrics
 
 Mask = npt.NDArray[np.bool_]
@@ -153,6 +150,7 @@ def run(report: Report) -> None:
         for name, views in sets.items():
             for method in METHODS:
                 _score(report, name, views, pattern, method, seeds[:1])
+    draw(report.lines, report.folder / "incomplete.png")
 
 
 def _load(report: Report, names: Sequence[str]) -> Iterator[tuple[str, Views]]:
@@ -247,18 +245,3 @@ def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
     figure.savefig(path, dpi=150)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.incomplete", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="two sets, two patterns, one seed")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder for result lines")
-    chosen = parser.parse_args()
-    report = Report("incomplete", quick=chosen.quick, folder=chosen.results)
-    run(report)
-    print(f"\n{report.summary()}")
-    draw(report.lines, chosen.results / "incomplete.png")
-
-
-if __name__ == "__main__":
-    main()

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from benchmarks.record import RESULTS, Report
 
-NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "labels", "published", "growth")
+NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "published", "growth")
 """Modules of this package with a function ``run(report)``; the shortest first."""
 
 ALONE = (
-    "baselines_handwritten",
     "baselines_scale",
     "successors",
     "quality",

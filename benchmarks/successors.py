@@ -1,7 +1,5 @@
 """What came after LMVSC on Handwritten, beside the figures that its authors print.
 
-python -m benchmarks.successors [PART ...] [--quick] [--results FOLDER]
-
 Published figures of SMVSC and FPMVS-CAG are the best of 50 runs of k-means, each score by itself and
 chosen with the labels, on rows sorted by class whose first ones start the fit. Lines "as published" do
 the same with ten runs; the others are what a user gets: the mean of the runs, on shuffled rows, started
@@ -12,18 +10,16 @@ entropies, as in these papers; FastMICE's by the larger one.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from benchmarks.record import RESULTS, Report, Target
+from benchmarks.record import Report, Target
 from manyview import Views, datasets, metrics
 from manyview.baselines import AIMC, EOMSC, OMSC, SMVSC, FastMICE
 
@@ -148,32 +144,12 @@ def fastmice(report: Report, views: Views) -> None:
         add(report, f"FastMICE, {n_anchors} anchors: mean", found, PUBLISHED["FastMICE"])
 
 
-PARTS = {part.__name__: part for part in (smvsc, omsc, eomsc, aimc, fastmice)}
-
-
-def run(report: Report, names: Sequence[str] = tuple(PARTS)) -> None:
-    """Add every line of some parts."""
+def run(report: Report) -> None:
+    """Add every line of all parts."""
     views = datasets.load("handwritten", download=False)
     started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fixed number of sweeps was too few
-        for name in names:
-            PARTS[name](report, views)
+        for part in (smvsc, omsc, eomsc, aimc, fastmice):
+            part(report, views)
     print(f"  {time.process_time() - started:.0f} CPU seconds")
-
-
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "parts", nargs="*", choices=[*PARTS, []], help="which methods; all by default"
-    )
-    parser.add_argument("--quick", action="store_true", help="a small grid, one shuffle")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder for result lines")
-    chosen = parser.parse_args(arguments)
-    report = Report("successors", quick=chosen.quick, folder=chosen.results)
-    run(report, chosen.parts or tuple(PARTS))
-    print(report.summary())
-
-
-if __name__ == "__main__":
-    main()

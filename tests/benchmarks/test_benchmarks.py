@@ -27,7 +27,6 @@ from benchmarks import (
     growth,
     incomplete,
     label_free,
-    labels,
     measure,
     out_of_core,
     problems,
@@ -264,14 +263,6 @@ def test_anchors_of_least_inertia_are_no_worse_by_that_measure(views):
     found = published._least_inertia(over, iter(starts))
     assert found.inertia <= litekmeans(over, starts).inertia
     assert found.inertia == min(litekmeans(over, [start]).inertia for start in starts)
-
-
-def test_labels_are_compared_with_an_earlier_file(report, views):
-    nmi = labels.score_default(report, "made", views, n_seeds=1)
-    before = labels.read_nmi(report.folder / "tiny.jsonl")
-    assert before == {"made": nmi}
-    labels.compare(report, {"made": (nmi + 0.01, nmi)})
-    assert read_lines(report)[-1]["verdict"] == "miss"
 
 
 @pytest.mark.slow
