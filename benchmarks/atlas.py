@@ -24,9 +24,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from benchmarks.measure import in_child
+from benchmarks.problems import find
 from benchmarks.record import Report, Target
 from manyview import datasets, metrics, sc
-from manyview.errors import DatasetNotFoundError
 from manyview.machine import peak_bytes
 
 DATA, N_GENES, N_PROTEINS = "citeseq_pbmc10x", 2000, 50
@@ -46,10 +46,7 @@ class Outcome:
 
 
 def run(report: Report) -> None:
-    try:
-        datasets.load(DATA, download=False)
-    except DatasetNotFoundError:
-        report.add(f"{DATA}: not on this machine", note="missing data")
+    if find(report, DATA) is None:
         return
     n_cells = QUICK if report.quick else FULL
     measure(report, n_cells)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from benchmarks.problems import find
 from benchmarks.record import Report, Target
-from manyview import LMVSC, Views, datasets, metrics
+from manyview import LMVSC, Views, metrics
 
 Mask = npt.NDArray[np.bool_]
 Labels = npt.NDArray[Any]
@@ -125,7 +126,8 @@ def run(report: Report) -> None:
     """Score every method on every data set: first where the bars are, then the other patterns."""
     bar = f"{BAR_SHARE:.0%}"
     others = ["blocks"] if report.quick else [pattern for pattern in PATTERNS if pattern != bar]
-    sets = dict(_load(report, ("handwritten", "leaves100") if report.quick else SETS))
+    names = ("handwritten", "leaves100") if report.quick else SETS
+    sets = {name: views for name in names if (views := find(report, name)) is not None}
     seeds = range(1 if report.quick else N_SEEDS)
     margins, losses = {}, {}
     for name, views in sets.items():
@@ -151,14 +153,6 @@ def run(report: Report) -> None:
             for method in METHODS:
                 _score(report, name, views, pattern, method, seeds[:1])
     draw(report.lines, report.folder / "incomplete.png")
-
-
-def _load(report: Report, names: Sequence[str]) -> Iterator[tuple[str, Views]]:
-    for name in names:
-        try:
-            yield name, datasets.load(name, download=False)
-        except LookupError:
-            report.add(f"{name}: not on this machine", note="missing data")
 
 
 def _score(

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from benchmarks.problems import find
 from benchmarks.record import Report, Target
-from manyview import LMVSC, Views, datasets, metrics
-from manyview.errors import DatasetNotFoundError
+from manyview import LMVSC, Views, metrics
 from manyview.select import excess_cut, label_free_score
 
 NAMES = ("3sources", "msrcv1", "bbcsport", "leaves100", "handwritten")
@@ -30,12 +30,8 @@ SETTINGS = [
 def run(report: Report) -> None:
     found = []
     for name in NAMES[:1] if report.quick else NAMES:
-        try:
-            views = datasets.load(name, download=False)
-        except DatasetNotFoundError:
-            report.add(f"{name}: not on this machine", note="missing data")
-            continue
-        found.append(compare(report, name, views, SETTINGS))
+        if (views := find(report, name)) is not None:
+            found.append(compare(report, name, views, SETTINGS))
     if found:
         pick, default, mean = (float(np.mean([f[w] for f in found])) for w in _WHOSE)
         report.add(

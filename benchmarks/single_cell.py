@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from benchmarks.problems import find
 from benchmarks.record import Report, Target
-from manyview import Views, datasets, metrics, sc
-from manyview.errors import DatasetNotFoundError
+from manyview import Views, metrics, sc
 
 SETS = {"citeseq_pbmc10x": 0.80, "citeseq_gse100866": 0.90, "adt13": None}
 """Data sets, and the least NMI that is hoped for."""
@@ -39,10 +39,7 @@ Method = Callable[[Views, int, int], dict[str, Labels]]
 
 def run(report: Report) -> None:
     for name, least in SETS.items():
-        try:
-            cells = datasets.load(name, download=False)
-        except DatasetNotFoundError:
-            report.add(f"{name}: not on this machine", note="missing data")
+        if (cells := find(report, name)) is None:
             continue
         target = None if least is None else Target(at_least=least, indicative=report.quick)
         measure(report, cells, range(1 if report.quick else N_SEEDS), name=name, target=target)
