@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from manyview.machine import peak_bytes
+
 CPU_SECONDS = 20
 MEMORY = 2 << 30
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "faults.jsonl"
@@ -82,7 +84,7 @@ def _start(judge: Judge, first: int, n: int, seed: int):
 
 def _judge_one(judge: Judge, case: int, seed: int, file) -> None:
     print(json.dumps({"case": case}), file=file, flush=True)
-    before = _peak()
+    before = peak_bytes() or 0
     signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # its default is to end the process
     try:
         report = {"outcome": judge(case, np.random.default_rng([seed, case]))}
@@ -93,17 +95,10 @@ def _judge_one(judge: Judge, case: int, seed: int, file) -> None:
         words = f"unexpected {type(error).__name__}: {error} ({Path(place.filename).name})"
         report = {"outcome": "unexpected", "wrong": words[:400]}
     signal.setitimer(signal.ITIMER_PROF, 0)
-    if _peak() - before > MEMORY:
-        report = {"outcome": "too much memory", "wrong": f"{(_peak() - before) >> 20} MB more"}
+    more = (peak_bytes() or 0) - before
+    if more > MEMORY:
+        report = {"outcome": "too much memory", "wrong": f"{more >> 20} MB more"}
     print(json.dumps({"case": case, **report}), file=file, flush=True)
-
-
-def _peak() -> int:
-    """The most memory that this process has held, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 def arguments(n: int, parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:

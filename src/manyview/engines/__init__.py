@@ -16,7 +16,7 @@ from manyview.engines.disk import Disk
 from manyview.engines.memory import Memory
 from manyview.errors import ParameterError, ParameterTypeError
 from manyview.sources import is_source
-from manyview.views.selection import PartialView
+from manyview.views.selection import held
 
 __all__ = ["Dask", "Disk", "Memory", "choose_engine"]
 
@@ -34,7 +34,7 @@ def choose_engine(engine: str | Engine, arrays: tuple[Any, ...]) -> Engine:
     if not isinstance(engine, str | type) and hasattr(engine, "open"):
         return engine
     if engine == "auto":
-        if any(is_dask(a.rows if isinstance(a, PartialView) else a) for a in arrays):
+        if any(is_dask(held(a)) for a in arrays):
             return Dask()
         return Disk() if any(map(is_source, arrays)) else Memory()
     if not isinstance(engine, str) or engine not in _ENGINES:

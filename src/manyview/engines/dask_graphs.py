@@ -25,7 +25,7 @@ from manyview.engines.base import (
     one_thread_per_product,
 )
 from manyview.sources.csr import checked_csr
-from manyview.views.selection import Mask, PartialView, restrict, stack
+from manyview.views.selection import Mask, PartialView, held, restrict, stack
 
 _FAN_IN = 8  # partial sums that one task adds
 
@@ -240,7 +240,7 @@ def print_rows(arrays: Sequence[Any], numbers: npt.NDArray[np.int64]) -> Prints:
 
 def _print(rows: Any) -> npt.NDArray[np.float64]:
     """A weighted sum of each row's values and of their magnitudes, of shape (2, n)."""
-    present = rows.rows if isinstance(rows, PartialView) else rows
+    present = held(rows)
     if present.dtype.kind not in "biuf":  # refused elsewhere, as are values that are not finite
         return np.empty((2, 0))
     numbers = present.astype(np.float64)

@@ -32,7 +32,7 @@ from manyview.engines.base import (
 )
 from manyview.engines.files import ArrayOutput, Output
 from manyview.sources import is_source
-from manyview.views.selection import PartialView
+from manyview.views.selection import held
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Memory:
 
 def refuse_foreign(arrays: Sequence[Any], engine: str) -> None:
     """Refuse what is no array of this process's memory, such as a Dask array."""
-    for array in map(_held, arrays):
+    for array in map(held, arrays):
         if not isinstance(array, np.ndarray) and not sparse.issparse(array):
             raise TypeError(
                 f"The {engine} engine does not load a {type(array).__module__.split('.')[0]} array "
@@ -303,15 +303,10 @@ class MemoryRows(TiledRows):
         if keep_bytes is None:
             as_floats = (
                 array.nnz * 12 if sparse.issparse(array) else array.size * 8
-                for array in map(_held, self.arrays)
+                for array in map(held, self.arrays)
             )
             keep_bytes = max(_KEEP_BYTES, sum(as_floats) // 4)
         return DerivedRows(self, function, keep_bytes)
-
-
-def _held(array: Any) -> Any:
-    """The rows that a view holds."""
-    return array.rows if isinstance(array, PartialView) else array
 
 
 class DerivedRows(TiledRows):

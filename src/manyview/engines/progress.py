@@ -247,7 +247,7 @@ class NotebookProgress(_Line):
 
     def __init__(self, display: Callable[[str], Any] | None = None, *, every: float = 0.3) -> None:
         super().__init__(every=every)
-        self._display = display or _display_text
+        self._display = display or _Shown
         self._handle: Any = None
 
     def _write(self, line: str) -> None:
@@ -270,10 +270,6 @@ class _Shown:
 
     def update(self, text: str) -> None:
         self._handle.update({"text/plain": text}, raw=True)
-
-
-def _display_text(text: str) -> Any:
-    return _Shown(text)
 
 
 def _is_in_notebook() -> bool:

@@ -21,10 +21,15 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     """The array of a ``.npy`` file."""
     source = open_npy(path)
     if source.dtype.kind == "O":
-        raise ReadError(
-            f"{path} holds Python objects. They are not read, because they could run code."
-        )
+        raise objects_refused(path)
     yield {ALONE: Entry(source.shape, source.dtype.kind, partial(_read, path), lambda: source)}
+
+
+def objects_refused(path: Path) -> ReadError:
+    """The error that says why a file is not read that holds more than numbers and text."""
+    return ReadError(
+        f"{path} holds Python objects. They are not read, because they could run code."
+    )
 
 
 def _read(path: Path) -> npt.NDArray[Any]:

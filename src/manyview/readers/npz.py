@@ -17,7 +17,9 @@ from scipy import sparse
 
 from manyview.errors import ReadError
 from manyview.readers.arrays import ALONE, Entry
+from manyview.readers.npy import objects_refused
 from manyview.sources.csr import checked_csr, join_csr
+from manyview.sources.npy import read_header
 from manyview.sources.room import refuse_large
 from manyview.wording import first_few
 
@@ -64,9 +66,7 @@ def _refuse_foreign(members: list[str], path: Path) -> None:
 
 def _refusal(path: Path, error: Exception) -> ReadError:
     if "allow_pickle" in str(error):
-        return ReadError(
-            f"{path} holds Python objects. They are not read, because they could run code."
-        )
+        return objects_refused(path)
     return ReadError(
         f"{path} is cut short, damaged or no npz file ({error}). Copy it again, or save the arrays "
         "again with numpy.savez (a sparse one with scipy.sparse.save_npz)."
@@ -77,9 +77,7 @@ def _header(file: Any, name: str, path: Path) -> Entry:
     """An array as the head of its member tells, which may not promise more than may be unfolded."""
     member = f"{name}.npy" if f"{name}.npy" in file.zip.namelist() else name
     with file.zip.open(member) as content:
-        version = np.lib.format.read_magic(content)
-        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        shape, _, dtype = read[min(version[0], 2)](content)
+        shape, _, dtype = read_header(content)
     if dtype.kind == "O":
         raise ValueError("allow_pickle")
     return Entry(

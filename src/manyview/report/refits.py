@@ -20,9 +20,8 @@ Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
 """Where each row is from, if what is common to a group is taken off."""
 
-_N_REPEATS = (
-    2  # anchor seeds of a view alone, at most: all views together cost no more than the fit
-)
+# Anchor seeds of a view alone, at most: all views together cost no more than the fit.
+_N_REPEATS = 2
 SEEN, UNSEEN = 0.6, 0.4
 
 

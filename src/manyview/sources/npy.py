@@ -10,7 +10,7 @@ import math
 import mmap
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,13 +116,18 @@ class NpySource(Dense):
         return rows
 
 
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether columns come first, and type of the array that an open file begins with."""
+    version = np.lib.format.read_magic(file)
+    read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+    return read[min(version[0], 2)](file)
+
+
 def open_npy(path: Path) -> NpySource:
     """The source of a ``.npy`` file."""
     with reading(repr(str(path)), 0, 1), path.open("rb") as file:
         try:
-            version = np.lib.format.read_magic(file)
-            read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-            shape, is_fortran, dtype = read[min(version[0], 2)](file)
+            shape, is_fortran, dtype = read_header(file)
         except (ValueError, KeyError) as error:  # in NumPy's words, about its own parameters
             raise ReadError(
                 f"{str(path)!r} is cut short, damaged or no npy file: it does not begin as one does. "

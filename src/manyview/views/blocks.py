@@ -13,7 +13,7 @@ from manyview.sources import as_source
 from manyview.sources.csr import checked_csr
 from manyview.sources.table import Table
 from manyview.views import frames
-from manyview.views.selection import PartialView
+from manyview.views.selection import PartialView, held
 
 Block = Any
 """One view: a 2-D ndarray, a CSR array, a partial view of such, or a source; or some rows of it."""
@@ -33,7 +33,7 @@ def is_array_like(item: Any) -> bool:
 
 def is_sparse(array: Block) -> bool:
     """Whether a view's rows are CSR."""
-    rows = array.rows if isinstance(array, PartialView) else array
+    rows = held(array)
     return bool(getattr(rows, "is_sparse", False)) or bool(sparse.issparse(rows))
 
 
@@ -164,7 +164,7 @@ def _check_shape(block: Block, name: str) -> None:
             f"Expected 2D array, got {len(block.shape)}D array instead for view {name!r} (shape "
             f"{block.shape}). Reshape your data: one row per sample. {ONE_VIEW_HELP}"
         )
-    if not isinstance(block.rows if isinstance(block, PartialView) else block, Table):
+    if not isinstance(held(block), Table):
         _check_numeric(block, name)
     n_rows, n_columns = block.shape
     if n_rows == 0:

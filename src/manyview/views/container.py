@@ -421,5 +421,5 @@ def _computed(array: Block) -> Block:
 
 
 def _is_in_memory(array: Block) -> bool:
-    rows = array.rows if isinstance(array, selection.PartialView) else array
+    rows = selection.held(array)
     return isinstance(rows, np.ndarray) or bool(sparse.issparse(rows)) or is_table(rows)

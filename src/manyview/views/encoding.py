@@ -22,7 +22,7 @@ from manyview.sources import Part, is_source
 from manyview.sources.table import Table
 from manyview.views import kinds
 from manyview.views.kinds import Code, Treatment
-from manyview.views.selection import PartialView
+from manyview.views.selection import PartialView, held
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
@@ -101,8 +101,7 @@ class Encoding:
 
 def unknown_levels(part: Part, encoding: Encoding, name: str) -> dict[str, list[str]]:
     """Levels in new rows that no column stands for, by the column of the table that has them."""
-    rows = part.rows.rows if isinstance(part.rows, PartialView) else part.rows
-    columns, found = _columns_of(rows, part.columns, name), {}
+    columns, found = _columns_of(held(part.rows), part.columns, name), {}
     for code in encoding.codes:
         if code.kind in ("category", "order") and not code.has_rare and code.name in columns:
             values = columns[code.name]
@@ -186,12 +185,12 @@ def _names_of(part: Part) -> Sequence[str]:
 
 def is_table(rows: Any) -> bool:
     """Whether these rows are no numbers yet."""
-    return isinstance(rows.rows if isinstance(rows, PartialView) else rows, Table)
+    return isinstance(held(rows), Table)
 
 
 def refuse_table(rows: Any, name: str) -> None:
     """Raise ValueError if some columns of a view are no numbers, and say which."""
-    table = rows.rows if isinstance(rows, PartialView) else rows
+    table = held(rows)
     if not isinstance(table, Table):
         return
     wrong = [column for column, values in table.columns.items() if values.dtype.kind not in "biuf"]

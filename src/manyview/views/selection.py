@@ -185,6 +185,11 @@ def _take(rows: Any, numbers: Places) -> Any:
     return rows[numbers]
 
 
+def held(array: Any) -> Any:
+    """The rows that a view holds, whichever samples they are of."""
+    return array.rows if isinstance(array, PartialView) else array
+
+
 def is_partial(array: Any) -> bool:
     """Whether this is a view that says itself which samples it describes, and not all."""
     if isinstance(array, Selection):

@@ -26,9 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 INITS = ("random", "first")
 """Rows that a fit starts from: drawn by the seed, or the first ones of the file as in the sources."""
 
-_LEAST_SHARE = (
-    1e-12  # of a residual in the largest: a view that fits exactly must not have all weight
-)
+# Of a residual in the largest: a view that fits exactly must not have all weight.
+_LEAST_SHARE = 1e-12
 
 
 def fit_scalers(views: Views, *, standardise: bool) -> list[Scaler]:
