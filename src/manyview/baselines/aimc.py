@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.baselines.rowwise import RowwiseBaseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.projections import polar
 from manyview.baselines.steps.shared_anchors import (
     INITS,
@@ -26,7 +27,6 @@ from manyview.errors import ParameterError
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
 
-FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
 _LEAST_RESIDUAL = 1e-6  # root of a view's squared residual, as a share of the root of its energy

@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from manyview.baselines.base import Baseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.baselines.steps.scaling import SCALINGS, scale_view
@@ -19,8 +19,6 @@ from manyview.stages.eigen import leading_eigenvectors
 from manyview.stages.scaling import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views.container import Views
-
-FloatArray = npt.NDArray[np.float64]
 
 _MOST_ANCHORS = 300
 

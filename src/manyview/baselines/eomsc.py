@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.baselines.rowwise import RowwiseBaseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.bipartite_components import anchor_components, solve_components
 from manyview.baselines.steps.projections import simplex_rows
 from manyview.baselines.steps.shared_anchors import (
@@ -25,8 +26,6 @@ from manyview.baselines.steps.shared_anchors import (
 from manyview.checks import check_number, check_option
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
-
-FloatArray = npt.NDArray[np.float64]
 
 _CUT_WEIGHT = 0.1  # of the connectivity term in the objective that decides when to stop
 

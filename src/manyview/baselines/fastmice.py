@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.baselines.rowwise import RowwiseBaseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.landmarks import (
     choose_landmarks,
     gaussian_weights,
@@ -19,7 +20,6 @@ from manyview.baselines.steps.transfer_cut import TransferCut, fit_transfer_cut
 from manyview.stages.graph import side_by_side_graphs
 from manyview.views.container import Block, Views
 
-FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
 _LEAST_SHARE, _MOST_SHARE = 0.2, 0.8  # of a view's columns that a member sees

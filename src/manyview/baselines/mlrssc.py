@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from manyview.baselines.base import Baseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.low_rank_sparse import (
     KernelFactor,
     Representation,
@@ -23,8 +23,6 @@ from manyview.baselines.steps.scaling import SCALINGS, scale_view
 from manyview.baselines.steps.spectral import label_graph
 from manyview.checks import check_number, check_option
 from manyview.views.container import Block, Views
-
-FloatArray = npt.NDArray[np.float64]
 
 _LEAST_SWEEPS = 10
 _LARGEST_PENALTY = 1e6

@@ -7,19 +7,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg, sparse
 from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.intact_space import IntactSpace, learn_intact_space
 from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.scaling import SCALINGS, scale_rows, scale_view
 from manyview.baselines.steps.spectral import label_embedding, spectral_embedding
 from manyview.checks import check_count, check_number, check_option
 from manyview.views.container import Block, Views
-
-FloatArray = npt.NDArray[np.float64]
 
 _DEFAULT_COMPONENTS = 50
 _EXACT_UP_TO = 10_000

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.baselines.rowwise import RowwiseBaseline
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.projections import polar, simplex_rows
 from manyview.baselines.steps.shared_anchors import (
     INITS,
@@ -24,8 +25,6 @@ from manyview.checks import check_count, check_number, check_option
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

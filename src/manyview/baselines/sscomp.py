@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.baselines.base import Baseline, single_view
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.representation import (
     Dictionary,
@@ -21,7 +22,7 @@ from manyview.baselines.steps.representation import (
     symmetric_affinity,
 )
 from manyview.baselines.steps.scaling import scale_rows
-from manyview.baselines.steps.spectral import FloatArray, label_graph
+from manyview.baselines.steps.spectral import label_graph
 from manyview.checks import check_number, check_option
 from manyview.views.container import Block, Views
 

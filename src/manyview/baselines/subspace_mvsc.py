@@ -11,14 +11,13 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from manyview.baselines.base import Baseline, require_dense
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.memory import refuse_if_too_large
 from manyview.baselines.steps.spectral import label_graph
 from manyview.checks import check_count, check_number, check_option
 from manyview.simplex import SimplexProblem, Solver, pilot_rows, prepare
 from manyview.stages.scaling import KINDS, fit_scaler
 from manyview.views.container import Views
-
-FloatArray = npt.NDArray[np.float64]
 
 _BLOCK_ROWS = 256
 _SPARSE_SUPPORT = 12

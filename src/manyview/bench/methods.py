@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.base import clone
 
 from manyview import baselines
+from manyview.baselines.steps.scaling import scale_and_join
 from manyview.views.container import Views
 
 Settings = dict[str, Any]
@@ -92,7 +93,7 @@ class Method:
     def labels(self, views: Views, n_clusters: int, seed: int, settings: Settings) -> Any:
         """Labels of the rows of views."""
         model = self.make(n_clusters, seed, settings)
-        given: Any = views if self.takes_views else join_standardised(views)
+        given: Any = views if self.takes_views else scale_and_join(views.arrays, "standard")
         return (
             model.fit_predict(given) if hasattr(model, "fit_predict") else model.fit(given).labels_
         )
@@ -100,13 +101,6 @@ class Method:
 
 def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
     return parameter is not None and repr(value) == repr(parameter.default)
-
-
-def join_standardised(views: Views) -> Any:
-    """All views side by side: columns standardised, each view with the same energy."""
-    from manyview.baselines.steps.scaling import scale_and_join
-
-    return scale_and_join(views.arrays, "standard")
 
 
 def grid(**options: Sequence[Any]) -> list[Settings]:

@@ -18,8 +18,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from manyview import LMVSC, Views
 from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
-
-Array = npt.NDArray[np.float64]
+from manyview.stages.rows import Array
 
 _INK, _FAINT = "#222222", "#6b6b6b"
 _N_TYPICAL = 6

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
 from manyview.views.selection import split_rows
-
-Array = npt.NDArray[np.float64]
 
 N_LISTED = 5
 _CELLS = 4_000_000

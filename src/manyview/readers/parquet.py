@@ -13,7 +13,7 @@ from manyview.readers.arrow import arrow_contents, arrow_errors, arrow_vectors, 
 from manyview.readers.columns import found_drops, split_columns, table_note, take_ids, take_labels
 from manyview.readers.contents import Contents, Request
 from manyview.sources import Part
-from manyview.sources.parquet import open_parquet, parquet_files
+from manyview.sources.parquet import ParquetSource, parquet_files
 
 
 def read(request: Request) -> Contents:
@@ -37,7 +37,7 @@ def read(request: Request) -> Contents:
         for name in (request.id_column, request.label_column)
         if name is not None and name in schema.names
     }
-    sources = {view: open_parquet(request.path, names) for view, names in split.items()}
+    sources = {view: ParquetSource(request.path, names) for view, names in split.items()}
     n_rows = next(iter(sources.values())).shape[0]
     if n_rows == 0:
         raise ReadError(f"{request.path} has columns but no rows.")

@@ -9,9 +9,8 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+from manyview.stages.rows import Array
 from manyview.stages.sureness import probabilities
-
-Array = npt.NDArray[np.float64]
 
 UNSURE = 0.6
 """Points with less confidence are called unsure: other clusters have two chances in five."""

@@ -18,11 +18,10 @@ from manyview.report import refits, samples
 from manyview.report.layout import lay_out
 from manyview.report.palette import choose_colours
 from manyview.report.spectrum import describe_spectrum
+from manyview.stages.rows import Array
 
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-
-Array = npt.NDArray[np.float64]
 
 _INK, _BLUE, _GREY, _GAP = "#1b1f24", "#1f5fbf", "#9aa7b8", "#fdeec9"
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from manyview.report.samples import choose_balanced
-
-Array = npt.NDArray[np.float64]
+from manyview.stages.rows import Array
 
 GRID = 65_535
 _N_ITERATIONS = 350

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from manyview import metrics
 from manyview.stages.labels import count_sweeps, find_starts, fit_kmeans
+from manyview.stages.rows import Array
 from manyview.views.container import Views
 
 if TYPE_CHECKING:
     from manyview import LMVSC
 
-Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
 """Where each row is from, if what is common to a group is taken off."""

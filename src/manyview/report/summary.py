@@ -21,13 +21,12 @@ from manyview.report.layout import lay_out, quantise
 from manyview.report.spectrum import describe_spectrum
 from manyview.report.tree import describe_tree
 from manyview.sources import as_ids
+from manyview.stages.rows import Array
 from manyview.views.container import Views, is_sparse
 from manyview.views.selection import PartialView
 
 if TYPE_CHECKING:
     from manyview import LMVSC
-
-Array = npt.NDArray[np.float64]
 
 FORMAT = 2
 """What facts are there; 1 had no confidence."""

@@ -21,15 +21,15 @@ from manyview.wording import first_few
 
 
 class ParquetSource(Banded):
-    """Some columns, numbers or lists of them, of one or more Parquet files of the same columns.
+    """Some columns, numbers or lists of them, of a Parquet file, or of a folder of such files.
 
-    Rows come in the order of the files' names.
+    All of these have the same columns; rows come in the order of the files' names.
     """
 
-    def __init__(self, paths: list[Path], where: str, *, columns: Sequence[str]) -> None:
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
         import pyarrow.parquet as pq
 
-        self.where = where
+        self.where, paths = repr(str(path)), parquet_files(path)
         self._files = [WatchedFile(path) for path in paths]
         self._metadata, schemas = [], []
         for path in paths:
@@ -95,11 +95,6 @@ class ParquetSource(Banded):
                 values = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
                 rows[:, place : place + width] = values.reshape(len(rows), width)
             place += width or 1
-
-
-def open_parquet(path: Path, columns: Sequence[str]) -> ParquetSource:
-    """The source of some columns of a Parquet file, or of a folder of them."""
-    return ParquetSource(parquet_files(path), repr(str(path)), columns=columns)
 
 
 def parquet_files(path: Path) -> list[Path]:

@@ -126,7 +126,7 @@ def read_frame(frame: Any, name: str) -> Any:
     if _is_like_pandas(frame) and frame.shape[1] and _is_sparse(frame):
         return sparse.csr_array(frame.sparse.to_coo())
     opened = _opened(frame)
-    if not all(_holds_numbers(opened[:, place]) for place in range(opened.shape[1])):
+    if not _all_hold_numbers(opened):
         return _read_table(frame, opened, name)
     values = np.asarray(opened.to_numpy())
     if values.dtype.kind not in "biuf":  # missing truth values, decimals, objects
@@ -137,7 +137,10 @@ def read_frame(frame: Any, name: str) -> Any:
 
 def holds_numbers(frame: Any) -> bool:
     """Whether every column of a frame holds numbers."""
-    opened = _opened(frame)
+    return _all_hold_numbers(_opened(frame))
+
+
+def _all_hold_numbers(opened: Any) -> bool:
     return all(_holds_numbers(opened[:, place]) for place in range(opened.shape[1]))
 
 

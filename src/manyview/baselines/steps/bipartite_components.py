@@ -13,9 +13,8 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.projections import simplex_rows
-
-FloatArray = npt.NDArray[np.float64]
 
 _FIRST_PENALTY = 0.1
 _MOST_ROUNDS = 50

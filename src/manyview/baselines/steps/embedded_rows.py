@@ -9,11 +9,10 @@ import numpy.typing as npt
 from scipy import linalg
 from sklearn.cluster import KMeans
 
+from manyview.baselines.steps import FloatArray
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.rows import ScaledRows
 from manyview.stages.scaling import unit_rows
-
-FloatArray = npt.NDArray[np.float64]
 
 _NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which there is only rounding
 

@@ -10,14 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg, sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
+from manyview.baselines.steps import FloatArray
 from manyview.views.container import Block
-
-FloatArray = npt.NDArray[np.float64]
 
 _SMALLEST_SCALE = 1e-3
 """Least scale of the Cauchy loss, as a share of a view's root energy: exact fits leave none."""

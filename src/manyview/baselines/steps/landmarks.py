@@ -17,10 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
+from manyview.baselines.steps import FloatArray
 from manyview.checks import check_count, is_auto
 from manyview.views.container import Block, with_short_indices
-
-FloatArray = npt.NDArray[np.float64]
 
 _SAMPLE_ROWS_PER_ANCHOR = 30
 _SAMPLE_ROWS_AT_LEAST = 2000

@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg
 
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.sparse_projections import soft_threshold
-
-FloatArray = npt.NDArray[np.float64]
 
 _GRAM_ABOVE = 1e-6
 """Threshold, as a share of the norm, from which singular values may come from the Gram matrix."""

@@ -10,9 +10,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
+from manyview.baselines.steps import FloatArray
 from manyview.views.container import Block
-
-FloatArray = npt.NDArray[np.float64]
 
 _BLOCK_BYTES = 64 * 2**20
 

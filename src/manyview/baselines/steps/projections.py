@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-FloatArray = npt.NDArray[np.float64]
+from manyview.baselines.steps import FloatArray
 
 
 def polar(C: FloatArray) -> FloatArray:

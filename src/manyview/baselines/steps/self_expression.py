@@ -21,6 +21,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import row_norms
 
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.representation import Dictionary, IntArray, block_slices
 from manyview.baselines.steps.sparse_projections import (
     keep_largest,
@@ -29,7 +30,6 @@ from manyview.baselines.steps.sparse_projections import (
     soft_threshold,
     zero_own,
 )
-from manyview.baselines.steps.spectral import FloatArray
 from manyview.views.container import Block
 
 _TINY = np.finfo(np.float64).tiny

@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.landmarks import choose_n_anchors
 from manyview.baselines.steps.projections import polar
 from manyview.stages.rows import ScaledRows
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
 from manyview.views.selection import find_present
-
-FloatArray = npt.NDArray[np.float64]
 
 INITS = ("random", "first")
 """Rows that a fit starts from: drawn by the seed, or the first ones of the file as in the sources."""

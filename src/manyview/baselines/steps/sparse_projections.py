@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.representation import IntArray
-from manyview.baselines.steps.spectral import FloatArray
 
 
 def soft_threshold(A: FloatArray, threshold: float | FloatArray) -> FloatArray:

@@ -14,13 +14,12 @@ from scipy import linalg, sparse
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
+from manyview.baselines.steps import FloatArray
 from manyview.checks import as_generator
 from manyview.stages.eigen import leading_eigenvectors
 
 _NEGLIGIBLE = 1e-10
 """Share of the longest row below which an embedding row is rounding error, not a direction."""
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def spectral_embedding(

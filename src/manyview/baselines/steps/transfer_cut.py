@@ -12,9 +12,8 @@ from scipy import linalg, sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.baselines.steps import FloatArray
 from manyview.stages.scaling import unit_rows
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
