@@ -13,10 +13,12 @@ N, K = 90, 3
 
 @pytest.fixture
 def run():
-    """Give a function that runs the command line in this process."""
+    """Give a function that runs the command line in this process, and looks at its exit code."""
 
-    def invoke(*arguments, **options):
-        return CliRunner().invoke(command_line, [str(a) for a in arguments], **options)
+    def invoke(*arguments, code=0, **options):
+        result = CliRunner().invoke(command_line, [str(a) for a in arguments], **options)
+        assert result.exit_code == code, result.output
+        return result
 
     return invoke
 
@@ -62,8 +64,7 @@ FIT = ("fit", *VIEWS, "-k", K, "--id-column", "id")
 @pytest.fixture
 def fitted(files, run):
     """A finished fit in the folder ``out``, without its report."""
-    result = run(*FIT, "--labels", "labels.csv", "-o", "out", "--no-report")
-    assert result.exit_code == 0, result.stderr
+    run(*FIT, "--labels", "labels.csv", "-o", "out", "--no-report")
     return files / "out"
 
 

@@ -68,8 +68,8 @@ def test_no_control_character_of_a_name_reaches_a_terminal(run, files):
     shown = [
         run("fit", f"{name}.npy", "-k", "3", "-o", "out", "--no-report"),
         run("inspect", f"{name}.npy"),
-        run("fit", f"{name}.nothing", "-k", "3", "-o", "out2"),
-        run("fit", "plain.npy", "-k", name, "-o", "out2"),
+        run("fit", f"{name}.nothing", "-k", "3", "-o", "out2", code=2),
+        run("fit", "plain.npy", "-k", name, "-o", "out2", code=2),
     ]
     for result in shown:
         assert "\\x1b]0;owned" in result.output

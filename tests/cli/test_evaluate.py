@@ -46,7 +46,6 @@ def write(path, name, rows):
 )
 def test_all_scores_of_matched_rows(here, run, true, found):
     result = run("evaluate", true, found, "--json", "-q")
-    assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout) == {
         "n_rows": 6, "n_classes": 3, "n_clusters": 3, **metrics.scores(TRUE, FOUND),
     }  # fmt: skip
@@ -60,8 +59,7 @@ def test_a_table_for_people(here, run):
 
 
 def test_common_rows_only_if_asked(here, run):
-    result = run("evaluate", "true.csv", "fewer.csv")
-    assert result.exit_code == 2
+    result = run("evaluate", "true.csv", "fewer.csv", code=2)
     assert "2 ids of true.csv are not in fewer.csv" in result.stderr
     assert "4 rows" in run("evaluate", "true.csv", "fewer.csv", "--join", "inner").stdout
 
@@ -77,13 +75,12 @@ def test_common_rows_only_if_asked(here, run):
     ],
 )
 def test_what_does_not_fit_is_one_line(here, run, arguments, message):
-    result = run("evaluate", *arguments)
-    assert result.exit_code == 2
+    result = run("evaluate", *arguments, code=2)
     assert is_one_line(result.stderr.splitlines()[-1] + "\n") and message in result.stderr
 
 
 def test_by_place_if_asked(here, run):
-    assert run("evaluate", "true.csv", "found.npy", "--join", "order").exit_code == 0
+    run("evaluate", "true.csv", "found.npy", "--join", "order")
 
 
 @pytest.mark.parametrize("values", [["a", "a", "b", "b", "", ""], [0, 0, 1, 1, np.nan, np.nan]])
@@ -102,8 +99,7 @@ def test_rows_without_a_label_are_left_out(here, run, values):
 
 def test_no_label_at_all_is_refused(here, run):
     np.save("none.npy", np.full(6, np.nan))
-    result = run("evaluate", "none.npy", "found.npy")
-    assert result.exit_code == 2
+    result = run("evaluate", "none.npy", "found.npy", code=2)
     assert "No row has a label" in result.stderr
 
 
@@ -115,10 +111,9 @@ def test_clusters_of_a_fit_are_scored(fitted, run):
 def test_advice_can_be_followed_as_it_is_written(here, run):
     (here / "deep").mkdir()
     (here / "deep" / "two.csv").write_text("id,kind,colour\na,1,2\n")
-    result = run("evaluate", "deep/two.csv", "found.csv")
+    result = run("evaluate", "deep/two.csv", "found.csv", code=2)
     assert "choose with deep/two.csv::NAME" in result.stderr
     (here / "deep" / "other.csv").write_text("id,label\nz,1\n")
     for join in ("exact", "inner"):
-        result = run("evaluate", "deep/other.csv", "found.csv", "--join", join)
-        assert result.exit_code == 2
+        result = run("evaluate", "deep/other.csv", "found.csv", "--join", join, code=2)
         assert "--join outer" not in result.stderr  # there is no such choice here

@@ -15,7 +15,6 @@ from .conftest import VIEWS, is_one_line
 
 def test_facts_of_every_view(files, run):
     result = run("inspect", *VIEWS, "--id-column", "id", "-k", "3", "--json", "-q", "--no-cost")
-    assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert [(v["name"], v["n_rows"], v["n_columns"]) for v in facts["views"]] == [
         ("colour", 90, 3), ("shape", 90, 5), ("words", 90, 4),
@@ -37,7 +36,6 @@ def test_what_a_fit_would_cost(files, run):
 
 def test_a_page_for_people(files, run):
     result = run("inspect", "plain.npy", "-k", "3")
-    assert result.exit_code == 0, result.stderr
     assert "fit -k 3 would use" in result.stdout
     assert "it would take about" in result.stdout
 
@@ -45,7 +43,6 @@ def test_a_page_for_people(files, run):
 def test_what_fit_would_refuse_is_said(files, run):
     np.save("holes.npy", np.where(np.eye(20, 3) > 0, np.nan, 1.5))
     result = run("inspect", "holes.npy", "-k", "3")
-    assert result.exit_code == 0
     assert "3 missing values: fit refuses them, so fill them in first" in result.stdout
     assert "fit would refuse" in result.stdout
     assert "Imputer" not in result.stdout
@@ -54,11 +51,10 @@ def test_what_fit_would_refuse_is_said(files, run):
 def test_a_number_of_clusters_that_cannot_be_is_refused_unless_it_is_ours(files, run):
     np.save("few.npy", np.eye(5))
     for k in (0, 6):
-        result = run("inspect", "few.npy", "-k", k, "-q")
-        assert (result.exit_code, result.stdout) == (2, "")
+        result = run("inspect", "few.npy", "-k", k, "-q", code=2)
+        assert result.stdout == ""
         assert is_one_line(result.stderr) and "-k must" in result.stderr
     result = run("inspect", "few.npy")
-    assert result.exit_code == 0
     assert "fit would refuse: -k must not exceed the number of samples; got 10" in result.stdout
 
 
@@ -85,7 +81,6 @@ def test_rows_without_a_view(files, run, n_lacking, problem):
     np.save("whole.npy", whole)
     np.save("part.npy", np.where(np.arange(60)[:, None] < n_lacking, np.nan, whole))
     result = run("inspect", "whole.npy", "part.npy", "-k", "3")
-    assert result.exit_code == 0, result.stderr
     assert f"part: {problem}\n" in result.stdout
     assert "whole: " not in result.stdout
 
@@ -96,7 +91,7 @@ def test_facts_are_json_where_values_are_infinite(files, run, value, greatest):
     result = run("inspect", "odd.npy", "-k", "2", "--json", "-q")
     facts = json.loads(result.stdout, parse_constant=pytest.fail)
     assert facts["views"][0]["greatest"] == greatest
-    assert run("inspect", "odd.npy", "-k", "2").exit_code == 0
+    run("inspect", "odd.npy", "-k", "2")
 
 
 def test_columns_that_look_like_ids_and_labels(files, run):
@@ -146,7 +141,6 @@ def test_more_clusters_than_rows_to_compile_with_are_not_refused(files, run, mon
 
 def test_a_fit_that_chooses_the_number_of_clusters(files, run):
     result = run("inspect", "plain.npy", "-k", "auto", "--json", "-q")
-    assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert facts["problem"] is None
     assert facts["plan"]["n_clusters"] == "auto"

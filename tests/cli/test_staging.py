@@ -35,15 +35,14 @@ class TestFailedRuns:
         before = contents(fitted)
         with monkeypatch.context() as patch:
             fail_to_write(patch, writer)
-            result = run(*FIT, "-o", "out", "--force", "--seed", 1)
-        assert result.exit_code == 1
+            result = run(*FIT, "-o", "out", "--force", "--seed", 1, code=1)
         assert "out" in result.stderr and "No space left on device" in result.stderr
         assert "as it was" in result.stderr
         assert contents(fitted) == before
 
     def test_a_user_file_in_the_folder_stays(self, fitted, run):
         (fitted / "thesis.txt").write_text("mine")
-        assert run(*FIT, "-o", "out", "--force", "--no-report").exit_code == 0
+        run(*FIT, "-o", "out", "--force", "--no-report")
         assert (fitted / "thesis.txt").read_text() == "mine"
 
 
@@ -56,15 +55,14 @@ class TestKilledRuns:
         (new / "files.json").write_text(
             '{"written": ["model.mv", "summary.json"], "replaced": ["model.mv", "labels.csv"]}'
         )
-        result = run("predict", "out", *VIEWS, "--id-column", "id")
-        assert result.exit_code == 0, result.stderr
+        run("predict", "out", *VIEWS, "--id-column", "id")
         assert (fitted / "model.mv").exists() and not (fitted / "labels.csv").exists()
         assert not new.exists()
 
     def test_before_it_nothing_has_changed(self, fitted, run):
         (fitted / ".unfinished").mkdir()
         (fitted / ".unfinished" / "model.mv").write_bytes(b"half")
-        assert run(*FIT, "-o", "out", "--force", "--no-report", "-q").exit_code == 0
+        run(*FIT, "-o", "out", "--force", "--no-report", "-q")
         assert not (fitted / ".unfinished").exists()
 
     def test_names_outside_the_folder_are_not_followed(self, tmp_path):
@@ -82,8 +80,7 @@ class TestLocks:
     def test_another_run_is_refused_with_who_and_since_when(self, files, run):
         (files / "out").mkdir()
         lock = Lock(files / "out" / ".lock")
-        result = run(*FIT, "-o", "out", "--no-report")
-        assert result.exit_code == 1
+        result = run(*FIT, "-o", "out", "--no-report", code=1)
         assert f"(process {os.getpid()}, for " in result.stderr
         lock.close()
         assert not list((files / "out").iterdir())
@@ -91,7 +88,7 @@ class TestLocks:
     def test_what_a_killed_run_left_keeps_nobody_out(self, files, run):
         (files / "out").mkdir()
         (files / "out" / ".lock").write_text("1 1.0")
-        assert run(*FIT, "-o", "out", "--no-report").exit_code == 0
+        run(*FIT, "-o", "out", "--no-report")
         assert {file.name for file in (files / "out").iterdir()} == {*FILES} - {"report.html"}
 
 
@@ -100,19 +97,18 @@ class TestInputs:
     def test_are_never_written_over(self, fitted, run, output):
         before = (fitted.parent / output).read_bytes()
         views = ("plain.npy",) if output == "plain.npy" else VIEWS
-        result = run("predict", "out", *views, "-o", output, "--force")
-        assert result.exit_code == 2
+        result = run("predict", "out", *views, "-o", output, "--force", code=2)
         assert "is read by this command" in result.stderr
         assert (fitted.parent / output).read_bytes() == before
 
     def test_a_model_is_not_written_over_by_its_report(self, fitted, run):
-        result = run("report", "out", "-o", "out/model.mv", "--force")
-        assert result.exit_code == 2 and "is read by this command" in result.stderr
+        result = run("report", "out", "-o", "out/model.mv", "--force", code=2)
+        assert "is read by this command" in result.stderr
 
     def test_results_that_are_read_are_not_replaced(self, fitted, run):
         before = np.load(fitted / "embedding.npy")
-        result = run("fit", "out/embedding.npy", "-k", 2, "-o", "out", "--force")
-        assert result.exit_code == 2 and "is read by this command" in result.stderr
+        result = run("fit", "out/embedding.npy", "-k", 2, "-o", "out", "--force", code=2)
+        assert "is read by this command" in result.stderr
         assert np.array_equal(np.load(fitted / "embedding.npy"), before)
 
 
@@ -122,16 +118,13 @@ class TestCheckpoints:
     def test_one_of_another_fit_is_replaced_by_force_only(self, files, run, monkeypatch):
         with monkeypatch.context() as patch:
             fail_to_write(patch, "manyview.cli.results.write_label_lines")
-            assert run("fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS).exit_code == 1
+            run("fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS, code=1)
         other = ("fit", "plain.npy", "-k", 2, "-o", "out", *self.LIMITS)
-        assert run(*other).exit_code == 2
-        assert run(*other, "--force").exit_code == 0
+        run(*other, code=2)
+        run(*other, "--force")
         assert np.load(files / "out" / "labels.npy").max() == 1
         assert not (files / "out" / "checkpoint").exists()
 
     def test_a_refused_fit_leaves_no_folder(self, files, run):
-        result = run(
-            "fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS, "--memory-limit", "1kB"
-        )
-        assert result.exit_code == 2
+        run("fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS, "--memory-limit", "1kB", code=2)
         assert not (files / "out").exists()
