@@ -4,16 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 import manyview
 from manyview.cli.group import COMMANDS
-from manyview.cli.group import manyview as command_line
 from manyview.engines.files import writing
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(command_line, arguments)
 
 
 def run_python(code):
@@ -21,27 +15,24 @@ def run_python(code):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",)])
-def test_help_lists_every_command(arguments):
-    result = invoke(*arguments)
-    assert result.exit_code == 0
+def test_help_lists_every_command(run, arguments):
+    result = run(*arguments)
     assert all(f"  {name} " in result.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(name):
-    result = invoke(name, "--help")
-    assert result.exit_code == 0
+def test_every_command_explains_itself(run, name):
+    result = run(name, "--help")
     assert result.stdout.startswith(f"Usage: manyview {name} ")
 
 
-def test_version_is_the_package_version():
-    assert invoke("--version").stdout == f"manyview {manyview.__version__}\n"
+def test_version_is_the_package_version(run):
+    assert run("--version").stdout == f"manyview {manyview.__version__}\n"
 
 
 @pytest.mark.parametrize("arguments", [("bogus",), ("demo", "--bogus"), ("demo", "--seed", "-1")])
-def test_bad_usage_is_one_line_and_exit_code_2(arguments):
-    result = invoke(*arguments)
-    assert result.exit_code == 2
+def test_bad_usage_is_one_line_and_exit_code_2(run, arguments):
+    result = run(*arguments, code=2)
     assert result.stdout == ""
     assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
     assert "--help" in result.stderr
@@ -51,26 +42,25 @@ def test_bad_usage_is_one_line_and_exit_code_2(arguments):
     ("error", "exit_code"),
     [(ValueError("bad\nnumbers"), 2), (OSError("disk full"), 1), (RuntimeError("bug"), 1)],
 )
-def test_errors_inside_a_command_are_one_line(monkeypatch, tmp_path, error, exit_code):
+def test_errors_inside_a_command_are_one_line(monkeypatch, tmp_path, run, error, exit_code):
     def fail(*arguments):
         raise error
 
     monkeypatch.setattr("manyview.datasets.digits_views", fail)
-    result = invoke("demo", "-o", str(tmp_path))
-    assert result.exit_code == exit_code
+    result = run("demo", "-o", tmp_path, code=exit_code)
     assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
     assert " ".join(str(error).split()) in result.stderr
-    traced = invoke("--traceback", "demo", "-o", str(tmp_path))
+    traced = run("--traceback", "demo", "-o", tmp_path, code=1)
     assert traced.exception is error
 
 
-def test_errors_name_options_rather_than_parameters(monkeypatch, tmp_path):
+def test_errors_name_options_rather_than_parameters(monkeypatch, tmp_path, run):
     def fail(*arguments):
         with writing(tmp_path / "x", "a checkpoint", for_checkpoint=True):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("manyview.datasets.digits_views", fail)
-    result = invoke("demo", "-o", str(tmp_path))
+    result = run("demo", "-o", tmp_path, code=1)
     assert "or choose another folder with -o." in result.stderr
 
 
