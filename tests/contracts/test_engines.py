@@ -169,6 +169,18 @@ class TestEstimator:
             assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
         assert np.array_equal(np.asarray(model.cut(7, views)), expected.cut(7))
 
+    def test_evident_clusters_are_cut_as_by_one_thread(self, engine):
+        kind, options, place = engine
+        rows = np.random.default_rng(0).normal(size=(TILE_ROWS + 99, 6))
+        rows[:, 0] += 40.0 * (np.arange(len(rows)) % 3)
+        expected = LMVSC(3, random_state=0, engine="memory", n_jobs=1).fit([rows])
+        placed = place([rows])
+        model = LMVSC(3, random_state=0, engine=kind, **options).fit(placed)
+        assert model.model_.hierarchy.of_columns
+        for n in (2, 7):
+            assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
+            assert np.array_equal(np.asarray(model.cut(n, placed)), expected.cut(n))
+
     def test_weights_and_marks_are_those_of_one_thread(self, engine, views, weighted):
         kind, options, place = engine
         junk, weights, expected = weighted

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 from manyview import LMVSC, load
 
 
 @pytest.fixture(scope="module")
 def views(blobs):
-    return blobs(n=240, k=6, spread=1.5)
+    return blobs(n=240, k=6, spread=0.7)
 
 
-@pytest.fixture(scope="module")
-def model(views, fit):
-    return fit(views, 6, n_components=6)
+@pytest.fixture(scope="module", params=["graphs", "evident"])
+def model(request, views, fit):
+    if request.param == "graphs":
+        return fit(views, 6, n_components=6)
+    model = LMVSC(6, random_state=0).fit(views)
+    assert model.model_.hierarchy.of_columns
+    return model
 
 
 def test_the_number_that_was_fitted_gives_the_labels(model, views):
@@ -32,6 +39,18 @@ def test_rows_that_were_fitted_get_the_same_when_they_are_passed(model, views, n
 def test_a_cut_is_nested_in_every_coarser_one(model):
     fine, coarse = model.cut(12), model.cut(3)
     assert len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == 12
+
+
+def test_rows_that_lack_the_only_view_with_evident_clusters_are_split_too():
+    views = [make_moons(300, noise=0.03, random_state=0)[0]]
+    views.append(np.random.default_rng(0).normal(size=(300, 3)))
+    model = LMVSC(2, random_state=0).fit(views)
+    assert model.model_.graphs[0].views == (0,)
+    assert len(np.unique(model.cut(6))) == 6
+    views[0][:3] = np.nan
+    with pytest.warns(UserWarning, match="their labels mean nothing"):
+        labels = model.cut(6, views)
+    np.testing.assert_array_equal(labels[3:], model.cut(6)[3:])
 
 
 def test_several_numbers_are_fitted_once(views, fit):
@@ -54,9 +73,45 @@ def test_a_model_from_a_file_cuts_the_same(model, views, tmp_path):
     again = load(tmp_path / "model.mv")
     np.testing.assert_array_equal(again.hierarchy_, model.hierarchy_)
     np.testing.assert_array_equal(again.cut(3), model.cut(3))
+    np.testing.assert_array_equal(again.cut(12), model.cut(12))
     np.testing.assert_array_equal(again.cut(12, views), model.cut(12))
-    with pytest.raises(ValueError, match="pass the rows"):
-        again.cut(12)
+
+
+def test_a_model_of_an_earlier_version_merges_but_asks_for_rows_to_split(model, views):
+    earlier = copy.deepcopy(model)
+    del earlier.leaves_
+    np.testing.assert_array_equal(earlier.cut(3), model.cut(3))
+    np.testing.assert_array_equal(earlier.cut(12, views), model.cut(12))
+    with pytest.raises(ValueError, match=r"earlier version.* pass the rows"):
+        earlier.cut(12)
+
+
+@pytest.mark.parametrize("sizes", [(10, 90, 90, 10), (60, 60, 60, 60)])
+def test_evident_clusters_that_are_near_are_merged_whatever_their_sizes(sizes):
+    middles = np.repeat([0.0, 6.0, 40.0, 46.0], sizes)[:, None] * np.eye(6)[0]
+    rows = middles + 0.4 * np.random.default_rng(0).normal(size=(sum(sizes), 6))
+    model = LMVSC(4, random_state=0).fit([rows[:, :3], rows[:, 3:]])
+    assert model.model_.hierarchy.of_columns
+    halves = model.cut(2)
+    assert len({*halves[middles[:, 0] < 20]}) == len({*halves[middles[:, 0] > 20]}) == 1
+    assert len({*halves}) == 2
+
+
+def test_marked_rows_are_marked_in_every_cut(views):
+    far = [np.vstack([X, np.full((1, X.shape[1]), 300.0)]) for X in views]
+    for setting in ({}, {"n_components": 6}):
+        model = LMVSC(6, outliers="mark", random_state=0, **setting).fit(far)
+        for n in (2, 6, 12):
+            np.testing.assert_array_equal(model.cut(n) < 0, model.labels_ < 0)
+            np.testing.assert_array_equal(model.cut(n, far), model.cut(n))
+        assert model.labels_[-1] == -1
+
+
+def test_rows_that_lack_a_view_are_split_too(model, views):
+    holes = [np.array(X[:20]) for X in views]
+    holes[0][::2] = np.nan
+    fine, labels = model.cut(12, holes), model.predict(holes)
+    assert len({*zip(fine.tolist(), labels.tolist(), strict=True)}) == len({*fine.tolist()})
 
 
 @pytest.mark.parametrize("n", [0, 2.5, 10_000])

@@ -45,8 +45,9 @@ def test_a_tree_with_a_new_cluster_has_the_old_merges_and_is_nested():
     old = grow(rows[:60], labels[:60], centers[:2])
     tree = extend_tree(old, [rows[60:]], centers, np.full(3, 30.0))
     assert isinstance(tree, Hierarchy)
-    np.testing.assert_array_equal(tree.labels(rows, labels, 3), labels)
-    np.testing.assert_array_equal(tree.labels(rows, labels, 2), np.repeat([0, 0, 1], 30))
+    leaves = tree.nearest(rows, labels)
+    np.testing.assert_array_equal(tree.groups(3)[leaves], labels)
+    np.testing.assert_array_equal(tree.groups(2)[leaves], np.repeat([0, 0, 1], 30))
     fine, n = tree.groups(len(old.leaves) + 1), len(old.leaves)
     assert len(np.unique(fine[:n])) < n  # merges of both old and new leaves come first
     for count in range(1, len(tree.leaves)):

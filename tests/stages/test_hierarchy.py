@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 
-from manyview.stages.hierarchy import grow
+from manyview.stages.hierarchy import Hierarchy, grow
+
+
+def cut(hierarchy: Hierarchy, rows, labels, n):
+    leaves = hierarchy.nearest(rows, labels)
+    return np.append(hierarchy.groups(n), -1)[leaves]
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +32,14 @@ def test_the_tree_is_a_linkage_of_all_leaves(grown):
 
 def test_as_many_groups_as_clusters_are_the_clusters(grown):
     hierarchy, rows, labels = grown
-    np.testing.assert_array_equal(hierarchy.labels(rows, labels, 5), labels)
+    np.testing.assert_array_equal(cut(hierarchy, rows, labels, 5), labels)
 
 
 def test_cuts_have_as_many_groups_as_asked_for_and_are_nested(grown):
     hierarchy, rows, labels = grown
-    finer = hierarchy.labels(rows, labels, 30)
+    finer = cut(hierarchy, rows, labels, 30)
     for n in (20, 10, 6, 5, 4, 2, 1):
-        coarser = hierarchy.labels(rows, labels, n)
+        coarser = cut(hierarchy, rows, labels, n)
         assert np.array_equal(np.unique(coarser), np.arange(n))
         pairs = np.unique(np.column_stack([finer, coarser]), axis=0)
         assert len(pairs) == len(np.unique(finer))
@@ -50,7 +57,7 @@ def test_marked_rows_stay_marked(grown):
     hierarchy, rows, labels = grown
     marked = np.where(np.arange(400) < 3, -1, labels)
     for n in (3, 10):
-        found = hierarchy.labels(rows, marked, n)
+        found = cut(hierarchy, rows, marked, n)
         assert (found[:3] == -1).all() and (found[3:] >= 0).all()
 
 
@@ -59,3 +66,19 @@ def test_rows_that_are_alike_and_clusters_without_rows_have_one_leaf_each():
     labels = np.repeat([0, 2], 20).astype(np.int32)
     hierarchy = grow(centers[labels], labels, centers)
     assert hierarchy.clusters.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"clusters": np.array([0, 2, 1], np.int32)},
+        {"clusters": np.array([0, 1, 1], np.int32)},
+        {"leaves": np.eye(3)[:, :2]},
+        {"tree": np.zeros((3, 4))},
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(damage):
+    hierarchy = grow(np.eye(3), np.arange(3, dtype=np.int32), np.eye(3))
+    hierarchy.check(3, 3)
+    with pytest.raises(ValueError, match="tree"):
+        replace(hierarchy, **damage).check(3, 3)

@@ -191,6 +191,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         :meth:`predict_proba`. A Dask array with the Dask engine.
     hierarchy_ : ndarray of shape (l - 1, 4)
         Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
+    leaves_ : ndarray of shape (n,), int32
+        The leaf of this tree that each row belongs to, -1 for those that are marked as outliers; a Dask
+        array with the Dask engine. There is none beyond 3000 clusters, where there is no tree.
     cuts_ : dict of int to ndarray of shape (n,)
         With several ``n_clusters``, the labels for each number.
     outlier_score_ : ndarray of shape (n,)
@@ -454,7 +457,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             )  # fmt: skip
         # Only now, so that a fit that failed leaves an earlier one as it was.
         stale = (
-            "_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "cuts_",
+            "_stream", "n_samples_seen_", "view_columns_", "outlier_score_", "leaves_", "cuts_",
             "feature_importances_", "groups_", "batch_mixing_",
         )  # fmt: skip
         for name in stale:
@@ -467,6 +470,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.confidence_ = result.confidence
         if result.outlier_score is not None:
             self.outlier_score_ = result.outlier_score
+        if result.leaves is not None:
+            self.leaves_ = result.leaves
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
         self.solver_report_ = describe_solver(views, result)
@@ -569,9 +574,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.__dict__.update(attributes_of_model(found.model, known))
         for name in ("batch_mixing_", "embedding_", "cuts_", "feature_importances_"):
             self.__dict__.pop(name, None)
-        for name in ("labels_", "confidence_", "outlier_score_"):
-            new = getattr(found, name[:-1])
-            setattr(self, name, append_rows(getattr(self, name), new))
+        for name in ("labels_", "confidence_", "outlier_score_", "leaves_"):
+            if hasattr(self, name):
+                setattr(self, name, append_rows(getattr(self, name), getattr(found, name[:-1])))
         self.ids_ = append_ids(self.ids_, views.ids)
         self.inertia_ += found.inertia
         self.choices_ = Choices(
@@ -707,8 +712,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             How many; up to about eight times as many as were fitted, fewer where clusters have few
             rows.
         X : array, data frame, list or dict of them, or Views, optional
-            Rows to label; those that were fitted by default. A model that was read from a file, or
-            updated, keeps no embedding of these, and needs them for more clusters than were fitted.
+            Rows to label; those that were fitted or added by default.
+        groups : array of shape (n,), optional
+            Where each row of ``X`` is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -731,14 +737,15 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             return self._compute(partial(prediction.cut, n_clusters=n), views)
         if not hasattr(self, "labels_"):
             raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
-        is_coarser = n <= len(self.cluster_centers_)
-        rows = getattr(self, "embedding_", None)
-        if rows is None and not is_coarser:
-            raise ValueError(
-                "A model that was read from a file or updated keeps no embedding: pass the rows, X, to "
-                "split its clusters."
-            )
-        return prediction.cut_rows(self.model_, rows, self.labels_, n)
+        leaves = getattr(self, "leaves_", None)
+        if leaves is None:  # in files of earlier versions; merging does not need them
+            if n > len(self.cluster_centers_):
+                raise ValueError(
+                    "This model is of an earlier version, which did not keep where in the tree rows "
+                    "are: pass the rows, X, to split its clusters."
+                )
+            leaves = self.model_.tree.first_leaf(np.asarray(self.labels_))
+        return prediction.cut_leaves(self.model_, leaves, n)
 
     def outlier_scores(self, X: Any, *, groups: Any = None) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.

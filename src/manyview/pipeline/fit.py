@@ -33,8 +33,8 @@ from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.given import seed_centers, sum_given
-from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
-from manyview.stages.hierarchy import MOST_CLUSTERS, grow
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
+from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.labels import Labels, label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
@@ -83,8 +83,13 @@ class GraphPlan:
             arrays, rows, centers,
             scalers=scalers or self.scalers, view_weights=self.view_weights,
         )  # fmt: skip
-        has_tree = len(centers) <= MOST_CLUSTERS
-        hierarchy = grow(rows, label_rows(rows, centers), centers) if has_tree else None
+        labels, hierarchy = label_rows(rows, centers), None
+        if len(centers) <= MOST_CLUSTERS and self.decision.evident is None:
+            hierarchy = grow(rows, labels, centers)
+        elif len(centers) <= MOST_CLUSTERS:  # their embedding tells nothing but the clusters
+            columns = scaled_columns(self.graphs[0], scalers or self.scalers, arrays, 0)
+            means = cluster_means(columns, labels, len(centers))
+            hierarchy = replace(grow(columns, labels, means), of_columns=True)
         return FittedModel(
             self.scalers, self.graphs, clusters.embedding, centers, self.build,
             sharpness=sharpness, oddness=oddness, hierarchy=hierarchy, sizes=sizes,
@@ -188,6 +193,7 @@ def fit(
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
             )
+            leaves = _find_leaves(model, rows, found.embedded, is_odd)
     if compiling is not None and compiling.seconds > _NOTICED:
         watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
@@ -203,6 +209,7 @@ def fit(
         labels=found.labels,
         confidence=confidence,
         outlier_score=scores,
+        leaves=leaves,
         n_iter=found.n_iter,
         n_entries=np.concatenate(moments.n_entries),
         n_solved=moments.n_solved,
@@ -211,6 +218,15 @@ def fit(
         stage_seconds=watch.seconds,
         stage_memory=watch.peak_bytes,
     )
+
+
+def _find_leaves(model: FittedModel, rows: Rows, embedded: Rows, is_odd: Any) -> Any:
+    """The leaf of the tree that each row belongs to; None if there is no tree."""
+    if model.hierarchy is None:
+        return None
+    if model.hierarchy.of_columns:
+        return rows.map_rows(model.leaves, stage="confidence")
+    return embedded.map_rows(partial(_leaves, model=model, is_odd=is_odd), stage="confidence")
 
 
 @dataclass(frozen=True)
@@ -452,6 +468,13 @@ def _label(
     if is_odd is not None:
         labels[is_odd[first_row : first_row + len(labels)]] = -1
     return labels
+
+
+def _leaves(
+    tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any
+) -> npt.NDArray[np.int32]:
+    labels = _label(tile, first_row, centers=model.centers, is_odd=is_odd)
+    return model.tree.nearest(tile[0], labels)
 
 
 def _confidence(tile: list[Array], first_row: int, *, model: FittedModel) -> Array:

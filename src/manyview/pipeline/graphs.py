@@ -33,7 +33,7 @@ from manyview.stages.fusion import (
     normalised,
 )
 from manyview.stages.grams import dense_gram, fused_gram
-from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, beside, method_for
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, beside, method_for, scale_views
 from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows, join_views
@@ -76,11 +76,7 @@ class Columns:
 
     def __call__(self, tile: Sequence[Any], first_row: int) -> ScaledRows | IncompleteRows:
         """The columns of a tile."""
-        parts = []
-        for v in self.views:
-            rows = self.scalers[v].apply(tile[v], first_row)
-            weights = self.scalers[v].axis_weights(self.whitening)
-            parts.append(rows if weights is None else replace(rows, matrix=rows.matrix * weights))
+        parts = scale_views(self.scalers, self.views, tile, first_row, whitening=self.whitening)
         joined = join_views(parts, self.factors)
         return joined.single() if self.single else joined
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manyview.stages.embedding import Embedding
 from manyview.stages.fusion import repeat_scales
-from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns
 from manyview.stages.hierarchy import MOST_CLUSTERS, Hierarchy
 from manyview.stages.labels import label_rows
 from manyview.stages.oddness import Oddness
@@ -54,27 +54,37 @@ class FittedModel:
             labels[self.oddness.is_odd(tile, first_row)] = -1
         return labels
 
-    def cut(self, tile: Any, first_row: int, *, n_clusters: int) -> npt.NDArray[np.int32]:
-        """Labels of a tile of raw rows when there are so many clusters instead."""
+    def leaves(self, tile: Any, first_row: int) -> npt.NDArray[np.int32]:
+        """The leaf of the tree that each of a tile of raw rows belongs to; -1 where it is marked."""
         rows = self.embed(tile, first_row)
-        return self.cut_of(rows, self._label(rows, tile, first_row), n_clusters)
+        labels = self._label(rows, tile, first_row)
+        if self.tree.of_columns:
+            rows = self.columns(tile, first_row)
+        return self.tree.nearest(rows, labels)
 
-    def cut_of(
-        self, rows: Array, labels: npt.NDArray[np.int32], n_clusters: int
-    ) -> npt.NDArray[np.int32]:
-        """Labels of embedding rows (n, c) when there are so many clusters instead."""
-        if self.hierarchy is None:
-            raise ValueError(
-                "This model has no tree of clusters: it was fitted by an earlier version, or has "
-                f"more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
-            )
-        most = len(self.hierarchy.leaves)
+    def columns(self, tile: Any, first_row: int) -> Array:
+        """Scaled columns that the first graph sees of a tile of raw rows."""
+        return scaled_columns(self.graphs[0], self.scalers, tile, first_row)
+
+    def groups(self, n_clusters: int) -> npt.NDArray[np.int32]:
+        """The cluster of each leaf when there are so many clusters instead, and -1 after them."""
+        most = len(self.tree.leaves)
         if n_clusters > most:
             raise ValueError(
                 f"The clusters of this model can be split into {most} at most, not {n_clusters}. Fit "
                 f"LMVSC({n_clusters}) instead."
             )
-        return self.hierarchy.labels(rows, labels, n_clusters)
+        return np.append(self.tree.groups(n_clusters), np.int32(-1))
+
+    @property
+    def tree(self) -> Hierarchy:
+        """The tree of clusters; ValueError if there is none."""
+        if self.hierarchy is None:
+            raise ValueError(
+                "This model has no tree of clusters: it was fitted by an earlier version, or has "
+                f"more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
+            )
+        return self.hierarchy
 
     def outlier_scores(self, tile: Any, first_row: int) -> Array:
         """How odd rows of a tile of raw rows are."""
@@ -167,3 +177,7 @@ class FittedModel:
             raise ValueError("the centres do not fit the embedding")
         if self.sizes is not None and self.sizes.shape != (len(self.centers),):
             raise ValueError("the clusters' sizes do not fit the centres")
+        if self.hierarchy is not None:
+            graph = self.graphs[0]
+            width = graph.anchors.shape[1] if self.hierarchy.of_columns else self.embedding.width
+            self.hierarchy.check(len(self.centers), width)

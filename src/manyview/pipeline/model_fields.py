@@ -149,7 +149,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "communities": each(floats(2)),
         "n_searches": COUNT_FROM_1,
     },
-    Hierarchy: {"leaves": floats(2), "clusters": WHOLE, "tree": floats(2)},
+    Hierarchy: {"leaves": floats(2), "clusters": WHOLE, "tree": floats(2), "of_columns": FLAG},
     Oddness: {
         "scalers": each(instance(Scaler)),
         "graphs": each(instance(AnchorGraph)),
@@ -185,6 +185,7 @@ FITTED: Mapping[str, Kind] = {
     "labels_": WHOLE,
     "confidence_": floats(1),
     "outlier_score_": floats(1),
+    "leaves_": WHOLE,
     "inertia_": NUMBER_FROM_0,
     "n_iter_": COUNT,
     "view_weights_": floats(1),
@@ -233,7 +234,7 @@ def make_record(kind: type, content: Any) -> Any:
     return kind(**content)
 
 
-def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
+def check_fitted(fitted: Any, *, n_clusters: int, n_views: int, n_leaves: int) -> None:
     """Raise ValueError unless fitted attributes are known ones, and fit the model and each other."""
     if not isinstance(fitted, dict):
         raise ValueError("the fitted attributes are no table")
@@ -242,11 +243,13 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int) -> None:
             raise ValueError(f"{name!r} is no attribute that is saved")
         check(value, FITTED[name], name)
     labels, ids = fitted.get("labels_"), fitted.get("ids_")
-    if labels is not None and len(labels) and not -1 <= labels.min() <= labels.max() < n_clusters:
-        raise ValueError(f"labels_ are not all from -1 to {n_clusters - 1}")
+    for name, most in (("labels_", n_clusters), ("leaves_", n_leaves)):
+        value = fitted.get(name)
+        if value is not None and len(value) and not -1 <= value.min() <= value.max() < most:
+            raise ValueError(f"{name} are not all from -1 to {most - 1}")
     if labels is not None and ids is not None and len(ids) != len(labels):
         raise ValueError(f"there are {len(ids)} ids but {len(labels)} labels")
-    for name in ("confidence_", "outlier_score_"):
+    for name in ("confidence_", "outlier_score_", "leaves_"):
         value = fitted.get(name)
         if labels is not None and value is not None and len(value) != len(labels):
             raise ValueError(f"{name} is not one number a label")

@@ -44,6 +44,7 @@ class Result(Outcome):
     labels: Any
     confidence: Any
     outlier_score: Any  # None if it is as published
+    leaves: Any  # of the tree; None without one
     n_iter: int
     n_entries: Array
     n_solved: npt.NDArray[np.int64]

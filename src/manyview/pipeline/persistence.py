@@ -136,7 +136,13 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
         model = _build_model(unpack(content["model"], arrays))
         if "groups_" in fitted:
             fitted["groups_"] = _build_groups(fitted["groups_"], model)
-        check_fitted(fitted, n_clusters=len(model.centers), n_views=len(model.scalers))
+        n_leaves = 0 if model.hierarchy is None else len(model.hierarchy.leaves)
+        check_fitted(
+            fitted,
+            n_clusters=len(model.centers),
+            n_views=len(model.scalers),
+            n_leaves=n_leaves,
+        )
         return params, model, fitted
     except (ModelFileError, PermissionError):
         raise

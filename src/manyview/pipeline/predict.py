@@ -11,7 +11,6 @@ import numpy as np
 from manyview.engines.base import Engine, Run, one_thread_per_product
 from manyview.engines.dask_graphs import is_dask
 from manyview.pipeline.model import FittedModel
-from manyview.stages.rows import Array
 
 
 def embed(model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run) -> Any:
@@ -36,7 +35,7 @@ def cut(
     model: FittedModel, arrays: Sequence[Any], *, engine: Engine, run: Run, n_clusters: int
 ) -> Any:
     """Labels of new rows when there are so many clusters instead."""
-    function = partial(model.cut, n_clusters=n_clusters)
+    function = partial(_cut, model=model, groups=model.groups(n_clusters))
     with one_thread_per_product():
         return engine.open(arrays, run).map_rows(function, stage="labels")
 
@@ -56,17 +55,13 @@ def probabilities(
         return engine.open(arrays, run).map_rows(function, stage="probabilities")
 
 
-def cut_rows(model: FittedModel, rows: Any, labels: Any, n_clusters: int) -> Any:
-    """Labels of embedding rows, whose labels are known, for another number of clusters.
-
-    Rows may be None where clusters are only merged. Of Dask arrays, lazily.
-    """
-    rows = labels[:, None] if rows is None else rows
-    cut = partial(_cut, model=model, n_clusters=n_clusters)
-    if is_dask(labels):
-        return rows.map_blocks(cut, labels[:, None], dtype=np.int32, drop_axis=1)
-    return cut(rows, np.asarray(labels)[:, None])
+def cut_leaves(model: FittedModel, leaves: Any, n_clusters: int) -> Any:
+    """Labels of rows whose leaves are known, for another number of clusters; lazily of Dask arrays."""
+    groups = model.groups(n_clusters)
+    if is_dask(leaves):
+        return leaves.map_blocks(groups.__getitem__, dtype=np.int32)
+    return groups[leaves]
 
 
-def _cut(rows: Array, labels: Any, *, model: FittedModel, n_clusters: int) -> Any:
-    return model.cut_of(rows, labels[:, 0], n_clusters)
+def _cut(tile: Any, first_row: int, *, model: FittedModel, groups: Any) -> Any:
+    return groups[model.leaves(tile, first_row)]

@@ -23,7 +23,7 @@ from manyview.pipeline.model import FittedModel
 from manyview.pipeline.sureness import leading_columns
 from manyview.stages.embedding import Embedding
 from manyview.stages.graph import AnchorGraph, GraphRows
-from manyview.stages.hierarchy import extend_tree
+from manyview.stages.hierarchy import cluster_means, extend_tree
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
 from manyview.stages.novelty import Known, find_new_clusters
 from manyview.stages.oddness import extend_oddness
@@ -42,6 +42,7 @@ class Updated:
     labels: Any
     confidence: Any
     outlier_score: Any
+    leaves: Any  # None without a tree
     inertia: float  # of the new rows
 
 
@@ -68,18 +69,23 @@ def update(
         found = find_new_clusters(Known(model.oddness, view_weights), sample, columns)
         n_new = int(found.max()) + 1
         new = [_take(sample, np.flatnonzero(found == cluster)) for cluster in range(n_new)]
+        before = model
         if new:
             oddness = extend_oddness(model.oddness, _take(sample, np.flatnonzero(found >= 0)))
             model = replace(_open_clusters(model, new), oddness=oddness)
         added = rows.map_reduce(partial(_assign, model=model), stage="k-means")
-        model = _with_sums(model, added, new)
+        model = _with_sums(model, added, new, before)
         labelled = rows.map_rows(model.label_surely, stage="labels")
+        leaves = None
+        if model.hierarchy is not None:
+            leaves = rows.map_rows(model.leaves, stage="labels")
         scores = rows.map_rows(model.outlier_scores, stage="oddness")
     return Updated(
         model=model,
         labels=labelled[:, 0].astype(np.int32),
         confidence=labelled[:, 1],
         outlier_score=scores,
+        leaves=leaves,
         inertia=added.inertia,
     )
 
@@ -93,7 +99,9 @@ def _assign(tile: Any, first_row: int, *, model: FittedModel) -> Assignment:
     return assign_weighted(rows, model.centers, np.where(is_odd, 0.0, 1.0))
 
 
-def _with_sums(model: FittedModel, added: Assignment, new: Sequence[Sequence[Any]]) -> FittedModel:
+def _with_sums(
+    model: FittedModel, added: Assignment, new: Sequence[Sequence[Any]], before: FittedModel
+) -> FittedModel:
     """A model whose centres are the means of all rows; those of new clusters join the tree."""
     assert model.sizes is not None
     sizes = model.sizes + added.counts
@@ -101,9 +109,16 @@ def _with_sums(model: FittedModel, added: Assignment, new: Sequence[Sequence[Any
     centers = np.where(
         sizes[:, None] > 0, sums / np.where(sizes > 0, sizes, 1.0)[:, None], model.centers
     )
-    tree = model.hierarchy
-    if new and tree is not None:
-        tree = extend_tree(tree, [model.embed(rows, 0) for rows in new], centers, sizes)
+    tree = before.hierarchy
+    if new and tree is not None and tree.of_columns:
+        rows = [model.columns(each, 0) for each in new]
+        means = cluster_means(tree.leaves, tree.clusters, len(before.centers))
+        places = np.stack([*means, *(each.mean(axis=0) for each in rows)])
+        tree = extend_tree(tree, rows, places, sizes)
+    elif new and tree is not None:
+        leaves = _widened(tree.leaves, before.embedding.widths, len(new))
+        rows = [model.embed(each, 0) for each in new]
+        tree = extend_tree(replace(tree, leaves=leaves), rows, centers, sizes)
     return replace(model, centers=centers, sizes=sizes, hierarchy=tree)
 
 
@@ -119,18 +134,15 @@ def _open_clusters(model: FittedModel, new: Sequence[Sequence[Any]]) -> FittedMo
         graphs.append(replace(graph, anchors=np.concatenate([graph.anchors, *more])))
         added.append([len(anchors) for anchors in more])
     embedding = extend_embedding(model.embedding, model.graphs, added)
-    widen = partial(_widened, widths=model.embedding.widths, n_new=n_new)
-    tree = model.hierarchy
-    if tree is not None:
-        tree = replace(tree, leaves=widen(tree.leaves))
+    known = _widened(model.centers, model.embedding.widths, n_new)
     build = GraphRows(model.scalers, tuple(graphs))
     means = [embedding.rows(build(rows, 0)).mean(axis=0) for rows in new]
     return replace(
         model,
         graphs=tuple(graphs),
         embedding=embedding,
-        centers=np.concatenate([widen(model.centers), np.stack(means)]),
-        hierarchy=tree,
+        centers=np.concatenate([known, np.stack(means)]),
+        hierarchy=None,  # until the new clusters' centres and sizes are known
         sizes=np.concatenate([model.sizes, np.zeros(n_new)]),
         build=build,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -123,6 +123,30 @@ class GraphRows:
         n_failed = sum(each.n_failed for each in solved)
         n_solved = tuple(each.n_solved for each in solved)
         return GraphTile(tuple(parts), n_failed, n_solved, tuple(shares))
+
+
+def scale_views(
+    scalers: Sequence[Scaler],
+    views: Sequence[int],
+    tile: Sequence[Any],
+    first_row: int,
+    *,
+    whitening: float,
+) -> list[ScaledRows]:
+    """Scaled rows of some views of a tile of raw rows, their axes evened out."""
+    scaled = []
+    for v in views:
+        rows, weights = scalers[v].apply(tile[v], first_row), scalers[v].axis_weights(whitening)
+        scaled.append(rows if weights is None else replace(rows, matrix=rows.matrix * weights))
+    return scaled
+
+
+def scaled_columns(
+    graph: AnchorGraph, scalers: Sequence[Scaler], tile: Sequence[Any], first_row: int
+) -> Array:
+    """Scaled columns (n, d) that a graph sees of a tile of raw rows, zero where a view is missing."""
+    views = scale_views(scalers, graph.views, tile, first_row, whitening=graph.whitening)
+    return IncompleteRows(tuple(views), graph.view_scales).dense()
 
 
 def method_for(graph: AnchorGraph, rows: ScaledRows | IncompleteRows) -> str:

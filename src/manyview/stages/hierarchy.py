@@ -8,12 +8,13 @@ clusters is the clusters themselves, and any two cuts are nested.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import gen_batches
 
+from manyview.stages.kmeans import indicator
 from manyview.stages.labels import Labels, fit_kmeans
 from manyview.stages.rows import Array
 from manyview.stages.sureness import square_distances
@@ -21,7 +22,6 @@ from manyview.stages.ward import cut_tree, ward_tree
 
 _LEAVES_PER_CLUSTER, _ROWS_PER_LEAF = 8, 4
 _SWEEPS = 20
-_BLOCK_VALUES = 4_000_000  # of distances that are held at a time
 MOST_CLUSTERS = 3000
 """More have no tree: merging asks for the distance of every pair."""
 
@@ -30,9 +30,19 @@ MOST_CLUSTERS = 3000
 class Hierarchy:
     """Leaves, the cluster of each, and the tree that merges them."""
 
-    leaves: Array  # (l, c), finer centres in the embedding, cluster by cluster
+    leaves: Array  # (l, c), finer centres, cluster by cluster
     clusters: npt.NDArray[np.int32]  # (l,)
     tree: Array  # (l - 1, 4), as SciPy writes linkages
+    of_columns: bool = False  # leaves are in scaled columns, not in the embedding
+
+    def check(self, n_clusters: int, width: int) -> None:
+        """Raise ValueError unless the arrays fit together, as those of a damaged file may not."""
+        n, clusters = len(self.leaves), self.clusters
+        is_sorted = len(clusters) == n and bool((np.diff(clusters) >= 0).all())
+        if not is_sorted or not np.array_equal(np.unique(clusters), np.arange(n_clusters)):
+            raise ValueError("the leaves of the tree do not fit the clusters")
+        if self.leaves.shape[1] != width or self.tree.shape != (n - 1, 4):
+            raise ValueError("the tree does not fit its leaves")
 
     def groups(self, n_groups: int) -> Labels:
         """The group of each leaf when so many are left, numbered as their first leaves come."""
@@ -40,19 +50,32 @@ class Hierarchy:
         firsts = np.unique(found, return_index=True)[1]
         return np.argsort(np.argsort(firsts)).astype(np.int32)[found]
 
-    def labels(self, rows: Array, clusters: Labels, n_groups: int) -> Labels:
-        """The group of each embedding row (n, c), whose cluster is known; -1 stays -1."""
-        groups, n_clusters = self.groups(n_groups), int(self.clusters.max()) + 1
-        if n_groups <= n_clusters:  # all leaves of a cluster are in one group
-            of_cluster = np.zeros(n_clusters, np.int32)
-            of_cluster[self.clusters] = groups
-            return np.where(clusters >= 0, of_cluster[clusters], -1).astype(np.int32)
+    def nearest(self, rows: Array, clusters: Labels) -> Labels:
+        """The nearest leaf of each row (n, c) among those of its cluster; -1 stays -1."""
         found = np.full(len(rows), -1, np.int32)
-        for block in gen_batches(len(rows), max(_BLOCK_VALUES // len(self.leaves), 1)):
-            distances = square_distances(rows[block], self.leaves)
-            distances[clusters[block, None] != self.clusters] = np.inf
-            found[block] = np.where(clusters[block] >= 0, groups[distances.argmin(axis=1)], -1)
+        for cluster in np.unique(clusters[clusters >= 0]):
+            own, first = np.flatnonzero(clusters == cluster), self.first_leaf(cluster)
+            leaves = self.leaves[first : self.first_leaf(cluster + 1)]
+            found[own] = first + square_distances(rows[own], leaves).argmin(axis=1)
         return found
+
+    def first_leaf(self, clusters: Any) -> Any:
+        """The first leaf of each cluster; -1 stays -1."""
+        return np.where(clusters < 0, -1, np.searchsorted(self.clusters, clusters))
+
+
+def cluster_means(rows: Array, labels: Labels, n_clusters: int) -> Array:
+    """Means (k, c) of the rows of each cluster; of all rows where a cluster has none.
+
+    Examples
+    --------
+    >>> cluster_means(np.array([[0.0], [2.0], [4.0]]), np.array([0, 0, 2]), 3).tolist()
+    [[1.0], [2.0], [4.0]]
+    """
+    members = indicator(labels, n_clusters)
+    counts = members.sum(axis=1)[:, None]
+    means: Array = members @ rows / np.maximum(counts, 1)
+    return np.where(counts > 0, means, rows.mean(axis=0))
 
 
 def grow(rows: Array, labels: Labels, centers: Array) -> Hierarchy:
@@ -85,7 +108,8 @@ def extend_tree(
     ]
     counts = [len(leaves) for leaves, _ in parts]
     clusters = np.repeat(np.arange(known, k, dtype=np.int32), counts)
-    return Hierarchy(
+    return replace(
+        hierarchy,
         leaves=np.concatenate([hierarchy.leaves, *(leaves for leaves, _ in parts)]),
         clusters=np.concatenate([hierarchy.clusters, clusters]),
         tree=_join(
