@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import resource
 import sys
 
@@ -224,3 +226,13 @@ class TestSettings:
         model = LMVSC(k, random_state=0).fit(X)
         assert np.array_equal(model.predict(X), model.labels_)
         assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in vars(LMVSC).items() if callable(kind) and name[0] != "_"]
+)
+def test_every_parameter_of_every_method_is_documented(name):
+    method = getattr(LMVSC, name)
+    documented = inspect.getdoc(method)
+    for parameter in [*inspect.signature(method).parameters][1:]:
+        assert re.search(rf"^(\w+, )*{parameter}(, \w+)*( :|$)", documented, re.M), parameter

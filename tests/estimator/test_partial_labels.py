@@ -59,6 +59,17 @@ def test_as_many_clusters_are_found_as_are_known(rows, settings):
     assert LMVSC("auto", **settings).fit(views, partial_labels=known).n_clusters_ >= 4
 
 
+def test_choices_tell_the_number_that_known_rows_ask_for(rows, settings):
+    views, _ = rows
+    known = np.where(np.arange(240) < 20, np.arange(240) % 9, -1)
+    model = LMVSC("auto", **settings).fit(views, partial_labels=known)
+    choice = next(c for c in model.choices_ if c["parameter"] == "n_clusters")
+    assert choice["value"] == model.n_clusters_ == 9
+    assert (
+        f"partial_labels has 9 numbers; {model.suggestion_.n_clusters} suggested" in choice["why"]
+    )
+
+
 @pytest.mark.parametrize(
     "known",
     [np.zeros(239, int), np.full(240, 4), np.full(240, -2), np.full(240, 0.5), ["a"] * 240],

@@ -79,8 +79,14 @@ class TestRefused:
 
     def test_groups_of_one_row(self, X, monkeypatch):
         monkeypatch.setitem(globals(), "GROUPS", np.array(["a"] * 119 + ["b"]))
-        with pytest.raises(ValueError, match=r"1 group with one row \('b'\)"):
+        with pytest.raises(ValueError, match=r"1 group with one row that counts \('b'\)"):
             learn(X)
+
+    def test_groups_of_which_one_row_has_a_weight(self, X):
+        weights = np.ones(len(X))
+        weights[np.flatnonzero(GROUPS[0] == GROUPS)[1:]] = 0.0
+        with pytest.raises(ValueError, match=r"1 group with one row that counts"):
+            learn(X, weights)
 
     def test_rows_that_lack_a_view(self, X):
         X[3] = np.nan

@@ -95,7 +95,7 @@ class TestRefused:
 
     def test_batches_of_one_cell(self, cells):
         cells.obs.loc[cells.obs_names[7], "batch"] = "alone"
-        with pytest.raises(ValueError, match=r"1 group with one row \('alone'\)"):
+        with pytest.raises(ValueError, match=r"1 group with one row that counts \('alone'\)"):
             sc.tl.lmvsc(cells, 3, batch_key="batch")
 
     def test_cells_that_lack_a_modality(self, cells):

@@ -552,6 +552,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ----------
         X : array, data frame, list or dict of them, or Views
             What :meth:`predict` takes.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -623,7 +625,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
             validate_data(self, as_wide(X), reset=True, skip_check_array=True)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit; the embedding of the rows, shape (n, c). See :meth:`fit` for the parameters."""
+        """Fit; the embedding of the rows, shape (n, c).
+
+        Parameters
+        ----------
+        X, y, fit_params
+            As in :meth:`fit`.
+        """
         return self._as_output(self.fit(X, **fit_params).embedding_, self.ids_)
 
     def predict(self, X: Any, *, groups: Any = None) -> npt.NDArray[np.int32]:
@@ -654,6 +662,13 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     def predict_with_confidence(self, X: Any, *, groups: Any = None) -> tuple[Any, Any]:
         """The cluster of each row of ``X``, and how probable it is, in one pass over the rows.
 
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
+
         Returns
         -------
         labels, confidence
@@ -678,6 +693,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         top : int, optional
             Keep so many of each row's largest probabilities, as a sparse matrix: for very many
             clusters.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -760,6 +777,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ----------
         X : array, data frame, list or dict of them, or Views
             What :meth:`predict` takes.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -782,13 +801,30 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """How good the clusters of ``X`` are, without labels: silhouette times modularity, 0 to 1.
 
         Larger is better, so that ``GridSearchCV`` works as it is; see
-        :func:`manyview.select.label_free_score`. ``y`` is ignored.
+        :func:`manyview.select.label_free_score`.
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+        y : ignored
+            For scikit-learn's conventions.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
         """
         views = self.prepare_rows(X, groups)
         return score_without_labels(self.model_, views)
 
     def transform(self, X: Any, *, groups: Any = None) -> Any:
-        """The embedding of each row of ``X``, shape (n, c)."""
+        """The embedding of each row of ``X``, shape (n, c).
+
+        Parameters
+        ----------
+        X : array, data frame, list or dict of them, or Views
+            What :meth:`predict` takes.
+        groups : array of shape (n,), optional
+            Where each row is from, as in :meth:`predict`.
+        """
         views = self.prepare_rows(X, groups)
         return self._as_output(self._compute(prediction.embed, views), views.ids)
 
@@ -810,6 +846,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ----------
         X : array, data frame, list or dict of them, or Views, optional
             Rows to predict; those that were fitted by default.
+        groups : array of shape (n,), optional
+            Where each row of ``X`` is from, as in :meth:`predict`.
 
         Examples
         --------
@@ -830,6 +868,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ----------
         X : array, data frame, list or dict of them, or Views, optional
             Rows to predict; those that were fitted by default.
+        groups : array of shape (n,), optional
+            Where each row of ``X`` is from, as in :meth:`predict`.
         kind : {"pandas", "polars", "pyarrow"}
             Which library's.
         """
@@ -851,6 +891,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Everything that predicting needs and the training labels are kept; the training embedding is
         not (``transform`` gives it again).
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
         """
         check_is_fitted(self)
         params = self.get_params()

@@ -58,7 +58,10 @@ def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, s
     """Parameters that can be left open, what each became, and why."""
     suggestion = result.suggestion
     if suggestion is not None:
-        yield "n_clusters", suggestion.n_clusters, suggestion.why()
+        k, why = result.settings.known_clusters, suggestion.why()
+        if k > suggestion.n_clusters:
+            why = f"partial_labels has {k} numbers; {suggestion.n_clusters} suggested: {why}"
+        yield "n_clusters", k, why
     yield from _of_scaling(names, result)
     if result.decision.evident is not None:
         yield from _of_evident(names, result)

@@ -91,10 +91,11 @@ def learn_groups(
         )
     found, places = np.unique(groups, return_inverse=True)
     codes: Codes = places.astype(np.int32)
-    if alone := found[np.bincount(codes) == 1].tolist():
+    n_counted = np.bincount(codes, None if weights is None else weights > 0)
+    if alone := found[n_counted == 1].tolist():
         raise ValueError(
-            f"{count(len(alone), 'group')} with one row ({first_few(alone)}): nothing would be left of "
-            "the row without its group's mean. Leave it out, or put it into another group."
+            f"{count(len(alone), 'group')} with one row that counts ({first_few(alone)}): nothing would "
+            "be left of the row without its group's mean. Leave it out, or put it into another group."
         )
     scalers = tuple(
         fit_scaler(X, name=name, kind=kind, n_axes=_AXES if X.shape[1] > _AXES else None)
