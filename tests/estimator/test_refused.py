@@ -32,7 +32,6 @@ class TestRefused:
             ({"p": pd.DataFrame({"name": ["x", "y"]})}, r"View 'p' .*'name' is left out"),
             (np.ones((3, 2)) * 1j, "Complex data not supported"),
             (None, "Cannot use NoneType as views"),
-            ("views.npy", "Cannot use str as views"),
         ],
         ids=str,
     )

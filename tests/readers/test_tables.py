@@ -178,7 +178,7 @@ def test_a_column_that_is_no_number_can_be_left_out(tmp_path):
 
 def test_a_feature_that_is_called_like_ids_or_labels_is_told(tmp_path):
     note = read_view(put(tmp_path, "id,a,label\n1,5,0\n2,6,1\n")).note
-    assert "Column 'id' is taken as a feature" in note
+    assert "Column 'id' is taken as any other: if it holds ids, name it" in note
     assert "name it with label_column='NAME'" in note
 
 

@@ -136,7 +136,7 @@ class TestRefused:
             ({}, ValueError, "Got no views: the mapping is empty"),
             ((x for x in [X]), TypeError, "Cannot use generator as views"),
             ({"a": X}.values(), TypeError, "Cannot use dict_values as views"),
-            ("file.npy", TypeError, "Cannot use str as views"),
+            (b"file.npy", TypeError, "Cannot use bytes as views"),
             (None, TypeError, "Cannot use NoneType as views"),
             (3, TypeError, "Cannot use int as views"),
             (np.zeros(3), ValueError, "Expected 2D array, got 1D array"),

@@ -212,3 +212,33 @@ class TestFit:
     def test_explanations_name_the_levels(self, model, people):
         columns = model.explain(people).features["column"]
         assert {"job=baker", "size"} <= set(columns)
+
+
+class TestRowsInAnotherOrder:
+    """Two tables that name the same rows must not be paired by place without a word."""
+
+    @pytest.fixture(params=["text", "numbers"])
+    def tables(self, request):
+        rng = np.random.default_rng(0)
+        ids = np.arange(100, 200)
+        names = [f"r{number}" for number in ids] if request.param == "text" else ids
+        frames = [pd.DataFrame(rng.normal(size=(100, 3)), columns=list("xyz")) for _ in range(2)]
+        return [frame.assign(id=names) for frame in frames]
+
+    def test_they_are_refused(self, tables):
+        first, second = tables
+        with pytest.raises(ValueError, match=r"'id' names rows of views .*row 0 is '.*' and '.*'"):
+            Views({"a": first, "b": second[::-1].reset_index(drop=True)}).encoded()
+
+    def test_the_same_order_other_names_and_what_is_asked_for_are_not(self, tables):
+        first, second = tables
+        other = second[::-1].reset_index(drop=True)
+        foreign = second.assign(id=[f"other {number}" for number in range(100)])
+        for view in (second, foreign):
+            Views({"a": first, "b": view}).encoded()
+        Views({"a": first, "b": other}).encoded({"id": "drop"})
+
+    def test_matched_by_it_they_are_right(self, tables):
+        first, second = tables
+        views = Views.from_tables({"a": first, "b": second[::-1]}, ids="id")
+        np.testing.assert_array_equal(views["b"], second[["x", "y", "z"]])

@@ -91,11 +91,14 @@ class TestFiles:
         assert views.names == ("deep/first", "second")
         assert not views.is_in_memory
 
-    def test_text_is_a_path_inside_a_list_or_dict_only(self, folder):
+    def test_text_is_a_path(self, folder):
         assert Views(["x.npy", Path("x.npy")]).n_views == 2
         assert Views({"a": "x.npy"}).names == ("a",)
-        with pytest.raises(TypeError, match=r"Cannot use str as views.*pathlib.Path\('"):
-            Views("x.npy")
+        assert np.array_equal(Views("x.npy")[:]["view_0"], X)
+        model = LMVSC(2, n_repeats=1, random_state=0).fit("x.npy")
+        assert np.array_equal(model.predict("x.npy"), model.predict(X))
+        with pytest.raises(ReadError, match="There is no file y.npy"):
+            model.predict("y.npy")
 
     def test_a_column_of_names_that_was_not_told_is_left_out(self, folder):
         encoded = Views({"a": "x.csv"}).encoded()

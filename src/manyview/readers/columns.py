@@ -133,13 +133,14 @@ def table_note(parts: Sequence[Part], request: Request, *, kind: str, how: str =
 
 
 def _doubts(parts: Sequence[Part], request: Request) -> str:
-    """Columns that are taken as features but are called like ids or labels, in words."""
+    """Columns that are called like ids or labels, but were not named as such, in words."""
     names, words = [name for part in parts for name in part.columns or ()], request.vocabulary
-    doubts = [(name, words.id_column) for name in names if name.lower() in _ID_NAMES]
-    doubts += [(name, words.label_column) for name in names if name.lower() in LABEL_NAMES]
+    doubts = [(name, "ids", words.id_column) for name in names if name.lower() in _ID_NAMES]
+    labels = [name for name in names if name.lower() in LABEL_NAMES]
+    doubts += [(name, "true labels", words.label_column) for name in labels]
     return "".join(
-        f" Column {name!r} is taken as a feature: if it is none, name it with {how}."
-        for name, how in doubts
+        f" Column {name!r} is taken as any other: if it holds {what}, name it with {how}."
+        for name, what, how in doubts
     )
 
 

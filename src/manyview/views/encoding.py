@@ -26,6 +26,7 @@ from manyview.views.selection import PartialView, held
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
+_SHARED = 0.5  # of ids; two views that have fewer in common name their own things
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,19 @@ def learn_encoding(
     return Encoding(codes)
 
 
-def encode_parts(parts: Iterable[Part], categories: Any) -> Iterator[Part]:
+def encode_parts(parts: Iterable[Part], categories: Any) -> list[Part]:
     """Parts with numbers only; tables, and arrays of which columns are asked for, are encoded.
 
     ``categories`` is the parameter of :class:`~manyview.LMVSC`.
     """
     treatment, parts = Treatment.of(categories), list(parts)
     refuse_unknown(parts, dict(treatment.asked), "categories")
+    encoded = list(_encode_each(parts, treatment))
+    _refuse_other_orders(parts, encoded, treatment)
+    return encoded
+
+
+def _encode_each(parts: Iterable[Part], treatment: Treatment) -> Iterator[Part]:
     for part in parts:
         if part.encoding is not None or not (is_table(part.rows) or _is_asked(part, treatment)):
             yield part
@@ -158,6 +165,35 @@ def encode_parts(parts: Iterable[Part], categories: Any) -> Iterator[Part]:
             refuse_table(part.rows, part.name)
         encoding = learn_encoding(part.rows, part.name, treatment, part.columns)
         yield encode_part(part, encoding, part.name)
+
+
+def _refuse_other_orders(
+    parts: Sequence[Part], encoded: Sequence[Part], treatment: Treatment
+) -> None:
+    """Raise ValueError if views name many of the same rows by a column of ids, but in another order."""
+    names = {name for part in encoded for name in _names_of_ids(part, treatment)}
+    in_memory = [part for part in parts if isinstance(part.rows, Table | np.ndarray)]
+    for name in sorted(names):
+        known = [part for part in in_memory if name in (part.columns or ())]
+        ids = [kinds.level_texts(_columns_of(p.rows, p.columns, p.name)[name]) for p in known]
+        for part, other in zip(known[1:], ids[1:], strict=True):
+            if np.array_equal(other, ids[0]) or np.isin(other, ids[0]).mean() < _SHARED:
+                continue
+            row = int(np.argmax(other != ids[0]))
+            first, second = str(ids[0][row]), str(other[row])
+            raise ValueError(
+                f"Column {name!r} names rows of views {known[0].name!r} and {part.name!r}, but not in "
+                f"the same order: row {row} is {first!r} and {second!r}. Match them by it, "
+                f"Views.from_tables(..., ids={name!r}) or --id-column {name} on the command line, or, "
+                "if it names no rows, leave it out."
+            )
+
+
+def _names_of_ids(part: Part, treatment: Treatment) -> list[str]:
+    """Columns that likely name rows, of which nothing was asked."""
+    codes = () if part.encoding is None else part.encoding.codes
+    texts = [code.name for code in codes if code.why.startswith("identifiers")]
+    return [*texts, *likely_ids(part, treatment)]
 
 
 def encode_part(part: Part, encoding: Encoding, name: str) -> Part:

@@ -90,7 +90,9 @@ def _is_missing(block: Any) -> bool:
 
 def is_single(X: Any, views: Views) -> bool:
     """Whether X is one array or table in memory, as scikit-learn knows it."""
-    is_one = views.n_views == 1 and not isinstance(X, list | tuple | dict | Views | os.PathLike)
+    is_one = views.n_views == 1 and not isinstance(
+        X, list | tuple | dict | Views | str | os.PathLike
+    )
     return is_one and views.is_in_memory
 
 

@@ -46,7 +46,7 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
         return {"view_0": data}
     if frames.is_frame(data):
         return frames.split_levels(data) or {"view_0": data}
-    if isinstance(data, os.PathLike):
+    if _is_file(data):
         parts = _read_file(data, ids_column)
         if ids_column is not None and parts[0].ids is None:
             refuse_column_of_ids(ids_column)
@@ -59,11 +59,6 @@ def split_parts(data: Any, ids_column: str | None = None) -> dict[str, Any]:
             raise ValueError(f"Got no views: the mapping is empty. {ONE_VIEW_HELP}")
         check_unique([str(name) for name in data])
         return {str(name): part for name, part in data.items()}
-    if isinstance(data, str):
-        raise TypeError(
-            f"Cannot use str as views. If {data!r} is a file, pass pathlib.Path({data!r}), or the text "
-            "inside a list or a dict."
-        )
     if isinstance(data, bytes) or not isinstance(data, Sequence):
         raise TypeError(f"Cannot use {type(data).__name__} as views. {ONE_VIEW_HELP}")
     if len(data) == 0:
@@ -94,7 +89,7 @@ def _is_two_dimensional(item: Any) -> bool:
 
 def read_files(data: Any, levels: Sequence[str]) -> Any:
     """Views with what is in files read, the columns called ``levels`` as text; all else as it is."""
-    if isinstance(data, os.PathLike):
+    if _is_file(data):
         return _by_name(_read_file(data, levels=levels))
     if isinstance(data, list | tuple) and any(map(_is_file, data)):
         data = {f"view_{i}": item for i, item in enumerate(data)}
