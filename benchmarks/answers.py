@@ -5,7 +5,8 @@ found and how few rows of clean sets are marked, what a cut of the tree is worth
 an update makes of a class that was not fitted, what a report costs beside the fit, and what a few labels
 improve.
 
-python -m benchmarks.answers --sets NAME,...  measures cuts on these sets; --labels, what labels add.
+python -m benchmarks.answers measures all of it; with --sets NAME,..., cuts on these sets; with --labels,
+what labels add.
 """
 
 from __future__ import annotations
@@ -241,13 +242,18 @@ def calibration_error(model: LMVSC, target: Any) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
-    parser.add_argument("--sets", required=True, help="names, separated by commas")
+    parser.add_argument("--sets", help="names, separated by commas; measures cuts, else everything")
     parser.add_argument("--labels", action="store_true", help="what a few labels improve, not cuts")
     chosen = parser.parse_args(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = run_labels if chosen.labels else run_sets
-        run(Report("answers"), tuple(chosen.sets.split(",")))
+        report, names = Report("answers"), tuple((chosen.sets or ",".join(NAMES)).split(","))
+        if chosen.labels:
+            run_labels(report, names)
+        elif chosen.sets:
+            run_sets(report, names)
+        else:
+            run(report)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from manyview import LMVSC, Views, datasets, load
 VIEWS = datasets.make_views(500, 5, (6, 8), separation=10.0, random_state=0)
 CLASS = np.asarray(VIEWS.target)
 KNOWN = np.flatnonzero(CLASS < 3)
+PER_ROW = ("labels_", "confidence_", "outlier_score_", "leaves_")
 SETTINGS = {"evident": {}, "graphs": {"n_anchors": 30, "n_repeats": 2}}
 
 
@@ -65,7 +66,13 @@ def test_rows_like_the_known_ones_open_nothing_and_are_added_to_the_means(model,
 
 def test_updates_may_follow_each_other_and_keep_all_numbers(model, fitted):
     first = model.update(rows_of(3)).predict(VIEWS)
+    kept = {name: getattr(model, name) for name in PER_ROW}
     second = model.update(rows_of(4)).predict(VIEWS)
+    for name, before in kept.items():
+        after = getattr(model, name)
+        np.testing.assert_array_equal(after[: len(before)], before, err_msg=name)
+        assert len(after) == len(before) + rows_of(4).n_rows
+    np.testing.assert_array_equal(model.labels_[-rows_of(4).n_rows :], model.predict(rows_of(4)))
     assert model.n_clusters_ == 5
     assert (first == second)[CLASS < 4].mean() >= 0.99
     assert (second[CLASS == 4] == 4).mean() >= 0.9

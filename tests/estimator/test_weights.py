@@ -69,7 +69,9 @@ def test_weights_count_on_disk_as_in_memory(rows, fit, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "weights", [np.ones(89), -np.ones(90), np.zeros(90), np.full(90, np.nan), [1.0, 2.0]], ids=str
+    "weights",
+    [np.ones(89), -np.ones(90), np.zeros(90), np.full(90, np.nan), [1.0, 2.0], ["a"] * 90, 3.0],
+    ids=str,
 )
 def test_weights_that_make_no_sense_are_refused(rows, fit, weights):
     with pytest.raises(ValueError, match="sample_weight"):

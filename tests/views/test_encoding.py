@@ -166,6 +166,14 @@ class TestFit:
         with pytest.warns(UserWarning, match=r"left out 'name' \(identifiers: 120 values"):
             LMVSC(**SETTINGS).fit(people)
 
+    def test_what_names_rows_can_be_their_ids(self, people):
+        with pytest.warns(
+            UserWarning, match=r"if 'name' names the rows, pass Views\(..., ids='name'\)"
+        ):
+            LMVSC(**SETTINGS).fit(people)
+        named = LMVSC(**SETTINGS).fit(Views(people, ids="name"))
+        assert named.ids_[:2].tolist() == ["p0", "p1"]
+
     def test_strict_refuses_it_and_refuse_refuses_all(self, people):
         with pytest.raises(ParameterError, match=r"strict.* 'name' \(identifiers"):
             LMVSC(**SETTINGS, categories="strict").fit(people)

@@ -544,9 +544,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         much better than all known anchors do; of large inputs, 4000 rows are looked at. Other rows join
         the cluster that they are nearest to, and move its centre: centres are means of all rows, old and
         new. The old rows are not needed, so a model may come from a file. ``labels_``, ``confidence_``,
-        ``outlier_score_`` and ``ids_`` go on with the new rows, and keep what they had; as centres move,
-        :meth:`predict` may say another cluster of a few old rows. ``embedding_`` goes: use
-        :meth:`transform`. The published method and streams cannot be updated.
+        ``outlier_score_``, ``leaves_`` and ``ids_`` keep what they had, and go on with the new rows.
+        :meth:`predict` gives the new rows' ``labels_``; as centres move, it may say another cluster of a
+        few rows that were there before. ``embedding_`` goes: use :meth:`transform`. The published method
+        and streams cannot be updated.
 
         Parameters
         ----------

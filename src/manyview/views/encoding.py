@@ -192,7 +192,7 @@ def _refuse_other_orders(
 def _names_of_ids(part: Part, treatment: Treatment) -> list[str]:
     """Columns that likely name rows, of which nothing was asked."""
     codes = () if part.encoding is None else part.encoding.codes
-    texts = [code.name for code in codes if code.why.startswith("identifiers")]
+    texts = [code.name for code in codes if code.why.startswith(kinds.IDENTIFIERS)]
     return [*texts, *likely_ids(part, treatment)]
 
 

@@ -24,6 +24,8 @@ Column = npt.NDArray[Any]
 MODES = ("auto", "strict", "refuse")
 TREATMENTS = ("encode", "drop", "keep")
 CODES = ("number", "order", "date", "category", "left out")
+IDENTIFIERS = "identifiers"
+"""How it is told why a column is left out that likely names rows: so it begins."""
 
 _MOST_LEVELS = 50
 _LEAST_SHARE = 1 / 200  # of the rows that a level of its own must have
@@ -199,7 +201,7 @@ def _look_at_levels(
     kept = [i for i in order[:_MOST_LEVELS] if counts[i] >= least]
     if asked is None and counts[kept].sum() < _LEAST_COVERED * len(texts):
         n_words = np.mean([len(text.split()) for text in texts[:1000]])
-        what = "free text" if n_words > _MANY_WORDS else "identifiers"
+        what = "free text" if n_words > _MANY_WORDS else IDENTIFIERS
         why = f"{what}: {count(len(levels), 'value')} in {count(len(texts), 'row')}"
         return Code(name, "left out", why=f"{why}, such as {str(levels[0])!r}")
     if not kept or len(levels) in (len(kept) + 1, 2):  # a single one shares with nobody

@@ -16,7 +16,7 @@ from manyview.sources import is_source
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
 from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table, unknown_levels
-from manyview.views.kinds import Treatment, are_numbers
+from manyview.views.kinds import IDENTIFIERS, Code, Treatment, are_numbers
 from manyview.views.parts import read_files
 from manyview.views.selection import (
     empty_view,
@@ -244,7 +244,7 @@ def warn_of_encodings(given: Views, encoded: Views, categories: Any) -> None:
             if words:
                 warn_user(
                     f"View {name!r}: left out {'; '.join(words)}. Say so yourself with "
-                    f"categories={{{codes[0].name!r}: 'drop'}}, or 'keep' to use it.",
+                    f"categories={{{codes[0].name!r}: 'drop'}}, or 'keep' to use it{_if_ids(codes)}.",
                     UserWarning,
                 )
         for column in likely_ids(part, Treatment.of(categories)):
@@ -254,6 +254,12 @@ def warn_of_encodings(given: Views, encoded: Views, categories: Any) -> None:
                 f"categories={{{column!r}: 'keep'}}.",
                 UserWarning,
             )
+
+
+def _if_ids(codes: Sequence[Code]) -> str:
+    """What to do if a column that was left out names the rows, in words; nothing if none may."""
+    names = [code.name for code in codes if code.why.startswith(IDENTIFIERS)]
+    return f"; if {names[0]!r} names the rows, pass Views(..., ids={names[0]!r})" if names else ""
 
 
 def refuse_other_columns(
