@@ -104,3 +104,10 @@ def test_known_genes_that_are_there_twice_are_refused(counts):
     views = Views({"rna": read_matrix(rna)})
     with pytest.raises(ValueError, match="'gene 1' more than once"):
         keep_known(views, {"rna": ["gene 1", "gene 5"]})
+
+
+def test_genes_are_chosen_by_as_many_threads_as_are_asked_for(counts, monkeypatch):
+    asked = []
+    monkeypatch.setattr("manyview.sc.genes.count_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    sc.tl.lmvsc(anndata.AnnData(counts[0]), 3, use_hvg=20, n_jobs=2, n_repeats=1)
+    assert asked == [2]

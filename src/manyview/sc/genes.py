@@ -30,7 +30,9 @@ _ROWS = 1000  # that genes are known by
 _BINS = 20  # of genes with about the same mean
 
 
-def keep_variable(views: Views, use_hvg: Any, engine: Any = "auto") -> Views:
+def keep_variable(
+    views: Views, use_hvg: Any, engine: Any = "auto", n_jobs: int | None = None
+) -> Views:
     """Views with the most variable columns of those that count genes, as many as are asked for.
 
     ``use_hvg`` is a number, True for 2000, False for all; None is 2000 of more than 5000.
@@ -50,7 +52,7 @@ def keep_variable(views: Views, use_hvg: Any, engine: Any = "auto") -> Views:
     for number, kind in enumerate(recognise_counts(few, are_cells=True)):
         width = views.n_features[number]
         if kind is not None and kind[0] == "lognorm" and width > max(least, wanted):
-            scores = _score(views.arrays[number], few[number], engine)
+            scores = _score(views.arrays[number], few[number], engine, n_jobs)
             kept[views.names[number]] = np.sort(np.argsort(-scores, kind="stable")[:wanted])
     return select(views, kept)
 
@@ -90,10 +92,10 @@ def select(views: Views, kept: Mapping[str, npt.NDArray[np.int64]]) -> Views:
     return Views(parts, target=views.target, ids=views.ids)
 
 
-def _score(array: Any, few: Any, engine: Any) -> Array:
+def _score(array: Any, few: Any, engine: Any, n_jobs: int | None) -> Array:
     """How much each gene varies, beyond what others of its mean do: in deviations of these."""
     scaler = fit_scaler(few, name="genes", kind="lognorm")
-    run = Run(count_jobs(None), SilentProgress())
+    run = Run(count_jobs(n_jobs), SilentProgress())
     with run.resources:
         rows = choose_engine(engine, (array,)).open([array], run)
         n, total, squares = rows.map_reduce(partial(_add_up, scaler=scaler), stage="genes")

@@ -120,7 +120,8 @@ def lmvsc(
     _check_names(key_added)
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
-    views = keep_variable(views, use_hvg, settings.get("engine", "auto"))
+    engine, n_jobs = settings.get("engine", "auto"), settings.get("n_jobs")
+    views = keep_variable(views, use_hvg, engine, n_jobs)
     batch, given = None, settings
     if batch_key is not None:
         batch = _read_batch(data, batch_key)
