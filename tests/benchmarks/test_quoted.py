@@ -91,3 +91,14 @@ def test_figures_of_batches_are_those_of_the_kept_lines():
             if cell != "not measured":
                 line = kept[method, n_rows]
                 assert cell == f"{short(line['figure'])} / {short(line['explained'])}"
+
+
+def test_figures_of_updates_are_those_of_the_kept_lines():
+    lines = map(json.loads, LINES.with_name("answers.jsonl").read_text().splitlines())
+    last = {line["case"]: line["figure"] for line in lines if line["form"] == "full"}
+    held = [figure for case, figure in last.items() if "handwritten in one new cluster" in case]
+    stayed = [figure for case, figure in last.items() if "old labels that stay" in case]
+    assert len(held) == len(stayed) == 10
+    text = " ".join((ROOT / "docs" / "guides" / "models.rst").read_text(encoding="utf-8").split())
+    assert f"holds {short(min(held))} of the class or more" in text
+    assert f"and {short(min(stayed))} of the old labels or more stay" in text
