@@ -756,14 +756,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if not hasattr(self, "labels_"):
             raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
         leaves = getattr(self, "leaves_", None)
-        if leaves is None:  # in files of earlier versions; merging does not need them
-            if n > len(self.cluster_centers_):
-                raise ValueError(
-                    "This model is of an earlier version, which did not keep where in the tree rows "
-                    "are: pass the rows, X, to split its clusters."
-                )
-            leaves = self.model_.tree.first_leaf(np.asarray(self.labels_))
-        return prediction.cut_leaves(self.model_, leaves, n)
+        return prediction.cut_known(self.model_, n, labels=self.labels_, leaves=leaves)
 
     def outlier_scores(self, X: Any, *, groups: Any = None) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.

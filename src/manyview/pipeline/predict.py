@@ -55,9 +55,19 @@ def probabilities(
         return engine.open(arrays, run).map_rows(function, stage="probabilities")
 
 
-def cut_leaves(model: FittedModel, leaves: Any, n_clusters: int) -> Any:
-    """Labels of rows whose leaves are known, for another number of clusters; lazily of Dask arrays."""
+def cut_known(model: FittedModel, n_clusters: int, *, labels: Any, leaves: Any) -> Any:
+    """Labels of known rows when there are so many clusters instead; lazily of Dask arrays.
+
+    Leaves are None in files of earlier versions; merging does not need them.
+    """
     groups = model.groups(n_clusters)
+    if leaves is None:
+        if n_clusters > len(model.centers):
+            raise ValueError(
+                "This model is of an earlier version, which did not keep where in the tree rows are: "
+                "pass the rows, X, to split its clusters."
+            )
+        leaves = model.tree.first_leaf(np.asarray(labels))
     if is_dask(leaves):
         return leaves.map_blocks(groups.__getitem__, dtype=np.int32)
     return groups[leaves]
