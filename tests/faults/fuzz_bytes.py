@@ -1,9 +1,10 @@
 """Readers of bytes that we parse ourselves, fuzzed with an eye on the branches that they reach.
 
-They are CSV, idx, svmlight, model files as bytes, and the document of a model under a digest made for
-it, which is what a forger has. It needs atheris, which is no dependency of the tests: put it into an
-environment of its own, then ``python -m tests.faults.fuzz_bytes --hours 1 --keep``. Each kind runs in
-a process of its own, all at once; SIGTERM ends them early, and what was done is counted.
+They are CSV, idx, svmlight, Matrix Market, model files as bytes, and the document of a model under a
+digest made for it, which is what a forger has. It needs atheris, which is no dependency of the tests:
+put it into an environment of its own, then ``python -m tests.faults.fuzz_bytes --hours 1 --keep``. Each
+kind runs in a process of its own, all at once, with the same share of the hours, which are of CPU;
+SIGTERM ends them early, and what was done is counted.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ KINDS = {
     "csv": "a.csv",
     "idx": "a-idx2-ubyte",
     "svmlight": "a.svm",
+    "Matrix Market": "a.mtx",
     "model": "m.mv",
     "forged document": "m.mv",
 }
@@ -43,6 +45,13 @@ def seeds(kind):
         return [bytes([0, 0, code, 2, 0, 0, 0, 2, 0, 0, 0, 3]) + bytes(48) for code in (8, 13)]
     if kind == "svmlight":
         return [b"1 1:0.5 3:-2e5\n-1 2:1 # a remark\n", b"a 0:1\nb 7:nan\n"]
+    if kind == "Matrix Market":
+        head = b"%%MatrixMarket matrix "
+        return [
+            head + b"coordinate real general\n% a remark\n2 3 2\n1 1 0.5\n2 3 -2e5\n",
+            head + b"array integer symmetric\n2 2\n1\n2\n3\n",
+            head + b"coordinate pattern skew-symmetric\n3 3 1\n2 1\n",
+        ]
     whole = _whole_model()
     return [whole] if kind == "model" else [_members(whole)["model.json"]]
 
@@ -93,6 +102,7 @@ def make_target(kind, folder):
         import manyview.pipeline.persistence
         import manyview.readers.csv
         import manyview.readers.idx
+        import manyview.readers.matrix_market
         import manyview.readers.svmlight  # noqa: F401
         from manyview import load
         from manyview.errors import ModelFileError, ReadError
@@ -146,10 +156,10 @@ def fuzz(kind, options, tally):
     corpus.mkdir()
     for number, content in enumerate(seeds(kind)):
         (corpus / str(number)).write_bytes(content)
-    end = time.monotonic() + 3600 * options.hours
+    seconds = 3600 * options.hours / len(KINDS)
 
     def counted(content):
-        if tally.is_over or tally.runs(kind) == options.n or time.monotonic() > end:
+        if tally.is_over or tally.runs(kind) == options.n or time.process_time() > seconds:
             os._exit(0)
         target(content)
         tally.add(kind)
@@ -162,7 +172,7 @@ def fuzz(kind, options, tally):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--hours", type=float, default=1.0, help="how long it may take")
+    parser.add_argument("--hours", type=float, default=1.0, help="of CPU, for all kinds together")
     options = arguments(-1, parser)  # no limit but the time
     tally = Tally()
     signal.signal(signal.SIGTERM, lambda *_: tally.end())

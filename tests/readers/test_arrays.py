@@ -303,6 +303,31 @@ class TestMatrixMarket:
         with pytest.raises(ReadError, match=r"a\.mtx is not a whole Matrix .*: line 5 is no entry"):
             read_view(str(tmp_path / "a.mtx"))
 
+    @pytest.mark.parametrize(
+        "text",
+        ["array integer general\n0 2\n3\n", "array integer symmetric\n0 2\n3\x0b",
+         "array real general\n2 0\n", "array real general\n2 2\n1\n2\n3\n4\n5\n",
+         "array real general\n2 2\n1\n2\n3\n", "array real symmetric\n2 2\n1\n2\n",
+         "array real symmetric\n2 3\n1\n2\n3\n4\n5\n6\n", "array real general\n1 1 1\n5\n",
+         "coordinate real general\n2 2\n1 1 1\n", "coordinate real general\n2 2 2\n1 1 1\n",
+         "coordinate real symmetric\n2 3 1\n2 1 1\n", "coordinate real odd\n1 1 1\n1 1 1\n"],
+    )  # fmt: skip
+    def test_entries_must_be_as_many_as_the_head_says(self, tmp_path, text):
+        # SciPy's parser divides by the number of rows, and fills what symmetry cannot give.
+        (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix {text}")
+        with pytest.raises(ReadError, match=r"a\.mtx"):
+            read_view(str(tmp_path / "a.mtx"))
+
+    @pytest.mark.parametrize(
+        ("kind", "values", "expected"),
+        [("symmetric", "1\n2\n3\n", [[1, 2], [2, 3]]), ("skew-symmetric", "2\n", [[0, -2], [2, 0]]),
+         ("general", "1\n2\n3\n4\n", [[1, 3], [2, 4]])],
+    )  # fmt: skip
+    def test_half_of_a_symmetric_array_is_enough(self, tmp_path, kind, values, expected):
+        (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix array real {kind}\n2 2\n{values}")
+        (part,) = read_view(str(tmp_path / "a.mtx")).parts
+        assert dense(part).tolist() == expected
+
     @pytest.mark.parametrize("line", ["2 2 1e5", "\n  2\t2   1.E+5 \r\n\n"])
     def test_numbers_as_people_write_them(self, tmp_path, line):
         (tmp_path / "a.mtx").write_text(self.HEAD + line, newline="")

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +29,7 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     from scipy.io import mmread
 
     with packing_errors(path), open_bytes(path) as file:
-        _check_sizes(file, path, _check_head(file, path))
+        _check(file, path)
         try:
             # By its name: an error in a stream of Python's would end the process.
             with _as_plain_file(file, path) as name:
@@ -38,8 +38,6 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
             raise
         except Exception as error:  # whatever a damaged file makes the parser raise
             raise ReadError(f"{path} is not a whole Matrix Market file ({error}).") from error
-    if 0 in array.shape:
-        raise ReadError(f"{path} is empty: its shape is {array.shape}.")
     yield {ALONE: Entry.of(checked_csr(array) if sparse.issparse(array) else np.asarray(array))}
 
 
@@ -56,55 +54,72 @@ def _as_plain_file(file: IO[bytes], path: Path) -> Iterator[str]:
         yield str(plain)
 
 
-def _check_sizes(file: IO[bytes], path: Path, entry: re.Pattern[bytes]) -> None:
-    """Refuse a file with lines that are no entries, or fewer bytes than the entries that it promises.
+def _check(file: IO[bytes], path: Path) -> None:
+    """Refuse a file with lines that are no entries, or not as many entries as its head promises.
 
     SciPy's parser takes what a number begins with for all of it: 1.5 for 1.5D3, or 0 for 0x5. A file
-    that ends in the midst of a number may end the process.
+    that ends in the midst of a number, or has no rows, may end the process.
     """
-    sizes, n_bytes = b"", 0
-    for number, line in enumerate(file, start=1):
-        n_bytes += len(line)
-        if not entry.fullmatch(line) if sizes else b"\0" in line:
+    head, sizes, n_found = _read_head(file, path), b"", 0
+    for number, line in enumerate(file, start=2):
+        found = head.entry.fullmatch(line)
+        if found is None if sizes else b"\0" in line:
             raise ReadError(
                 f"{path} is not a whole Matrix Market file: line {number} is no entry, but "
                 f"{line[:60].decode('latin1').rstrip()!r}."
             )
-        if not sizes and line.strip() and not line.startswith(b"%"):
+        if sizes:
+            n_found += found is not None and found[1] is not None
+        elif line.strip() and not line.startswith(b"%"):
             sizes = line
     file.seek(0)
-    counts = sizes.split()
-    if not 2 <= len(counts) <= 3 or not all(c.isdigit() and len(c) < 19 for c in counts):
-        raise ReadError(f"{path} is not a whole Matrix Market file: it does not say its size.")
-    numbers = [int(c) for c in counts]
-    n_entries = numbers[2] if len(numbers) == 3 else numbers[0] * numbers[1]
-    if len(numbers) == 2 and file.readline().lower().rstrip().endswith(b"symmetric"):
-        n_entries //= 2
-    file.seek(0)
-    if 2 * n_entries > n_bytes:
+    n_entries = _count_entries(sizes, head, path)
+    if n_found != n_entries:
         raise ReadError(
             f"{path} is cut short, or its head is wrong: it promises {n_entries} entries, but has "
-            f"{n_bytes} bytes."
+            f"{n_found}."
         )
-    refuse_large(8 * (n_entries + max(numbers[:2])), path)
 
 
-def _check_head(file: IO[bytes], path: Path) -> re.Pattern[bytes]:
-    """What a line looks like, by the first one; refuse what SciPy's parser may not survive."""
+class _Head(NamedTuple):
+    is_sparse: bool
+    symmetry: str
+    entry: re.Pattern[bytes]  # a line, with what is in it as group 1
+
+
+def _read_head(file: IO[bytes], path: Path) -> _Head:
+    """What the first line says; refuse what SciPy's parser may not survive."""
     words = file.readline(200).decode("latin1").lower().split()
-    file.seek(0)
     if (
-        len(words) < 4
-        or words[0] != "%%matrixmarket"
-        or words[1] != "matrix"
+        len(words) != 5
+        or words[:2] != ["%%matrixmarket", "matrix"]
         or words[2] not in ("coordinate", "array")
         or words[3] not in ("real", "double", "integer", "pattern", "unsigned-integer")
+        or words[4] not in ("general", "symmetric", "skew-symmetric", "hermitian")
     ):
         raise ReadError(
             f"{path} is not a Matrix Market file of real numbers: its first line must be "
-            "'%%MatrixMarket matrix coordinate|array real|integer|pattern ...'."
+            "'%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|...'."
         )
+    is_sparse = words[2] == "coordinate"
     values = {"pattern": b"", "integer": _INTEGER, "unsigned-integer": _INTEGER}
     value = values.get(words[3], _REAL)
-    places = rb"\d+[ \t]+\d+" + (rb"[ \t]+" if value else b"") if words[2] == "coordinate" else b""
-    return re.compile(rb"\s*(" + places + value + rb")?\s*", re.IGNORECASE)
+    places = rb"\d+[ \t]+\d+" + (rb"[ \t]+" if value else b"") if is_sparse else b""
+    entry = re.compile(rb"[ \t]*(" + places + value + rb")?[ \t]*\r?\n?", re.IGNORECASE)
+    return _Head(is_sparse, words[4], entry)
+
+
+def _count_entries(sizes: bytes, head: _Head, path: Path) -> int:
+    """How many entries a file must have by the line of its sizes; refuse what does not fit."""
+    counts = sizes.split()
+    if len(counts) != 2 + head.is_sparse or not all(c.isdigit() and len(c) < 19 for c in counts):
+        raise ReadError(f"{path} is not a whole Matrix Market file: it does not say its size.")
+    n, d, *stored = map(int, counts)
+    if n == 0 or d == 0:
+        raise ReadError(f"{path} is empty: its shape is {(n, d)}.")
+    if head.symmetry != "general" and n != d:
+        raise ReadError(f"{path} is said to be {head.symmetry}, but its shape is {(n, d)}.")
+    halves = {"general": n * d, "skew-symmetric": n * (n - 1) // 2}
+    n_entries = stored[0] if stored else halves.get(head.symmetry, n * (n + 1) // 2)
+    refuse_large(8 * (max(n_entries, 0 if stored else n * d) + max(n, d)), path)
+    return n_entries
