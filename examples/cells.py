@@ -16,7 +16,7 @@ from umap import UMAP
 from manyview import datasets, metrics, sc
 from manyview.report.palette import choose_colours
 
-cells = datasets.load("citeseq_gse100866")
+cells = datasets.load("citeseq_gse100866", download="unverified")
 mdata = mudata.MuData({name: anndata.AnnData(X.astype("f4")) for name, X in cells.items()})
 mdata["protein"].var_names = [f"protein {j}" for j in range(10)]  # the file has no names
 

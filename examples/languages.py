@@ -12,7 +12,7 @@ import numpy as np
 
 from manyview import LMVSC, Views, datasets, metrics
 
-views = datasets.load("reuters1200")
+views = datasets.load("reuters1200", download="unverified")
 print(views)
 
 # %%

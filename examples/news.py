@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 from manyview import LMVSC, datasets, metrics
 from manyview.report import AgreementDisplay
 
-views = datasets.load("3sources")
+views = datasets.load("3sources", download="unverified")
 print(views)
 
 model = LMVSC(n_clusters=6, random_state=0).fit(views)

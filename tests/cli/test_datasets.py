@@ -42,11 +42,26 @@ def test_get_writes_a_file_that_fit_reads(run, tmp_path):
     run("datasets", "get", "digits", "-o", path, "--force")
 
 
+def test_get_takes_no_file_without_a_checksum_unless_told(run, tmp_path, monkeypatch):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    monkeypatch.setenv("MANYVIEW_CACHE", str(tmp_path))
+    result = run("datasets", "get", "leaves100", code=2)
+    assert is_one_line(result.stderr)
+    assert "'manyview datasets get NAME --unverified'" in result.stderr
+    asked = []
+    monkeypatch.setattr(
+        "manyview.datasets.load",
+        lambda *_, **told: asked.append(told) or Views([np.eye(2)], target=[0, 1]),
+    )
+    run("datasets", "get", "leaves100", "--unverified")
+    assert asked == [{"path": None, "download": "unverified"}]
+
+
 @pytest.mark.parametrize("kind", ["csv", "npy", "npz", "parquet"])
 def test_convert_writes_every_format_as_it_can_be_read(run, tmp_path, kind, monkeypatch):
     views = datasets.digits_views()[:40]
     small = Views({name: views[name] for name in ("pixels", "moments")}, target=views.target)
-    monkeypatch.setattr("manyview.datasets.load", lambda name, path=None: small)
+    monkeypatch.setattr("manyview.datasets.load", lambda *_, **__: small)
     run("datasets", "convert", "digits", "-o", tmp_path / "o", "--to", kind)
     written = sorted(p for p in (tmp_path / "o").iterdir() if p.name != "labels.csv")
     labels = tmp_path / "o" / "labels.csv"
@@ -66,7 +81,7 @@ def test_sparse_views_are_not_made_dense(run, tmp_path, monkeypatch):
     from scipy import sparse
 
     views = Views([sparse.csr_array(np.eye(4))], names=["w"], target=[0, 0, 1, 1])
-    monkeypatch.setattr("manyview.datasets.load", lambda name, path=None: views)
+    monkeypatch.setattr("manyview.datasets.load", lambda *_, **__: views)
     run("datasets", "convert", "digits", "-o", tmp_path, "--to", "csv")
     assert sparse.load_npz(tmp_path / "w.npz").shape == (4, 4)
 

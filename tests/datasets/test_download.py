@@ -11,6 +11,7 @@ import sys
 import tarfile
 import threading
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,6 +87,9 @@ def pack_zip(name, raw):
     return file.getvalue()
 
 
+fetch = functools.partial(download.download, may_be_unverified=True)
+
+
 @pytest.mark.filterwarnings("ignore:.* which is unverified")
 class TestFromAServer:
     def test_a_file_is_checked_and_kept(self, site, cache, small, npz, views_of_small):
@@ -95,19 +99,22 @@ class TestFromAServer:
         assert np.array_equal(views["first"], views_of_small[0])
         assert [path.name for path in cache.iterdir()] == ["small.npz"]
 
-    def test_what_has_no_checksum_is_said_to_be_unverified(self, site, cache, small, npz):
+    def test_what_has_no_checksum_is_not_asked_unless_told(self, site, cache, small, npz):
         (site[0] / "small.npz").write_bytes(npz)
-        source = Source(f"{site[1]}/small.npz")
+        info = dataclasses.replace(small, sources=(Source(f"{site[1]}/small.npz"),))
+        with pytest.raises(DatasetNotFoundError, match="not asked, because no checksum of it is"):
+            download.download(info)
+        assert not cache.exists()
         with pytest.warns(
             UserWarning, match=r"small\.npz, which is unverified: no checksum is known"
         ):
-            download.download(dataclasses.replace(small, sources=(source,)))
+            fetch(info)
 
     def test_a_wrong_checksum_is_refused(self, site, cache, small, npz):
         (site[0] / "small.npz").write_bytes(npz)
         info = dataclasses.replace(small, sources=(Source(f"{site[1]}/small.npz", "0" * 64),))
         with pytest.raises(DatasetNotFoundError, match=r"small\.npz \(verified\): .*hash"):
-            download.download(info)
+            fetch(info)
         assert not cache.exists()
 
     @pytest.mark.parametrize("pack", [pack_tar, pack_zip])
@@ -115,39 +122,46 @@ class TestFromAServer:
         raw = pack("package-1.0/deep/small.npz", npz)
         (site[0] / "package.archive").write_bytes(raw)
         source = Source(f"{site[1]}/package.archive", sha256(raw), members=("small.npz",))
-        assert len(download.download(dataclasses.replace(small, sources=(source,)))) == 6
+        assert len(fetch(dataclasses.replace(small, sources=(source,)))) == 6
 
     @pytest.mark.parametrize("pack", [pack_tar, pack_zip])
     def test_an_archive_without_the_members(self, site, cache, small, npz, pack):
         (site[0] / "package.archive").write_bytes(pack("not-small.npz", npz))
         source = Source(f"{site[1]}/package.archive", members=("small.npz",))
         with pytest.raises(DatasetNotFoundError, match=r"package\.archive has no small\.npz"):
-            download.download(dataclasses.replace(small, sources=(source,)))
+            fetch(dataclasses.replace(small, sources=(source,)))
 
     @pytest.mark.parametrize("scheme", ["http", "ftp", "file"])
     def test_only_https_is_asked_and_followed(self, site, cache, small, scheme):
         for address in (f"{scheme}://example.org/small.npz", f"{site[1]}/sent-to/{scheme}"):
             with pytest.raises(DatasetNotFoundError, match="is not an address of https"):
-                download.download(dataclasses.replace(small, sources=(Source(address),)))
+                fetch(dataclasses.replace(small, sources=(Source(address),)))
+
+    def test_no_site_sends_us_to_a_plain_address_of_this_machine(self):
+        response = SimpleNamespace(
+            is_redirect=True, url="https://example.org/", headers={"location": "http://localhost/a"}
+        )
+        with pytest.raises(ValueError, match="is not an address of https"):
+            download._refuse_plain_redirects(response)
 
     @pytest.mark.parametrize("name", ["../../../small.npz", "/tmp/manyview-test/small.npz"])
     def test_a_tar_that_leads_outside_is_refused(self, site, cache, small, npz, name):
         (site[0] / "package.archive").write_bytes(pack_tar(name, npz))
         source = Source(f"{site[1]}/package.archive", members=("small.npz",))
         with pytest.raises(DatasetNotFoundError, match="written outside its folder"):
-            download.download(dataclasses.replace(small, sources=(source,)))
+            fetch(dataclasses.replace(small, sources=(source,)))
 
     def test_a_zip_writes_nothing_outside(self, site, cache, small, npz, tmp_path):
         (site[0] / "package.archive").write_bytes(pack_zip("../../../small.npz", npz))
         source = Source(f"{site[1]}/package.archive", members=("small.npz",))
-        assert len(download.download(dataclasses.replace(small, sources=(source,)))) == 6
+        assert len(fetch(dataclasses.replace(small, sources=(source,)))) == 6
         assert not list(tmp_path.glob("small.npz"))
 
     def test_a_damaged_archive(self, site, cache, small):
         (site[0] / "package.tgz").write_bytes(b"no archive")
         source = Source(f"{site[1]}/package.tgz", members=("small.npz",))
         with pytest.raises(DatasetNotFoundError, match=r"package\.tgz \(unverified\)"):
-            download.download(dataclasses.replace(small, sources=(source,)))
+            fetch(dataclasses.replace(small, sources=(source,)))
 
     def test_the_files_of_a_folder(self, site, cache):
         info = dataclasses.replace(
@@ -157,21 +171,21 @@ class TestFromAServer:
         for member, width in zip(source.members, info.n_features, strict=True):
             np.savetxt(site[0] / member, np.ones((20, width)), fmt="%g")
         source = dataclasses.replace(source, address=f"{site[1]}/")
-        views = download.download(dataclasses.replace(info, sources=(source,)))
+        views = fetch(dataclasses.replace(info, sources=(source,)))
         assert views.n_features == info.n_features
 
     def test_the_next_source_is_tried(self, site, cache, small, npz):
         (site[0] / "good.npz").write_bytes(npz)
         sources = (Source(f"{site[1]}/gone.npz"), Source(f"{site[1]}/good.npz", note="a copy"))
         with pytest.warns(UserWarning, match="Data set 'small' is a copy"):
-            views = download.download(dataclasses.replace(small, sources=sources))
+            views = fetch(dataclasses.replace(small, sources=sources))
         assert len(views) == 6
 
     def test_other_data_at_the_address(self, site, cache, small, npz):
         (site[0] / "small.npz").write_bytes(npz)
         info = dataclasses.replace(small, n_samples=9, sources=(Source(f"{site[1]}/small.npz"),))
         with pytest.raises(DatasetNotFoundError, match="expected 9 samples"):
-            download.download(info)
+            fetch(info)
         assert not cache.exists()
 
     def test_a_cache_that_cannot_be_written_is_no_error(self, site, small, npz, monkeypatch):
@@ -179,7 +193,7 @@ class TestFromAServer:
         (site[0] / "file").write_text("in the way")
         monkeypatch.setenv("MANYVIEW_CACHE", str(site[0] / "file" / "cache"))
         info = dataclasses.replace(small, sources=(Source(f"{site[1]}/small.npz"),))
-        assert len(download.download(info)) == 6
+        assert len(fetch(info)) == 6
 
 
 def test_without_sources_there_is_nothing_to_try(bare_machine, small):
@@ -189,7 +203,7 @@ def test_without_sources_there_is_nothing_to_try(bare_machine, small):
 
 def test_without_network_every_source_is_reported(bare_machine):
     with pytest.raises(DatasetNotFoundError) as caught:
-        download.download(datasets.info("handwritten"))
+        fetch(datasets.info("handwritten"))
     for source in datasets.info("handwritten").sources:
         assert f"{source.address} ({source.status})" in str(caught.value)
 
@@ -198,7 +212,7 @@ def test_without_pooch_the_message_says_what_to_install(bare_machine, small, mon
     monkeypatch.setitem(sys.modules, "pooch", None)
     info = dataclasses.replace(small, sources=(Source("https://example.org/small.npz"),))
     with pytest.raises(DatasetNotFoundError, match=r"pip install 'manyview\[datasets\]'"):
-        download.download(info)
+        fetch(info)
 
 
 class TestCacheFolder:

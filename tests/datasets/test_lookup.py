@@ -40,9 +40,13 @@ def test_then_the_cache(bare_machine, known, views_of_small, monkeypatch):
 
 def test_then_the_network(bare_machine, known, views_of_small, monkeypatch):
     asked = []
-    monkeypatch.setattr("manyview.datasets.lookup.download_views", asked.append)
+    monkeypatch.setattr(
+        "manyview.datasets.lookup.download_views",
+        lambda info, may_be_unverified: asked.append((info, may_be_unverified)),
+    )
     datasets.load("small")
-    assert asked == [known]
+    datasets.load("small", download="unverified")
+    assert asked == [(known, False), (known, True)]
 
 
 def test_original_files_in_the_data_folder(bare_machine, known, views_of_small, monkeypatch):
@@ -87,7 +91,21 @@ def test_not_found_says_where_it_looked_and_what_to_do(bare_machine, monkeypatch
 
 def test_not_found_says_why_the_download_failed(bare_machine):
     with pytest.raises(DatasetNotFoundError, match=r"100Leaves\.mat \(unverified\): "):
+        datasets.load("leaves100", download="unverified")
+
+
+def test_without_a_checksum_it_is_said_how_to_get_it_all_the_same(bare_machine):
+    with pytest.raises(DatasetNotFoundError) as caught:
         datasets.load("leaves100")
+    message = str(caught.value)
+    assert "100Leaves.mat: not asked, because no checksum of it is known" in message
+    assert "load('leaves100', path=...)" in message
+    assert "load('leaves100', download='unverified')" in message
+
+
+def test_download_has_three_values(bare_machine):
+    with pytest.raises(ValueError, match="download must be True, False or 'unverified'"):
+        datasets.load("leaves100", download="yes")
 
 
 def test_not_found_says_that_the_data_folder_is_none(bare_machine, monkeypatch):
@@ -102,7 +120,7 @@ def test_not_found_without_pooch(bare_machine, monkeypatch):
     monkeypatch.delenv("MANYVIEW_CACHE")
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(DatasetNotFoundError, match=r"pip install 'manyview\[datasets\]'"):
-        datasets.load("leaves100")
+        datasets.load("leaves100", download="unverified")
 
 
 def test_the_papers_rcv1_is_never_replaced_silently(bare_machine):

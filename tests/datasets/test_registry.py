@@ -56,7 +56,9 @@ def test_class_counts_add_up(name):
 @pytest.mark.parametrize("name", datasets.names())
 def test_only_a_checksum_makes_an_address_verified(name):
     for source in datasets.info(name).sources:
-        assert source.status == ("verified" if source.sha256 else "unverified")
+        is_verified = source.status == "verified"
+        assert is_verified == (source.sha256 is not None)
+        assert not (is_verified and source.address.endswith("/"))  # of which file would it be?
         assert source.sha256 is None or len(source.sha256) == 64
         assert source.address.startswith(("https://", "sklearn."))
 

@@ -157,6 +157,10 @@ def print_table(
         echo("  ".join(cells).rstrip())
 
 
+_GET_IT = (
+    "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE -o "
+    "FOLDER', or put it into a folder and name that folder in $MANYVIEW_DATA."
+)
 _REMEDIES = {
     "memory_limit": "Raise --memory-limit to that, or use fewer threads with --n-jobs.",
     "engine": "Leave out --engine memory: rows are then read block by block.",
@@ -167,8 +171,8 @@ _REMEDIES = {
     "missing values": "Fill in such values first, or leave out their rows or columns.",
     "mistakes": "Correct them, leave the column out with --drop, or encode it with --encode.",
     "other fit": "Use the same, choose another folder with -o, or remove that one to start again.",
-    "path": "To use it, get the file and convert it with 'manyview datasets convert NAME --path FILE "
-    "-o FOLDER', or put it into a folder and name that folder in $MANYVIEW_DATA.",
+    "path": _GET_IT,
+    "unverified": f"{_GET_IT} 'manyview datasets get NAME --unverified' takes it without a checksum.",
 }
 """What to do here about errors of which the library gives a remedy in Python."""
 

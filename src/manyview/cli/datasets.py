@@ -101,14 +101,15 @@ def show_info(name: str) -> None:
 @click.argument("name")
 @output_option("FILE.npz", "Write it here as well; fit reads such files.")
 @force_option("Replace FILE if it is there.")
+@click.option("--unverified", is_flag=True, help="Also download what has no known checksum.")
 @shared_options("quiet", "verbose", "as_json")
-def get(name: str, output: Path | None, force: bool) -> None:
+def get(name: str, output: Path | None, force: bool, unverified: bool) -> None:
     """Fetch a data set, unless it is on this machine already."""
     from manyview.datasets.loaders import save_npz
 
     if output is not None:
         claim_file(output, force=force)
-    views = _load(name)
+    views = _load(name, unverified=unverified)
     if output is not None:
         save_npz(ready(output), views)
     _print_shape(name, views, output)
@@ -137,13 +138,13 @@ def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -
     _print_shape(name, views, output)
 
 
-def _load(name: str, path: str | None = None) -> Views:
+def _load(name: str, path: str | None = None, *, unverified: bool = False) -> Views:
     from manyview import datasets
 
     datasets.info(name)  # refuses an unknown name, whatever the path
     try:
         with remarks():
-            return datasets.load(name, path=path)
+            return datasets.load(name, path=path, download="unverified" if unverified else True)
     except (OSError, ValueError) as error:
         if path is None:
             raise

@@ -42,13 +42,18 @@ def cache_folder() -> Path | None:
     return Path(pooch.os_cache("manyview"))
 
 
-def download(info: DatasetInfo) -> Views:
+def download(info: DatasetInfo, *, may_be_unverified: bool = False) -> Views:
     """Fetch a data set from the first of its sources that gives it, and keep it in the cache.
 
-    Where none gives it, the message of the error says why for each.
+    Where none gives it, the message of the error says why for each. Sources without a known checksum
+    are not asked, unless they may be unverified.
     """
     failures = []
     for source in info.sources:
+        is_unverified = source.status == "unverified"
+        if is_unverified and not may_be_unverified:
+            failures.append(f"{source.address}: not asked, because no checksum of it is known")
+            continue
         _LOG.info("downloading %s from %s (%s)", info.name, source.address, source.status)
         try:
             views = _fetch(source, info)
@@ -56,8 +61,7 @@ def download(info: DatasetInfo) -> Views:
         except (OSError, ValueError, EOFError, ImportError, *_BAD_ARCHIVE) as error:
             failures.append(f"{source.address} ({source.status}): {error}")
             continue
-        is_by_others = source.address.startswith("sklearn.")  # which has checksums of its own
-        if source.sha256 is None and not is_by_others:
+        if is_unverified:
             warn_user(
                 f"Data set {info.name!r} is from {source.address}, which is unverified: no checksum is "
                 "known. Its shape and its classes are what they should be.",
@@ -107,16 +111,16 @@ def _retrieve(address: str, folder: Path, *, sha256: str | None) -> Path:
     )
 
 
-def _refuse_plain(address: str) -> None:
-    """Raise ValueError unless an address is one of https, or of this machine."""
-    parts = urlsplit(address)
-    if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
+def _refuse_plain(address: str, sender: str | None = None) -> None:
+    """Raise ValueError unless an address is one of https, or of this machine and sent from it."""
+    hosts = {urlsplit(address).hostname, urlsplit(sender or address).hostname}
+    if urlsplit(address).scheme != "https" and not hosts <= {"localhost", "127.0.0.1"}:
         raise ValueError(f"{address} is not an address of https, so anyone could have changed it")
 
 
 def _refuse_plain_redirects(response: Any, *args: Any, **kwargs: Any) -> None:
     if response.is_redirect:
-        _refuse_plain(urljoin(response.url, response.headers["location"]))
+        _refuse_plain(urljoin(response.url, response.headers["location"]), response.url)
 
 
 def _unpack(archive: Path, source: Source) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from manyview.datasets.digits import digits_views
 from manyview.datasets.download import cache_folder
@@ -11,11 +12,16 @@ from manyview.datasets.download import download as download_views
 from manyview.datasets.loaders import find_files, read_views
 from manyview.datasets.registry import DatasetInfo
 from manyview.datasets.registry import info as find_info
-from manyview.errors import DatasetNotFoundError, warn_user
+from manyview.errors import DatasetNotFoundError, ParameterError, warn_user
 from manyview.views.container import Views
 
 
-def load(name: str, *, path: str | os.PathLike[str] | None = None, download: bool = True) -> Views:
+def load(
+    name: str,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    download: bool | Literal["unverified"] = True,
+) -> Views:
     """A data set as views with their true classes.
 
     It is looked for in the folder named by the environment variable ``MANYVIEW_DATA`` (as
@@ -29,8 +35,9 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
         One of :func:`manyview.datasets.names`.
     path : path-like, optional
         The original file, or a folder with the original files, to read instead.
-    download : bool, default=True
-        Whether the network may be used.
+    download : bool or "unverified", default=True
+        Whether the network may be used. Files of which no checksum is known are downloaded only with
+        "unverified"; :func:`manyview.datasets.info` tells the status of each source.
 
     Returns
     -------
@@ -42,7 +49,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
     DatasetNotFoundError
         Where it is nowhere; the message says where it was looked for, and how to get it.
     ValueError
-        Where the name is unknown, or a file is damaged or holds other data.
+        Where the name or ``download`` is unknown, or a file is damaged or holds other data.
 
     Examples
     --------
@@ -52,6 +59,8 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
     (5, 1797, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
     info = find_info(name)
+    if download not in (True, False, "unverified"):
+        raise ParameterError("download", f"must be True, False or 'unverified'; got {download!r}.")
     if path is None:
         views = _find(info, download=download)
     else:
@@ -61,7 +70,7 @@ def load(name: str, *, path: str | os.PathLike[str] | None = None, download: boo
     return views
 
 
-def _find(info: DatasetInfo, *, download: bool) -> Views:
+def _find(info: DatasetInfo, *, download: bool | str) -> Views:
     if info.name == "digits":
         return digits_views()
     for folder in _folders():
@@ -70,14 +79,20 @@ def _find(info: DatasetInfo, *, download: bool) -> Views:
     reason = "downloading was not allowed"
     if download:
         try:
-            return download_views(info)
+            return download_views(info, may_be_unverified=download == "unverified")
         except DatasetNotFoundError as error:
             reason = str(error)
+    remedy = (
+        f"To use it, get the file and call load({info.name!r}, path=...), or put it into a folder and "
+        "name that folder in $MANYVIEW_DATA."
+    )
+    has_more = download is True and any(s.status == "unverified" for s in info.sources)
+    if has_more:
+        remedy += f" load({info.name!r}, download='unverified') takes it without a checksum."
     raise DatasetNotFoundError(
         _where_it_is_not(info, reason),
-        remedy=f"To use it, get the file and call load({info.name!r}, path=...), or put it into a "
-        "folder and name that folder in $MANYVIEW_DATA.",
-        parameter="path",
+        remedy=remedy,
+        parameter="unverified" if has_more else "path",
     )
 
 

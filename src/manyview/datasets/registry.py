@@ -33,7 +33,9 @@ class Source:
 
     @property
     def status(self) -> str:
-        """``"verified"`` with a checksum, else ``"unverified"``."""
+        """``"verified"`` with a checksum, ``"checked by scikit-learn"``, or ``"unverified"``."""
+        if self.address.startswith("sklearn."):
+            return "checked by scikit-learn"
         return "verified" if self.sha256 else "unverified"
 
 
