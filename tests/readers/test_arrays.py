@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import mmwrite, savemat
 
 from manyview.errors import ReadError
 from manyview.readers import read_labels, read_view
@@ -289,7 +289,7 @@ def test_heaps_of_hdf5_that_lead_nowhere_are_an_error_and_no_hang(tmp_path, monk
 
 
 class TestMatrixMarket:
-    """SciPy's parser reads 1.5D3 as 1.5, and does not survive a file that ends in an exponent."""
+    """SciPy's parser, which is not used, reads 1.5D3 as 1.5, and dies where a file ends in a blank."""
 
     HEAD = "%%MatrixMarket matrix coordinate real general\n% a remark\n3 3 2\n1 1 0.5\n"
 
@@ -313,9 +313,32 @@ class TestMatrixMarket:
          "coordinate real symmetric\n2 3 1\n2 1 1\n", "coordinate real odd\n1 1 1\n1 1 1\n"],
     )  # fmt: skip
     def test_entries_must_be_as_many_as_the_head_says(self, tmp_path, text):
-        # SciPy's parser divides by the number of rows, and fills what symmetry cannot give.
         (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix {text}")
         with pytest.raises(ReadError, match=r"a\.mtx"):
+            read_view(str(tmp_path / "a.mtx"))
+
+    @pytest.mark.parametrize("layout", ["array", "coordinate"])
+    @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+    @pytest.mark.parametrize("field", ["real", "integer"])
+    def test_what_scipy_writes_is_read_as_it_reads_it(self, tmp_path, layout, symmetry, field):
+        rng, path = np.random.default_rng(0), tmp_path / "a.mtx"
+        full = rng.integers(-(10**9), 10**9, (6, 6)) * (rng.random((6, 6)) < 0.6)
+        full = full if field == "integer" else full * 10.0 ** rng.integers(-99, 99, (6, 6))
+        sign = {"general": 0, "symmetric": 1, "skew-symmetric": -1}[symmetry]
+        full = full if sign == 0 else np.tril(full, -1) + sign * np.tril(full, -1).T
+        matrix = full if layout == "array" else sparse.coo_array(full)
+        mmwrite(path, matrix, field=field, symmetry=symmetry, precision=17)
+        (part,) = read_view(str(path)).parts
+        assert part.rows.dtype == full.dtype
+        assert np.array_equal(dense(part), full)
+
+    def test_a_bad_line_in_a_long_file_is_numbered(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("manyview.readers.matrix_market._BYTES_AT_ONCE", 16)
+        text = "%%MatrixMarket matrix array real general\n% a\n%b\n20 1\n" + "1.5\n" * 19
+        (tmp_path / "a.mtx").write_text(text + "nan \t")
+        assert dense(read_view(str(tmp_path / "a.mtx")).parts[0])[:19].tolist() == [[1.5]] * 19
+        (tmp_path / "a.mtx").write_text(text + "1.5.")
+        with pytest.raises(ReadError, match=r"line 24 is no entry, but '1\.5\.'"):
             read_view(str(tmp_path / "a.mtx"))
 
     @pytest.mark.parametrize(
