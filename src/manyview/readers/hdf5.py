@@ -22,13 +22,15 @@ from manyview.sources.room import refuse_large
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _HEAP = b"GCOL\1\0\0\0"  # where texts are, and what else has no fixed length
-_LOOKED_THROUGH = 256 << 20  # bytes of a file at most
-_SECONDS = 5  # of CPU, for all texts of a file
+_LOOKED_THROUGH = 256 << 20  # bytes of a file at most; a larger one is tried at once
 _READ_TEXTS = """
 import sys, h5py
 def read(name, item):
     dict(item.attrs)
-    if getattr(item, "dtype", None) == object: item[()]
+    if getattr(item, "dtype", None) != object: return
+    if not item.shape: item[()]
+    else:
+        for start in range(0, len(item), 10000): item[start : start + 10000]
 with h5py.File(sys.argv[1], "r") as file: read("", file), file.visititems(read)
 """
 
@@ -54,12 +56,13 @@ def arrays(path: Path) -> Iterator[dict[str, Entry]]:
 
 
 def _has_sound_heaps(path: Path) -> bool:
-    """Whether HDF5 comes to an end with the heaps of a file; it looks for none in a large one.
+    """Whether HDF5 comes to an end with the heaps of a file; False if that takes long to tell.
 
     It walks from one object to the next, and for ever if the size of one is damaged.
     """
-    if not path.is_file() or not 0 < path.stat().st_size <= _LOOKED_THROUGH:
-        return True
+    size = path.stat().st_size if path.is_file() else 0
+    if not 0 < size <= _LOOKED_THROUGH:
+        return size == 0
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         place = content.find(_HEAP)
         while place >= 0:
@@ -90,7 +93,7 @@ def opened(path: Path) -> Iterator[Any]:
     """Open a file; say what to install or what is wrong with it."""
     h5py = need("h5py", path, "an HDF5 file")
     if not _has_sound_heaps(path):
-        try_elsewhere(path.absolute(), _READ_TEXTS, seconds=_SECONDS)
+        try_elsewhere(path.absolute(), _READ_TEXTS)
     try:
         file = h5py.File(path, "r")
     except OSError as error:

@@ -1,0 +1,57 @@
+"""Files tried in another process: what is said of one that this process would not survive."""
+
+from __future__ import annotations
+
+import pytest
+
+from manyview.errors import ReadError
+from manyview.readers import trials
+from manyview.readers.trials import try_elsewhere
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "a.file"
+    path.write_text("a")
+    return path
+
+
+def test_a_parser_that_dies_is_an_error_here(path):
+    with pytest.raises(ReadError, match=r"a\.file is damaged: .* did not survive it \(signal 6\)"):
+        try_elsewhere(path, "import os; os.abort()")
+
+
+def test_an_end_that_is_no_signal_is_an_error_too(path):
+    with pytest.raises(ReadError, match="ended with code 5"):  # as crashes are told on Windows
+        try_elsewhere(path, "import os; os._exit(5)")
+
+
+def test_an_error_is_left_to_this_process(path):
+    try_elsewhere(path, "1 / 0")
+
+
+def test_packages_are_found_where_this_process_finds_them(path, tmp_path, monkeypatch):
+    (tmp_path / "installed_elsewhere.py").write_text("import os; os.abort()")
+    monkeypatch.syspath_prepend(tmp_path)  # as folders are that pip install --user fills
+    with pytest.raises(ReadError, match="did not survive"):
+        try_elsewhere(path, "import installed_elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("has_limits", "code"), [(True, "while True: pass"), (False, "import time; time.sleep(99)")]
+)
+def test_what_does_not_end_is_ended_on_every_system(path, monkeypatch, has_limits, code):
+    monkeypatch.setattr(trials, "_SECONDS", 1)
+    monkeypatch.setattr(trials, "_TIMES_SLOWER", 1)
+    monkeypatch.setattr(trials, "_HAS_LIMITS", has_limits)
+    with pytest.raises(ReadError, match="did not come to an end within 1 s"):
+        try_elsewhere(path, code)
+
+
+def test_a_large_file_may_take_longer(path, monkeypatch):
+    monkeypatch.setattr(trials, "_SECONDS", 1)
+    monkeypatch.setattr(trials, "_BYTES_PER_SECOND", 1)
+    path.write_text("a" * 98)
+    seconds = "sys.exit(resource.getrlimit(resource.RLIMIT_CPU)[0])"
+    with pytest.raises(ReadError, match="ended with code 99"):
+        try_elsewhere(path, f"import sys, resource; {seconds}")
