@@ -119,6 +119,24 @@ def test_what_is_more_than_the_memory_that_is_free_is_refused(tmp_path, monkeypa
         read_view(str(tmp_path / "a.npz"))
 
 
+def test_unpacking_is_no_advice_where_memory_is_short(tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "free_memory", lambda: 1000)
+    write_csv_gz(tmp_path / "a.csv.gz")
+    with pytest.raises(
+        ReadError, match=r"as much as is free\. If it is .* is read by rows"
+    ) as caught:
+        read_view(str(tmp_path / "a.csv.gz"))
+    assert "unpack it" not in str(caught.value)
+
+
+def test_what_is_refused_packed_is_read_unpacked_as_the_message_says(tmp_path):
+    write_csv_gz(tmp_path / "a.csv.gz")
+    with pytest.raises(ReadError, match="unpack it first: then it is read"):
+        read_view(str(tmp_path / "a.csv.gz"))
+    (tmp_path / "a.csv").write_bytes(gzip.decompress((tmp_path / "a.csv.gz").read_bytes()))
+    assert read_view(str(tmp_path / "a.csv")).parts[0].rows.shape == (MUCH // 4, 2)
+
+
 class TestOutside:
     """Values of an HDF5 file that lie in another file: they would end up in the results."""
 

@@ -14,6 +14,8 @@ from manyview.wording import bytes_in_words
 _ALWAYS, _TIMES = 1 << 30, 200  # bytes that any file may unfold to, and times its own size
 _ALWAYS_STREAMED = 64 << 20  # the first for what is parsed while it is unpacked, which takes time
 _FEW = 16 << 20  # bytes that nobody misses
+_AS_FREE = "as much as is free"
+_BY_ROWS = "save it as a format that is read by rows (.npy, .h5, .h5ad, .parquet)"
 
 
 def room_for(path: Path, *, is_streamed: bool = False) -> tuple[int, str]:
@@ -23,7 +25,7 @@ def room_for(path: Path, *, is_streamed: bool = False) -> tuple[int, str]:
     always = min(_ALWAYS, _ALWAYS_STREAMED) if is_streamed else _ALWAYS
     most = max(always, _TIMES * size)
     if free is not None and free < most:
-        return free, "as much as is free"
+        return free, _AS_FREE
     return most, f"{_TIMES} times its own size" if most > always else "the limit for small files"
 
 
@@ -44,8 +46,7 @@ def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
         whose = f"{path}: {what}" if what else str(path)
         raise ReadError(
             f"{whose} takes {bytes_in_words(n_bytes)} in memory, but at most {bytes_in_words(most)} are "
-            f"allowed, {why}. If it is what you expect, save it unpacked, or as a format that is read "
-            "by rows (.npy, .h5, .h5ad, .parquet)."
+            f"allowed, {why}. If it is what you expect, {_BY_ROWS}."
         )
 
 
@@ -74,9 +75,10 @@ class LimitedStream(io.RawIOBase):
         """Fill a buffer; the number of bytes."""
         content = self._stream.read(len(buffer))
         if self._stream.tell() > self._most:
+            is_full = self._why == _AS_FREE
             raise ReadError(
                 f"{self._path} unfolds to more than {bytes_in_words(self._most)}, {self._why}. If it is "
-                "what you expect, unpack it first: a file that is not packed may be as large as it is."
+                f"what you expect, {_BY_ROWS if is_full else 'unpack it first: then it is read'}."
             )
         buffer[: len(content)] = content
         return len(content)
