@@ -12,7 +12,16 @@ import pytest
 
 from manyview import machine as module
 from manyview.engines.disk import memory_limit
-from manyview.machine import PeakMemory, Stopwatch, free_memory, peak_bytes, resident_bytes
+from manyview.errors import InUseError
+from manyview.machine import (
+    Lock,
+    PeakMemory,
+    Stopwatch,
+    free_memory,
+    open_locked,
+    peak_bytes,
+    resident_bytes,
+)
 
 FREE = 2_000_000 * 1024
 
@@ -162,3 +171,17 @@ def test_the_peak_is_what_was_held_since_it_was_asked_for():
         assert peak.so_far() > 7e6
     assert 7e6 < peak.bytes < 16e6 <= kept.nbytes
     assert peak_bytes() >= kept.nbytes
+
+
+def test_who_has_only_just_locked_it_is_waited_for(tmp_path):
+    held = open_locked(tmp_path / "lock")
+
+    def tell():
+        held.write(b"123 45.6")
+        held.flush()
+
+    threading.Timer(0.1, tell).start()
+    with pytest.raises(InUseError) as caught:
+        Lock(tmp_path / "lock")
+    held.close()
+    assert caught.value.process == 123

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -103,6 +105,9 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
         raise
 
 
+_HOLDER = re.compile(rb"(?:(\d+) (\d+\.\d+))?")  # of a lock: process and time, or nothing yet
+
+
 class Lock:
     """A file that is there, and locked, until this is closed or the process ends, however it ends.
 
@@ -112,6 +117,8 @@ class Lock:
     ------
     InUseError
         If another process, or another lock of this one, holds it.
+    FileExistsError
+        If a file is in its place that is no lock of ours; it stays as it is.
 
     Examples
     --------
@@ -125,6 +132,11 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = open_locked(path)
+        self._file.seek(0)
+        if not _HOLDER.fullmatch(self._file.read(100)):
+            self._file.close()
+            problem = "a file that manyview did not write is where its lock would be"
+            raise FileExistsError(errno.EEXIST, problem, str(path))
         self._file.truncate(0)
         self._file.write(f"{os.getpid()} {time.time()}".encode())
         self._file.flush()
@@ -151,15 +163,20 @@ def open_locked(path: Path) -> BinaryIO:
             if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 return file
         except BlockingIOError:
-            file.seek(0)
-            holder = file.read(100).split()
-            file.close()
-            if len(holder) < 2:
-                raise InUseError(path, None, None) from None
-            raise InUseError(path, int(holder[0]), time.time() - float(holder[1])) from None
+            raise _in_use(path, file) from None
         except FileNotFoundError:
             pass
         file.close()
+
+
+def _in_use(path: Path, file: BinaryIO) -> InUseError:
+    with file:
+        for _ in range(20):  # who has only just locked it will say so in a moment
+            file.seek(0)
+            if (found := _HOLDER.fullmatch(file.read(100))) and found[1]:
+                return InUseError(path, int(found[1]), time.time() - float(found[2]))
+            time.sleep(0.05)
+    return InUseError(path, None, None)
 
 
 def sync(path: Path) -> None:

@@ -91,6 +91,14 @@ class TestLocks:
         run(*FIT, "-o", "out", "--no-report")
         assert {file.name for file in (files / "out").iterdir()} == {*FILES} - {"report.html"}
 
+    @pytest.mark.parametrize("content", ["mine", "1 2 3", "12"])
+    def test_a_file_of_the_user_in_its_place_stays(self, files, run, content):
+        (files / "out").mkdir()
+        (files / "out" / ".lock").write_text(content)
+        result = run(*FIT, "-o", "out", "--no-report")
+        assert result.exit_code == 2 and "did not write" in result.stderr
+        assert (files / "out" / ".lock").read_text() == content
+
 
 class TestInputs:
     @pytest.mark.parametrize("output", ["colour.csv", "./colour.csv", "plain.npy"])

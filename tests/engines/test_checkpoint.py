@@ -227,6 +227,13 @@ class TestFolder:
             pass
         assert removed[-2:] == ["fit.json", "lock"]
 
+    def test_a_lock_of_the_user_stays(self, path):
+        (path.parent / "checkpoint").mkdir()
+        (path.parent / "checkpoint" / "lock").write_text("mine")
+        with pytest.raises(CheckpointError, match="has a file 'lock' that manyview did not write"):
+            Session(path)
+        assert (path.parent / "checkpoint" / "lock").read_text() == "mine"
+
     def test_a_file_in_its_place_is_refused(self, path):
         (path.parent / "checkpoint").touch()
         with pytest.raises(WriteError, match=r"Could not write a checkpoint.*Disk\(checkpoint="):

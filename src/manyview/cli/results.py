@@ -66,7 +66,8 @@ def _lock(folder: Path) -> None:
             exit_code=1,
         ) from error
     except OSError as error:
-        raise Failure(f"cannot write to the folder {folder}: {error.strerror}.") from error
+        name = f" ({error.filename})" if isinstance(error, FileExistsError) else ""
+        raise Failure(f"cannot write to the folder {folder}: {error.strerror}{name}.") from error
     click.get_current_context().call_on_close(lock.close)
 
 

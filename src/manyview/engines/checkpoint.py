@@ -408,3 +408,9 @@ def _lock(folder: Path) -> Lock:
             remedy="Wait for it, or give another folder.",
             parameter="in use",
         ) from error
+    except FileExistsError as error:
+        raise CheckpointError(
+            f"{str(folder)!r} is no checkpoint: it has a file 'lock' that manyview did not write.",
+            remedy="Give another folder.",
+            parameter="other fit",
+        ) from error
