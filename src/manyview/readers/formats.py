@@ -206,7 +206,8 @@ def _refuse_contradiction(path: Path, named: Format, found: Format | None) -> No
     # Plain HDF5 under MATLAB's ending is what other programs write for MATLAB.
     if {"MATLAB"} < {named.name, found.name} and _HDF5 in (named.signature, found.signature):
         return
+    content = "npz, Excel or another zip file" if found.signature == b"PK" else found.name
     raise ReadError(
-        f"{path} is called a {named.name} file, but its content is {found.name}. Rename it if that is "
+        f"{path} is called a {named.name} file, but its content is {content}. Rename it if that is "
         "right."
     )

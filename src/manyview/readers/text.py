@@ -39,6 +39,8 @@ def packing_errors(path: Path) -> Iterator[None]:
     """Turn what a damaged gzip or bzip2 file raises into one clear error."""
     try:
         yield
+    except ReadError:  # an OSError too, but it says itself what is wrong
+        raise
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ReadError(f"{path} is cut short or is not a {path.suffix} file ({error}).") from error
     except OSError as error:

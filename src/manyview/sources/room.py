@@ -11,8 +11,11 @@ from manyview.errors import ReadError
 from manyview.machine import free_memory
 from manyview.wording import bytes_in_words
 
-_ALWAYS, _TIMES = 1 << 30, 200  # bytes that any file may unfold to, and times its own size
-_ALWAYS_STREAMED = 64 << 20  # the first for what is parsed while it is unpacked, which takes time
+_ALWAYS, _TIMES = 10**9, 200  # bytes that any file may unfold to, and times its own size
+_ALWAYS_STREAMED, _TIMES_STREAMED = (
+    64 * 10**6,
+    50,
+)  # of what is parsed while unpacked, which takes time
 _FEW = 16 << 20  # bytes that nobody misses
 _AS_FREE = "as much as is free"
 _BY_ROWS = "save it as a format that is read by rows (.npy, .h5, .h5ad, .parquet)"
@@ -23,10 +26,11 @@ def room_for(path: Path, *, is_streamed: bool = False) -> tuple[int, str]:
     size = path.stat().st_size if path.is_file() else 0
     free = free_memory()
     always = min(_ALWAYS, _ALWAYS_STREAMED) if is_streamed else _ALWAYS
-    most = max(always, _TIMES * size)
+    times = _TIMES_STREAMED if is_streamed else _TIMES
+    most = max(always, times * size)
     if free is not None and free < most:
         return free, _AS_FREE
-    return most, f"{_TIMES} times its own size" if most > always else "the limit for small files"
+    return most, f"{times} times its own size" if most > always else "the limit for small files"
 
 
 def refuse_large(n_bytes: float, path: Path, what: str = "") -> None:
