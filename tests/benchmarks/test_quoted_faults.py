@@ -34,6 +34,12 @@ def test_the_table_says_what_the_lines_say(lines):
     assert told == kept
 
 
+def test_the_time_spent_on_bytes_is_that_of_its_line(lines):
+    (line,) = (line for line in lines if line["faults"] == "bytes")
+    told = f"| {line['n']} in {line['cpu_seconds']:.0f} s of CPU |"
+    assert told in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
 def test_half_of_the_kills_were_inside_an_operation(lines):
     outcomes = Counter()
     for line in lines:

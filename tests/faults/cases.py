@@ -116,13 +116,11 @@ def conclude(
     options: argparse.Namespace,
     outcomes: Counter[str],
     wrong: list[str],
-    **more: float,
 ) -> None:
     """Print what was found, keep it if asked to, and end with 1 if anything was wrong."""
     line = {
         "faults": name, "n": options.n, "first": options.first, "seed": options.seed,
         "outcomes": dict(outcomes), "n_wrong": len(wrong), "cpu_seconds": round(_cpu_seconds(), 1),
-        **more,
     }  # fmt: skip
     print(json.dumps(line))
     if options.keep:

@@ -189,7 +189,7 @@ def main():
     ]
     outcomes = Counter({kind: tally.runs(kind) for kind in KINDS})
     options.n = outcomes.total()
-    conclude("bytes", options, outcomes, wrong, hours=options.hours)
+    conclude("bytes", options, outcomes, wrong)
 
 
 if __name__ == "__main__":
