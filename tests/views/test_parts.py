@@ -97,7 +97,7 @@ class TestFiles:
         assert np.array_equal(Views("x.npy")[:]["view_0"], X)
         model = LMVSC(2, n_repeats=1, random_state=0).fit("x.npy")
         assert np.array_equal(model.predict("x.npy"), model.predict(X))
-        with pytest.raises(ReadError, match="There is no file y.npy"):
+        with pytest.raises(ReadError, match="There is no file y\\.npy"):
             model.predict("y.npy")
 
     def test_a_column_of_names_that_was_not_told_is_left_out(self, folder):
