@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from manyview import LMVSC
 from manyview.stages.embedding import (
     COMMUNITY_WEIGHT,
     Basis,
@@ -317,3 +318,15 @@ class TestContributions:
         embedding = Embedding(transforms, communities=(np.eye(8, 3),))
         (part,) = embedding.contributions(tile_of(graph, graph), [(0, slice(2, 5))])
         assert not part.any()
+
+
+def test_very_wide_rows_are_in_single_precision_and_label_as_others(monkeypatch):
+    rng = np.random.default_rng(0)
+    views = [np.repeat(np.eye(4), 30, axis=0) + 0.2 * rng.normal(size=(120, 4)) for _ in range(2)]
+    usual = LMVSC(4, n_neighbors=3, random_state=0).fit(views)
+    monkeypatch.setattr("manyview.stages.embedding._VERY_WIDE", 1)
+    model = LMVSC(4, n_neighbors=3, random_state=0).fit(views)
+    assert usual.embedding_.dtype == np.float64 and model.embedding_.dtype == np.float32
+    np.testing.assert_allclose(model.embedding_, usual.embedding_, rtol=0, atol=1e-6)
+    assert np.array_equal(model.predict(views), model.labels_)
+    assert np.array_equal(model.labels_, usual.labels_)

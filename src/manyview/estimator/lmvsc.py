@@ -201,7 +201,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     embedding_ : ndarray of shape (n, c)
         Spectral embedding of the rows, that of each anchor seed beside the others, and their shares in
         communities of anchors; a Dask array with the Dask engine. From the disk engine, both are
-        memory maps if they are large.
+        memory maps if they are large. In single precision if it is wider than 512 columns.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph, in the columns' own units if the scaling of its views is linear
         ("standard", "energy", None), else scaled.

@@ -40,6 +40,7 @@ from manyview.stages.sampling import spread_evenly
 _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _TURNING_ROWS = 5000  # that tell how, at least; ten a column
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
+_EMBEDDED_AT_A_TIME = 8192  # rows
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
 
 
@@ -129,7 +130,7 @@ def cluster_by_modularity(
     embedding = _embedding(sample, settings)
     if has_communities:
         embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
-    rows: Any = embedding.rows(sample.tile).astype(np.float32)
+    rows = _embed_in_single(embedding, sample.tile)
     warn_of_alike(rows, k)
     starts = find_starts(rows, fused, k, seed=seed)
     if settings.counts_genes and len(starts) > 1:
@@ -150,6 +151,15 @@ def cluster_by_modularity(
         labels=labels,
         tried={name: tried[name] for name in order},
     )
+
+
+def _embed_in_single(embedding: Embedding, tile: GraphTile) -> Any:
+    """Embedding rows, made a few at a time, as those of many clusters are wide."""
+    rows = np.empty((len(tile), embedding.width), np.float32)
+    for start in range(0, len(tile), _EMBEDDED_AT_A_TIME):
+        part = np.arange(start, min(start + _EMBEDDED_AT_A_TIME, len(tile)))
+        rows[part] = embedding.rows(tile.take(part))
+    return rows
 
 
 def _solve(rows: Array, k: int, max_iter: int, start: Array) -> tuple[Labels, Array]:

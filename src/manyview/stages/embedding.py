@@ -16,6 +16,7 @@ from manyview.stages.rows import Array
 _POWER = 1.5  # of the squared singular values that weight vectors
 _LEAST_SHARE = 0.03  # of an average cluster's rows that a vector must sit on
 _MOST_SPARE = 20  # vectors to compute beyond those that are kept: they cost as much as these
+_VERY_WIDE = 512  # columns
 COMMUNITY_WEIGHT = 0.85
 """Length of community shares beside embedding rows of unit length."""
 
@@ -134,13 +135,16 @@ class Embedding:
         return max(len(self.communities) // self.n_searches, 1)
 
     def rows(self, tile: GraphTile) -> Array:
-        """Embedding rows of a tile: rows of Q for each repeat, joined, and community shares."""
-        joined = self.joined(tile)
+        """Embedding rows of a tile: rows of Q for each repeat, joined, and community shares.
+
+        Very wide ones are in single precision, as they take more memory than all else.
+        """
+        rows = self.joined(tile)
         if self.rotation is not None:
-            joined = joined @ self.rotation
-        if not self.communities:
-            return joined
-        return np.concatenate([joined, COMMUNITY_WEIGHT * self._shares(tile)], axis=1)
+            rows = rows @ self.rotation
+        if self.communities:
+            rows = np.concatenate([rows, COMMUNITY_WEIGHT * self._shares(tile)], axis=1)
+        return rows.astype(np.float32) if self.width > _VERY_WIDE else rows
 
     def joined(self, tile: GraphTile) -> Array:
         """Each repeat's rows side by side, as long together as one of them.
