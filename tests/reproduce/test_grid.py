@@ -10,7 +10,6 @@ from manyview.reproduce import grid
 from manyview.reproduce.grid import fit_grid
 
 ALPHAS = [0.01, 10.0]
-VARIANTS = ["paper", "released"]
 
 
 def make(kind):
@@ -21,20 +20,19 @@ def make(kind):
     return views
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(("kind", "seed"), [("dense", 0), ("sparse", 3)])
-def test_labels_are_those_of_single_fits(variant, kind, seed):
+def test_labels_are_those_of_single_fits(kind, seed):
     views = make(kind)
-    for fit in fit_grid(views, 4, 12, ALPHAS, variant, seed=seed):
-        model = LMVSC.as_published(4, 12, fit.alpha, variant=variant, random_state=seed)
+    for fit in fit_grid(views, 4, 12, ALPHAS, seed=seed):
+        model = LMVSC.as_published(4, 12, fit.alpha, variant=fit.variant, random_state=seed)
         np.testing.assert_array_equal(fit.labels, model.fit(views).labels_)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_real_labels_are_those_of_single_fits(data, variant):
+def test_real_labels_are_those_of_single_fits(data):
     views = data("handwritten")
-    for fit in fit_grid(views, 10, 10, ALPHAS, variant, seed=0):
-        model = LMVSC.as_published(10, 10, fit.alpha, variant=variant, random_state=0).fit(views)
+    fits = {(f.alpha, f.variant): f for f in fit_grid(views, 10, 10, [0.01, 10.0], seed=0)}
+    for (alpha, variant), fit in fits.items():
+        model = LMVSC.as_published(10, 10, alpha, variant=variant, random_state=0).fit(views)
         assert np.mean(fit.labels == model.labels_) > 0.999  # products are rounded elsewhere
 
 
@@ -53,13 +51,14 @@ def test_anchors_and_products_are_made_once_for_all_alphas(monkeypatch):
     count(graphs, "litekmeans", "anchors")
     count(grid, "_multiply", "products")
     count(grid._Solved, "__call__", "tiles")
-    assert len(list(fit_grid(make("dense"), 4, 12, ALPHAS, "paper"))) == 2
-    # Two views, one tile each: products once a view, problems solved once an alpha.
-    assert counts == {"anchors": 2, "products": 2, "tiles": 2}
+    fits = list(fit_grid(make("dense"), 4, 12, ALPHAS))
+    assert len(fits) == 4
+    # Two variants of two views, one tile each: products once a view, problems solved once an alpha.
+    assert counts == {"anchors": 4, "products": 4, "tiles": 4}
 
 
 def test_seconds_count_shared_work_in_full_but_spent_seconds_only_once():
-    fits = list(fit_grid(make("dense"), 4, 12, ALPHAS, "paper"))
+    fits = list(fit_grid(make("dense"), 4, 12, ALPHAS, variants=["paper"]))
     shared = {(f.stage_seconds["anchors"], f.stage_seconds["products"]) for f in fits}
     assert len(shared) == 1
     total = sum(sum(f.stage_seconds.values()) for f in fits)

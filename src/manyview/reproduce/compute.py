@@ -76,18 +76,17 @@ def warm_up() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         LMVSC(3, n_anchors=10, n_repeats=1, random_state=0).fit(views)
-        for variant in methods.PUBLISHED.values():
-            list(fit_grid(Views(views), 3, 10, [0.1, 10.0], variant))
+        list(fit_grid(Views(views), 3, 10, [0.1, 10.0]))
 
 
 def _fit_published(cells: Sequence[Cell], views: Views) -> Iterator[Line]:
     """Fit cells that share anchors; they come in the order of the grid, so look each one up."""
     first, numbers = cells[0], {cell.settings["alpha"]: i for i, cell in enumerate(cells)}
     k, m = first.data.n_clusters, first.settings["n_anchors"]
-    variant = methods.PUBLISHED[first.method]
+    variants = [methods.PUBLISHED[first.method]]
     with PeakMemory() as memory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for fit in fit_grid(views, k, m, sorted(numbers), variant, seed=first.seed):
+        for fit in fit_grid(views, k, m, sorted(numbers), variants=variants, seed=first.seed):
             yield {
                 "status": "done",
                 "number": numbers[fit.alpha],

@@ -1,8 +1,8 @@
 """The published method over a grid of settings, sharing all work that settings have in common.
 
-Anchors are found once for each view, number of anchors and seed, and products of rows and anchors are
-made once for each of them; only the simplex problems are solved again for every alpha. Variants of the
-method share nothing, because their k-means starts from other rows. Labels are those of
+Anchors are found once for each variant, view, number of anchors and seed, and products of rows and
+anchors are made once for each of them; only the simplex problems are solved again for every alpha. The
+variants share nothing, because their k-means starts from other rows. Labels are those of
 ``LMVSC.as_published`` with the same seed.
 """
 
@@ -32,6 +32,8 @@ from manyview.stages.graph import AnchorGraph, GraphTile, side_by_side_graphs
 from manyview.stages.scaling import Array, Scaler
 from manyview.views.container import Views
 
+VARIANTS = ("paper", "released")
+
 
 @dataclass(frozen=True)
 class GridFit:
@@ -42,6 +44,7 @@ class GridFit:
     """
 
     alpha: float
+    variant: str
     labels: npt.NDArray[np.int32]
     stage_seconds: dict[str, float]
     spent_seconds: float
@@ -53,25 +56,39 @@ def fit_grid(
     n_clusters: int,
     n_anchors: int,
     alphas: Sequence[float],
-    variant: str,
     *,
+    variants: Sequence[str] = VARIANTS,
     seed: int = 0,
+    n_jobs: int | None = None,
 ) -> Iterator[GridFit]:
-    """Fit a variant of the published method with one number of anchors and every alpha.
+    """Fit the published method with one number of anchors and every alpha and variant.
 
-    ``seed`` is as ``random_state`` of the estimator.
+    ``seed`` is as ``random_state`` of the estimator, and ``n_jobs`` None is all cores.
 
     Examples
     --------
     >>> from manyview import datasets
     >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
-    >>> [fit.alpha for fit in fit_grid(views, 3, 6, [0.1, 1.0], "paper")]
-    [0.1, 1.0]
+    >>> [(fit.alpha, fit.variant) for fit in fit_grid(views, 3, 6, [0.1, 1.0])]
+    [(0.1, 'paper'), (1.0, 'paper'), (0.1, 'released'), (1.0, 'released')]
     """
-    settings = resolve(published_parameters(n_clusters, n_anchors, alphas, variant), views)
+    for variant in variants:
+        params = published_parameters(n_clusters, n_anchors, alphas, variant)
+        yield from _fit_variant(views, params, alphas, seed=seed, n_jobs=count_jobs(n_jobs))
+
+
+def _fit_variant(
+    views: Views,
+    params: dict[str, Any],
+    alphas: Sequence[float],
+    *,
+    seed: int,
+    n_jobs: int,
+) -> Iterator[GridFit]:
+    settings = resolve(params, views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     rngs = Rngs.spawned(np.random.default_rng(first), settings)
-    run, watch = Run(count_jobs(), SilentProgress()), Stopwatch()
+    run, watch = Run(n_jobs, SilentProgress()), Stopwatch()
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():
@@ -110,7 +127,7 @@ def fit_grid(
             spent += sum(watch.seconds.values())
             seconds = {**shared, "graph": solved, **watch.seconds}
             cpu = cpu_solved + time.process_time() - cpu_started
-            yield GridFit(alpha, found.labels, seconds, spent, cpu)
+            yield GridFit(alpha, params["variant"], found.labels, seconds, spent, cpu)
             spent = 0.0
 
 
