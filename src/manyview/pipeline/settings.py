@@ -309,13 +309,14 @@ def read_weights(
         )
     if sample_weight is None:
         return None
-    given = np.asarray(sample_weight)
-    if given.shape != (n_rows,) or given.dtype.kind not in "biuf":
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must be numbers, one a row: {error}.") from error
+    if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must be one number a row, {n_rows} in all; got {given.dtype} of shape "
-            f"{given.shape}."
+            f"sample_weight must be one number a row, {n_rows} in all; its shape is {weights.shape}."
         )
-    weights = given.astype(np.float64)
     if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
         raise ValueError("sample_weight must be finite, none negative, and not zero for all rows.")
     n_counted = int(np.count_nonzero(weights))
