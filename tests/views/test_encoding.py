@@ -246,6 +246,25 @@ class TestRowsInAnotherOrder:
             Views({"a": first, "b": view}).encoded()
         Views({"a": first, "b": other}).encoded({"id": "drop"})
 
+    @pytest.mark.filterwarnings("ignore:View")
+    def test_new_rows_are_refused_too(self):
+        rng = np.random.default_rng(0)
+        names = [f"r{number}" for number in range(60)]
+        first, second = (pd.DataFrame(rng.normal(size=(60, 3))).add_prefix("c") for _ in range(2))
+        first, second = first.assign(id=names), second.assign(id=names)
+        model = LMVSC(**SETTINGS).fit({"a": first, "b": second})
+        with pytest.raises(
+            ValueError, match="'id' names rows of views 'a' and 'b', but not in the"
+        ):
+            model.predict({"a": first, "b": second[::-1].reset_index(drop=True)})
+        one = model.predict({"a": first[:1], "b": second[:1]})
+        assert one[0] == model.labels_[0]
+
+    def test_ids_of_which_some_are_missing_are_compared(self, tables):
+        first, second = (table.astype({"id": object}) for table in tables)
+        first.loc[3, "id"] = second.loc[3, "id"] = None
+        Views({"a": first, "b": second}).encoded()
+
     def test_matched_by_it_they_are_right(self, tables):
         first, second = tables
         views = Views.from_tables({"a": first, "b": second[::-1]}, ids="id")

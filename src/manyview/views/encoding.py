@@ -152,7 +152,8 @@ def encode_parts(parts: Iterable[Part], categories: Any) -> list[Part]:
     treatment, parts = Treatment.of(categories), list(parts)
     refuse_unknown(parts, dict(treatment.asked), "categories")
     encoded = list(_encode_each(parts, treatment))
-    _refuse_other_orders(parts, encoded, treatment)
+    likely = {name for part in encoded for name in likely_ids(part, treatment)}
+    refuse_other_orders(parts, likely | names_of_rows(part.encoding for part in encoded))
     return encoded
 
 
@@ -167,11 +168,8 @@ def _encode_each(parts: Iterable[Part], treatment: Treatment) -> Iterator[Part]:
         yield encode_part(part, encoding, part.name)
 
 
-def _refuse_other_orders(
-    parts: Sequence[Part], encoded: Sequence[Part], treatment: Treatment
-) -> None:
-    """Raise ValueError if views name many of the same rows by a column of ids, but in another order."""
-    names = {name for part in encoded for name in _names_of_ids(part, treatment)}
+def refuse_other_orders(parts: Iterable[Part], names: Iterable[str]) -> None:
+    """Raise ValueError if columns of these names hold many of the same ids, but in another order."""
     in_memory = [part for part in parts if isinstance(part.rows, Table | np.ndarray)]
     for name in sorted(names):
         known = [part for part in in_memory if name in (part.columns or ())]
@@ -189,11 +187,10 @@ def _refuse_other_orders(
             )
 
 
-def _names_of_ids(part: Part, treatment: Treatment) -> list[str]:
-    """Columns that likely name rows, of which nothing was asked."""
-    codes = () if part.encoding is None else part.encoding.codes
-    texts = [code.name for code in codes if code.why.startswith(kinds.IDENTIFIERS)]
-    return [*texts, *likely_ids(part, treatment)]
+def names_of_rows(encodings: Iterable[Encoding | None]) -> set[str]:
+    """Columns that were left out because they likely name rows."""
+    codes = [code for encoding in encodings if encoding is not None for code in encoding.codes]
+    return {code.name for code in codes if code.why.startswith(kinds.IDENTIFIERS)}
 
 
 def encode_part(part: Part, encoding: Encoding, name: str) -> Part:

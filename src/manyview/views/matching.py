@@ -15,7 +15,15 @@ from manyview.errors import InputError, warn_user
 from manyview.sources import is_source
 from manyview.views.columns import split_columns
 from manyview.views.container import Views, as_views
-from manyview.views.encoding import Encoding, encode_part, likely_ids, refuse_table, unknown_levels
+from manyview.views.encoding import (
+    Encoding,
+    encode_part,
+    likely_ids,
+    names_of_rows,
+    refuse_other_orders,
+    refuse_table,
+    unknown_levels,
+)
 from manyview.views.kinds import IDENTIFIERS, Code, Treatment, are_numbers
 from manyview.views.parts import read_files
 from manyview.views.selection import (
@@ -197,6 +205,7 @@ def encode_like(views: Views, fitted: Sequence[str], encodings: Sequence[Encodin
     What has the encoded columns already, and what no sample has, stays as it is.
     """
     parts = views.parts()
+    refuse_other_orders(parts.values(), names_of_rows(encodings))
     changed = {}
     for (name, part), view, encoding in zip(parts.items(), fitted, encodings, strict=True):
         if encoding is None:
