@@ -49,7 +49,7 @@ def make_graph(groups, settings, *, n_repeats=2, between=0.05, m=30):
         Z *= np.where(owner == groups[:, None], 1.0, between)
         parts.append(sparse.csr_array(Z / Z.sum(axis=1, keepdims=True)))
     tile = GraphTile(tuple(parts), 0, n_solved=(len(groups),) * n_repeats)
-    anchors = np.zeros((len(owner), 1))
+    anchors = np.eye(int(owner.max()) + 1)[owner]
     graphs = [AnchorGraph((0,), (1.0,), anchors, 0.0, 0.0, repeat=r) for r in range(n_repeats)]
     moments = graph_moments(tile)
     bases = find_bases(moments, graphs, settings)
@@ -85,6 +85,13 @@ class TestSample:
         assert (sample.n_first, sample.fused().shape[1]) == (3, 3 * 33)
         monkeypatch.setattr(stage, "_COMMUNITY_ANCHORS", 40)
         assert (sample.n_first, sample.fused().shape[1]) == (1, 33)
+
+    def test_means_of_rows_lie_where_their_anchors_do(self, sample, groups):
+        n = len(groups)
+        members = sparse.csr_array((np.ones(n), (groups, np.arange(n))), shape=(3, n))
+        places = sample.places(members / np.array(SIZES)[:, None])
+        assert places.argmax(axis=1).tolist() == [0, 1, 2]
+        assert np.allclose(places.sum(axis=1), 1.0)
 
     def test_the_gap_is_what_eigenvalues_fall_by(self, sample):
         B = make_first(sample)
@@ -153,19 +160,14 @@ class TestByModularity:
             monkeypatch.setattr(stage, "_MARGIN", share * lead)
             assert next(iter(cluster().tried)) == expected
 
-    @pytest.mark.parametrize(("kind", "expected"), [("lognorm", "graph"), ("standard", "ward")])
-    def test_of_cells_the_start_of_the_least_normalised_cut_is_taken(
-        self, sample, settings, groups, monkeypatch, kind, expected
+    @pytest.mark.parametrize(("kind", "is_placed"), [("lognorm", True), ("standard", False)])
+    def test_of_cells_centres_that_are_near_in_the_views_are_merged(
+        self, sample, settings, groups, kind, is_placed
     ):
-        rows = stage._embedding(sample, settings).rows(sample.tile)
-        good = np.stack([rows[groups == g].mean(axis=0) for g in range(3)])
-        bad = np.stack([rows[:90].mean(axis=0), rows[90:200].mean(axis=0), rows[200:].mean(axis=0)])
-        monkeypatch.setattr(stage, "find_starts", lambda *_, **__: {"ward": bad, "graph": good})
-        monkeypatch.setattr(stage, "count_sweeps", lambda k: 1)
-        monkeypatch.setattr(stage, "_MARGIN", 1.0)  # modularity would stay with Ward's
         settings = replace(settings, scaling=(kind,) * len(settings.scaling))
         found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
-        assert next(iter(found.tried)) == expected
+        assert (list(found.tried) == ["places"]) is is_placed
+        assert adjusted_rand_score(groups, found.labels) == 1.0
 
     def test_a_number_of_vectors_that_was_given_is_taken_as_it_is(self, groups):
         settings = settle(groups, n_components=5)

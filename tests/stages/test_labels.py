@@ -16,6 +16,7 @@ from manyview.stages.labels import (
     fit_kmeans,
     label_rows,
     merge_linked,
+    merge_nearest,
     warn_of_alike,
 )
 
@@ -85,6 +86,18 @@ class TestStarts:
         starts = find_starts(rows, graph_of(groups), 4, seed=0)
         assert asked == [120] and len(rows) > 120
         assert list(starts) == ["ward", "average", "graph"]
+
+    @pytest.mark.parametrize("most", [20_000, 120])
+    def test_what_is_near_elsewhere_is_merged(self, rows, groups, monkeypatch, most):
+        """Of some of the rows, too, which are named by their places among all."""
+        monkeypatch.setattr(stage, "_LEAST_ROWS", most)
+        monkeypatch.setattr(stage, "_ROWS_PER_CENTER", 10)
+        elsewhere = np.array([[0.0], [1.0], [20.0], [40.0]])[groups]  # the two largest are one
+        starts = find_starts(rows, graph_of(groups), 3, seed=0, places=lambda M: M @ elsewhere)
+        assert list(starts) == ["places"]
+        merged = np.array([0, 0, 1, 2])[groups]
+        means = np.stack([rows[merged == g].mean(axis=0) for g in range(3)])
+        assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1, 2]
 
     def test_many_centres_start_at_random_rows(self):
         rows = np.random.default_rng(0).normal(size=(900, 3))
@@ -180,3 +193,25 @@ def test_fewer_distinct_rows_than_clusters_are_reported():
 def test_kmeans_is_silent_about_rows_that_are_alike():
     found = fit_kmeans(np.repeat(np.eye(3), 2, axis=0), 4, init="k-means++", max_iter=5, seed=0)
     assert np.isfinite(found.cluster_centers_).all()
+
+
+class TestNearest:
+    def test_what_was_merged_lies_at_its_mean(self):
+        points = np.array([[0.0], [1.0], [2.2], [4.0]])  # then at .5, 2.2 and 4
+        assert merge_nearest(points, np.full(4, 100), 2, least=0).tolist() == [0, 0, 0, 1]
+
+    def test_a_rare_group_that_is_far_stays_apart(self):
+        points = np.array([[0.0], [1.0], [3.0]])
+        assert merge_nearest(points, np.array([1000, 900, 40]), 2, least=30).tolist() == [0, 0, 1]
+
+    def test_the_smaller_of_two_that_are_about_as_near_goes_first(self):
+        points = np.array([[0.0], [1.0], [2.02]])
+        assert merge_nearest(points, np.array([1000, 900, 40]), 2, least=30).tolist() == [0, 1, 1]
+
+    def test_a_few_odd_rows_are_no_group(self):
+        points = np.array([[0.0], [1.0], [30.0]])
+        assert merge_nearest(points, np.array([1000, 900, 5]), 2, least=30).tolist() == [0, 1, 1]
+
+    def test_centres_without_rows_are_no_failure(self):
+        groups = merge_nearest(np.zeros((4, 2)), np.array([5, 0, 0, 5]), 3, least=0)
+        assert len(np.unique(groups)) == 3

@@ -9,7 +9,6 @@ from scipy import sparse
 from manyview.stages.n_clusters import (
     candidate_numbers,
     modularity,
-    normalised_cut,
     suggest_n_clusters,
 )
 
@@ -33,15 +32,6 @@ def dense_modularity(W, labels):
     degrees, total = W.sum(axis=1), W.sum()
     same = labels[:, None] == labels
     return ((W - np.outer(degrees, degrees) / total) * same).sum() / total
-
-
-def test_normalised_cut_is_the_mean_share_of_links_that_leave():
-    rng = np.random.default_rng(0)
-    B, labels = rng.random((30, 5)), rng.permutation(np.arange(30) % 4)
-    W = B @ B.T
-    leaving = [W[np.ix_(labels == c, labels != c)].sum() / W[labels == c].sum() for c in range(4)]
-    found = normalised_cut(sparse.csr_array(B), labels)
-    assert found == pytest.approx(np.mean(leaving), abs=1e-12)
 
 
 def test_modularity_is_that_of_the_whole_graph():

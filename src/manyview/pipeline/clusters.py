@@ -33,7 +33,7 @@ from manyview.stages.labels import (
     fit_kmeans,
     warn_of_alike,
 )
-from manyview.stages.n_clusters import modularity, normalised_cut
+from manyview.stages.n_clusters import modularity
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
 
@@ -66,6 +66,7 @@ class SampleGraph:
     tile: GraphTile
     bases: tuple[Basis, ...]
     scales: Sequence[Array]  # of each repeat's columns
+    graphs: Sequence[AnchorGraph]
 
     @classmethod
     def of(
@@ -78,13 +79,24 @@ class SampleGraph:
     ) -> SampleGraph:
         """With the column scales that the sums over all rows give."""
         scales = repeat_scales(column_sums, graphs, degree_norm=settings.degree_norm)
-        return cls(tile=tile, bases=bases, scales=scales)
+        return cls(tile=tile, bases=bases, scales=scales, graphs=graphs)
 
     def fused(self, first: int = 0) -> sparse.csr_array:
         """The fused graphs of a few repeats side by side, columns scaled."""
         few = slice(first, first + self.n_first)
         parts = zip(self.tile.parts[few], self.scales[few], strict=True)
         return sparse.csr_array(sparse.hstack([Z * scale[None, :] for Z, scale in parts], "csr"))
+
+    def places(self, members: sparse.csr_array) -> Array:
+        """Where means of rows lie in the views, as anchors tell: (g, p) of members (g, n).
+
+        Of a view that a row lacks, it lies in the middle.
+        """
+        first = [graph for graph in self.graphs if graph.repeat == 0]
+        ends = np.cumsum([len(graph.anchors) for graph in first])[:-1]
+        shares = np.split((members @ self.tile.parts[0]).toarray(), ends, axis=1)
+        each = zip(shares, first, strict=True)
+        return np.hstack([np.sqrt(graph.weight) * (part @ graph.anchors) for part, graph in each])
 
     @property
     def n_first(self) -> int:
@@ -132,18 +144,15 @@ def cluster_by_modularity(
         embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
     rows = _embed_in_single(embedding, sample.tile)
     warn_of_alike(rows, k)
-    starts = find_starts(rows, fused, k, seed=seed)
-    if settings.counts_genes and len(starts) > 1:
-        # Kinds of cells are uneven: Ward's criterion and modularity would rather halve a large one than
-        # keep a rare one.
-        del starts["ward"]
+    # Kinds of cells are uneven: Ward's criterion, links and modularity would rather halve a large one
+    # than keep a rare one.
+    places = sample.places if settings.counts_genes else None
+    starts = find_starts(rows, fused, k, seed=seed, places=places)
     solve = partial(_solve, rows, k, settings.max_iter)
     with thread_pool(min(n_jobs, len(starts))) as pool:
         solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
     order = sorted(tried, key=lambda name: tried[name] - (name != "ward") * _MARGIN, reverse=True)
-    if settings.counts_genes:
-        order.sort(key=lambda name: normalised_cut(fused, solved[name][0]))
     labels, centers = solved[order[0]]
     return Clusters(
         embedding=embedding,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
@@ -22,23 +24,35 @@ _CENTERS_PER_CLUSTER = 3
 _MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
 _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found among
 _MOST_COMPARED_CENTERS = 600  # with more, Ward's criterion alone merges them
+_LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
+_POWER = (
+    0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
+)
 
 
 def find_starts(
-    rows: Array, graph: sparse.csr_array | None, n_clusters: int, *, seed: int
+    rows: Array,
+    graph: sparse.csr_array | None,
+    n_clusters: int,
+    *,
+    seed: int,
+    places: Callable[[sparse.csr_array], Array] | None = None,
 ) -> dict[str, Array]:
     """Centres (k, c) of sampled embedding rows (n, c), found in up to three ways, by name.
 
     K-means with three centres a cluster sees what is dense; these are merged to k groups, by Ward's
     criterion, by average linkage, and by their links in ``graph`` (n, M), the fused graph with columns
-    scaled; very many, or without a graph, by the first alone. The means of the groups are what k-means
-    starts from.
+    scaled; very many, or without a graph, by the first alone. With ``places``, which tells where means
+    of rows lie in the views (members (g, n) in, (g, p) out), those that are nearest there are merged
+    instead, so that what differs most stays apart, however rare. The means of the groups are what
+    k-means starts from.
     """
     k = n_clusters
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
     is_many = count >= _MANY_CENTERS
     few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
-    if len(few) < len(rows):
+    n = len(rows)
+    if len(few) < n:
         rows, graph = rows[few], None if graph is None else graph[few]
     found = fit_kmeans(
         rows,
@@ -50,7 +64,11 @@ def find_starts(
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
     groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
-    if graph is not None and count <= _MOST_COMPARED_CENTERS:
+    if places is not None and count <= _MOST_COMPARED_CENTERS:
+        shares = 1.0 / np.maximum(sizes, 1.0)[found.labels_]
+        means = places(sparse.csr_array((shares, (found.labels_, few)), shape=(count, n)))
+        groups = {"places": merge_nearest(means, sizes, k, least=_LEAST_SHARE * len(rows) / k)}
+    elif graph is not None and count <= _MOST_COMPARED_CENTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
@@ -112,6 +130,40 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
         smaller = np.maximum(np.minimum(volume, volume[i]), tiny)
         linked[i], linked[:, i] = W[i] / smaller, W[:, i] / smaller
         group[group == j] = i
+    return np.unique(group, return_inverse=True)[1].astype(np.int32)
+
+
+def merge_nearest(points: Array, sizes: Array, n_groups: int, *, least: float) -> Labels:
+    """Merge points (c, p), each the mean of so many rows, until so many are left: the nearest first.
+
+    Their squared distance counts, the more the larger the smaller of the two, but hardly: Ward's
+    criterion has the first power of the size. Those of fewer than ``least`` rows go before all others.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [1.0], [9.0], [20.0]])
+    >>> merge_nearest(points, np.array([50, 50, 50, 1]), 2, least=3).tolist()
+    [0, 0, 1, 1]
+    """
+    points, sizes = points.copy(), np.maximum(sizes, 1e-9)
+    group, is_left = np.arange(len(points)), np.ones(len(points), bool)
+
+    def apart_from(i: int) -> Array:
+        both = sizes[i] * sizes / (sizes[i] + sizes)
+        cost = ((points - points[i]) ** 2).sum(axis=1) * both**_POWER
+        return np.where(is_left & (np.arange(len(points)) != i), cost, np.inf)
+
+    apart = np.stack([apart_from(i) for i in range(len(points))])
+    for _ in range(len(points) - n_groups):
+        few = np.flatnonzero(is_left & (sizes < least))
+        few = few if len(few) else np.flatnonzero(is_left)
+        place, j = divmod(int(apart[few].argmin()), len(points))
+        i = int(few[place])
+        points[i] += (points[j] - points[i]) * sizes[j] / (sizes[i] + sizes[j])
+        sizes[i] += sizes[j]
+        is_left[j], group[group == j] = False, i
+        apart[j] = apart[:, j] = np.inf
+        apart[i] = apart[:, i] = apart_from(i)
     return np.unique(group, return_inverse=True)[1].astype(np.int32)
 
 

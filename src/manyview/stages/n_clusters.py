@@ -189,24 +189,6 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     return float(inside - (shares**2).sum())
 
 
-def normalised_cut(graph: sparse.csr_array, labels: Labels) -> float:
-    """Mean share of a cluster's links in the graph B B' that lead out of it; small ones count alike.
-
-    Examples
-    --------
-    >>> B = sparse.csr_array(np.kron(np.eye(2), np.full((3, 1), 3**-0.5)))
-    >>> round(normalised_cut(B, np.array([0, 0, 0, 1, 1, 2])), 6)
-    0.333333
-    """
-    degrees = graph @ np.asarray(graph.sum(axis=0)).ravel()
-    volumes = np.bincount(labels, weights=degrees)
-    is_there = volumes > 0
-    if not is_there.any():
-        return 0.0
-    inside = kept_inside(graph, labels, len(volumes))
-    return float(1.0 - (inside[is_there] / volumes[is_there]).mean())
-
-
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
     """For each cluster, the sum of B B' over pairs of its members."""
     n = len(labels)
