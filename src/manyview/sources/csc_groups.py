@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import threading
 import weakref
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.sources.base import reading
-from manyview.sources.csr import join_csc
+from manyview.sources.csr import checked_csc, join_csc
 from manyview.sources.csr_groups import CsrGroupSource, SparseGroup
 
 _ENTRIES = 8 << 20  # that are sorted at a time
@@ -75,13 +76,19 @@ class CscGroupSource:
         begins = self._columns.starts
         n_entries = int(begins[-1])
         n_parts = max(-(-n_entries // _ENTRIES), 1)
-        edges = np.searchsorted(begins, np.arange(1, n_parts) * _ENTRIES)
-        chunks = [*pairwise(np.unique([0, *edges, self.shape[1]]).tolist())] or [(0, 0)]
-        bands = [*pairwise(np.linspace(0, self.shape[0], n_parts + 1).astype(int).tolist())]
+        inner = np.searchsorted(begins, np.arange(1, n_parts) * _ENTRIES)
+        chunks = [*pairwise(np.unique([0, *inner, self.shape[1]]).tolist())] or [(0, 0)]
+        limits = np.linspace(0, self.shape[0], n_parts + 1).astype(np.int64)
         for number, chunk in enumerate(chunks):
-            part = join_csc(self._columns.read(*chunk), (self.shape[0], chunk[1] - chunk[0]))
-            for band, (start, stop) in enumerate(bands):
-                _store(folder / f"{band}-{number}", part, start, stop)
+            part = checked_csc(self._columns.read(*chunk), (self.shape[0], chunk[1] - chunk[0]))
+            part.sort_indices()
+            # Within a column entries ascend, so those of a band of rows lie side by side.
+            edges = limits.astype(part.indices.dtype)  # or each column would be copied
+            cuts = np.empty((part.shape[1], n_parts + 1), np.int64)
+            for column, (first, last) in enumerate(pairwise(part.indptr.tolist())):
+                cuts[column] = first + np.searchsorted(part.indices[first:last], edges)
+            for band, start in enumerate(limits[:-1].tolist()):
+                _store(folder / f"{band}-{number}", part, cuts[:, band : band + 2], start)
         turned = folder / "rows.h5"
         with h5py.File(turned, "w") as file:
             group = file.create_group("x")
@@ -90,13 +97,9 @@ class CscGroupSource:
             for name, dtype in (("data", self.dtype), ("indices", np.dtype(np.int32))):
                 group.create_dataset(name, (n_entries,), dtype)
             starts = [np.zeros(1, np.int64)]
-            for band, (start, stop) in enumerate(bands):
+            for band, n_rows in enumerate(np.diff(limits).tolist()):
                 paths = [folder / f"{band}-{number}" for number in range(len(chunks))]
-                parts = [
-                    _restore(path, (stop - start, last - first))
-                    for path, (first, last) in zip(paths, chunks, strict=True)
-                ]
-                rows = sparse.csr_array(sparse.hstack(parts, "csr"))
+                rows = _restore(paths, (n_rows, self.shape[1]))
                 done = int(starts[-1][-1])
                 starts.append(done + rows.indptr[1:].astype(np.int64))
                 for name in ("data", "indices"):
@@ -108,15 +111,21 @@ class CscGroupSource:
             return CsrGroupSource(file["x"], path=turned)
 
 
-def _store(path: Path, rows: sparse.csr_array, start: int, stop: int) -> None:
-    """Write some of the rows as they lie in memory, which is faster than any format."""
-    starts = rows.indptr[start : stop + 1]
-    entries = slice(int(starts[0]), int(starts[-1]))
+def _store(path: Path, part: sparse.csc_array, spans: npt.NDArray[Any], first_row: int) -> None:
+    """Write these spans of columns as they lie in memory, which is faster than any format."""
+    slices = [slice(*span) for span in spans.tolist()]
     with path.open("wb") as file:
-        for array in (rows.data[entries], rows.indices[entries], starts - starts[0]):
-            np.save(file, array)
+        np.save(file, np.concatenate([part.data[:0], *(part.data[each] for each in slices)]))
+        places = np.concatenate([part.indices[:0], *(part.indices[each] for each in slices)])
+        np.save(file, places - first_row)
+        np.save(file, spans[:, 1] - spans[:, 0])
 
 
-def _restore(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    with path.open("rb") as file:
-        return sparse.csr_array(tuple(np.load(file) for _ in range(3)), shape=shape)
+def _restore(paths: Sequence[Path], shape: tuple[int, int]) -> sparse.csr_array:
+    """The rows of a band, of all parts of their columns."""
+    found = []
+    for path in paths:
+        with path.open("rb") as file:
+            found.append([np.load(file) for _ in range(3)])
+    values, places, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+    return join_csc((values, places, np.concatenate([[0], np.cumsum(counts)])), shape)

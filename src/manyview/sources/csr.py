@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
@@ -49,8 +50,17 @@ def join_csr(parts: Parts, shape: tuple[int, ...]) -> sparse.csr_array:
 
 def join_csc(parts: Parts, shape: tuple[int, ...]) -> sparse.csr_array:
     """The CSR array of the three parts of a matrix that is stored by columns; ValueError if wrong."""
+    return _canonical(sparse.csr_array(checked_csc(parts, shape)))
+
+
+def checked_csc(parts: Parts, shape: tuple[int, ...]) -> sparse.csc_array:
+    """The CSC array of its three parts, as they are; ValueError if they do not fit together."""
     _check_compressed(parts, shape[::-1], ("column", "row"))
-    return _canonical(sparse.csr_array(sparse.csc_array(parts, shape=shape)))
+    values, places, starts = parts
+    # SciPy would make all places as wide as the widest.
+    kind = np.int32 if max(len(values), *shape) < 2**31 else np.int64
+    narrow = places.astype(kind, copy=False), starts.astype(kind, copy=False)
+    return sparse.csc_array((values, *narrow), shape=shape)
 
 
 def check_starts(starts: npt.NDArray[Any], n_lines: int, n_entries: int, line: str = "row") -> None:
