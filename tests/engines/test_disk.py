@@ -307,6 +307,15 @@ class TestResults:
         assert sorted(file.name for file in folder.iterdir()) == ["rows-2.npy", "rows.npy"]
         assert np.array_equal(np.load(folder / "rows.npy"), X)
 
+    def test_a_folder_does_not_keep_what_is_no_result(self, path, X, tmp_path):
+        folder = tmp_path / "results"
+        folder.mkdir()
+        corrected = open_rows(path, "3 MB", folder=folder).map_rows(first_rows, stage="groups")
+        assert np.array_equal(corrected, X) and len(list(folder.iterdir())) == 1
+        del corrected
+        gc.collect()
+        assert list(folder.iterdir()) == []
+
     def test_fits_at_the_same_time_do_not_share_a_file(self, path, X, tmp_path):
         folder = tmp_path / "results"
         folder.mkdir()

@@ -68,6 +68,14 @@ def test_other_answers_are_refused(counts, use_hvg):
         keep_variable(Views(list(counts)), use_hvg)
 
 
+def test_as_many_threads_as_are_asked_for(mdata, monkeypatch):
+    asked = []
+    count_jobs = genes.count_jobs
+    monkeypatch.setattr(genes, "count_jobs", lambda n=None: asked.append(n) or count_jobs(n))
+    sc.tl.lmvsc(mdata, 3, use_hvg=100, n_jobs=1, n_repeats=1, neighbors=None)
+    assert asked == [1]
+
+
 def test_columns_that_are_not_genes_stay():
     wide = np.random.default_rng(0).normal(size=(50, 300))
     assert keep_variable(Views({"x": wide}), 20).n_features == (300,)

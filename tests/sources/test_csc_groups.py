@@ -36,6 +36,21 @@ def test_many_parts_are_the_whole(source, X):
     assert np.array_equal(rows.toarray(), X.toarray())
 
 
+def test_entries_in_any_order_and_in_parts(X, tmp_path, monkeypatch):
+    monkeypatch.setattr(csc_groups, "_ENTRIES", 100)
+    rows, columns = X.indices[::-1], np.repeat(np.arange(40), np.diff(X.indptr))[::-1]
+    order = np.argsort(np.concatenate([columns, columns]), kind="stable")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("X")
+        group.attrs["shape"] = X.shape
+        group["data"] = np.concatenate([X.data[::-1]] * 2)[order]
+        group["indices"] = np.concatenate([rows, rows])[order]
+        group["indptr"] = 2 * X.indptr
+        turned = CscGroupSource(group).read(0, 300)
+    assert turned.has_canonical_format
+    assert np.array_equal(turned.toarray(), 2 * X.toarray())
+
+
 def test_nothing_is_turned_before_rows_are_read_and_nothing_stays(source, tmp_path):
     assert not list(tmp_path.glob("manyview-*"))
     source.read(0, 10)

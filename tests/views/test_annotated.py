@@ -55,7 +55,7 @@ class TestMatrix:
     def test_what_is_not_there_lists_what_is(self):
         with pytest.raises(KeyError, match=r"The AnnData has no 'raw'; it has 'X', 'X_pca', .*raw"):
             read_matrix(cells(), "raw")
-        with pytest.raises(ValueError, match=r"Modality 'rna' has no X; say which"):
+        with pytest.raises(ValueError, match=r"Modality 'rna' has no X. Say which"):
             read_matrix(anndata.AnnData(obs=pd.DataFrame(index=CELLS)), modality="rna")
 
     def test_a_backed_matrix_stays_in_its_file(self, tmp_path):

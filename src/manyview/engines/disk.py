@@ -33,6 +33,7 @@ _SAMPLE = 1 / 4  # the sample
 _DERIVED = 1 / 8  # derived rows that are kept
 _RESULT = 1 / 8  # a result in memory
 
+_PASSING = ("groups",)  # stages whose rows are no result, but what others start from
 _FALLBACK = 4 << 30  # where the system does not tell what is free
 _LEAST = 64 << 20  # what counts as free in any case
 
@@ -169,9 +170,9 @@ class Session:
             return self._checkpoint.new_output(shape, dtype)
         if like[:1].nbytes * n_rows <= self.limit * _RESULT:
             return ArrayOutput(n_rows, like)
-        if self._folder is not None:
+        if self._folder is not None and stage not in _PASSING:
             return FileOutput(_claim(self._folder / f"{stage}.npy"), shape, dtype)
-        folder = Path(tempfile.mkdtemp(prefix="manyview-"))
+        folder = Path(tempfile.mkdtemp(prefix="manyview-", dir=self._folder))
         return FileOutput(folder / f"{stage}.npy", shape, dtype, owns_folder=True)
 
     def new_tile_file(self, n_tiles: int) -> TileFile:

@@ -142,9 +142,10 @@ def lmvsc(
         else:
             seed = int(random_state) if isinstance(random_state, Integral) else 0
             found = linked_neighbours(graph, count, seed=seed)
-        write_neighbours(data, found, key_added, count=count)
     _write(data, key_added, columns, model.embedding_)
     data.uns[key_added] = told
+    if neighbors is not None:
+        write_neighbours(data, found, key_added, count=count)
     return data if copy else None
 
 

@@ -42,7 +42,7 @@ def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Pa
     if key == "X":
         values = data.X
         if values is None:
-            raise ValueError(f"{where} has no X; say which matrix with {_options(data)}.")
+            raise ValueError(f"{where} has no X. Say which matrix to use; it has {_options(data)}.")
     elif kind == "layers" and inner in data.layers:
         values = data.layers[inner]
     elif key in obsm or (kind == "obsm" and inner in obsm):
