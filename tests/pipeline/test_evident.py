@@ -84,6 +84,10 @@ class TestNotFound:
         rng = np.random.default_rng(0)
         assert find([rng.normal(size=(300, 4)) + 3 * np.eye(3, 4)[np.arange(300) % 3]], 3) is None
 
+    def test_where_one_would_be_a_single_odd_row(self, views):
+        odd = [np.vstack([X, 900.0 * np.ones((1, X.shape[1]))]) for X in views]
+        assert find(odd, 4) is None
+
     def test_in_few_rows(self, views):
         assert find([X[::7] for X in views], 3) is None
 

@@ -7,8 +7,14 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from manyview import LMVSC, Views
 from manyview.sc import neighbors
-from manyview.sc.neighbors import exact_neighbours, linked_neighbours, refuse_too_many
+from manyview.sc.neighbors import (
+    exact_neighbours,
+    linked_neighbours,
+    look_at_cells,
+    refuse_too_many,
+)
 
 
 def test_the_strongest_links_are_those_of_the_whole_graph():
@@ -37,6 +43,21 @@ def test_blocks_change_nothing(monkeypatch):
     whole = linked_neighbours(graph, 5)
     monkeypatch.setattr(neighbors, "_ROWS", 25)
     assert abs(linked_neighbours(graph, 5).distances - whole.distances).max() < 1e-12
+
+
+def test_cells_of_an_evident_cluster_have_near_ones():
+    """Its one anchor tells none of them apart."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(300) % 3
+    rows = 40.0 * np.eye(3)[kinds] + rng.normal(size=(300, 3))
+    model = LMVSC(3, random_state=0).fit(rows)
+    assert len(model.model_.graphs[0].anchors) == 3
+    _, graph = look_at_cells(model.model_, Views(rows))
+    links = linked_neighbours(graph, 10).distances.tocoo()
+    apart = np.linalg.norm(rows[links.row] - rows[links.col], axis=1)
+    same = np.linalg.norm(rows[::3][:50] - rows[::3][50:], axis=1)
+    assert (kinds[links.row] == kinds[links.col]).mean() > 0.99
+    assert np.median(apart) < 0.6 * np.median(same)
 
 
 def test_exact_ones_are_the_nearest():

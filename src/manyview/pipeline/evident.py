@@ -170,7 +170,8 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
     )
     best = min(each, key=lambda found: found.inertia_)
     clearness = _clearness(np.asarray(best.transform(rows)), best.labels_)
-    if clearness < _CLEAR:
+    # One row lies at its own centre, however odd it is.
+    if clearness < _CLEAR or np.bincount(best.labels_, minlength=k).min() < 2:
         return None
     clusters = np.arange(k, dtype=np.int32)
     means = np.stack([scaled.rows[best.labels_ == cluster].mean(axis=0) for cluster in clusters])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,11 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from manyview.explain.margins import margins_by_graph
+from manyview.pipeline.graphs import Columns
 from manyview.pipeline.model import FittedModel
 from manyview.stages.fusion import repeat_scales
+from manyview.stages.graph import AnchorGraph, GraphRows
+from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
 
 Array = npt.NDArray[np.float64]
@@ -21,6 +24,8 @@ _ROWS = 4096
 _REPEATS = 3  # whose graphs tell neighbours
 _PER_ANCHOR = 64  # cells of an anchor that are looked at; of more, others for each block of cells
 _MOST_EXACT = 50_000
+_ANCHORS, _CELLS_PER_ANCHOR = 1000, 6  # where the model has too few of its own
+_NEAREST, _ALPHA = 3, 0.1  # as in fits of many rows
 
 
 @dataclass(frozen=True)
@@ -37,17 +42,36 @@ def look_at_cells(model: FittedModel, views: Views) -> tuple[Array, sparse.csr_a
     A view's say is its share of what keeps the cell in its cluster rather than in the next, among the
     views that speak for it. Where none does, or views are only looked at together, all say the same.
     """
-    said, parts = [], []
+    said, parts, finer = [], [], _find_finer(model, views)
+    build = None if finer is None else GraphRows(model.scalers, finer)
     for start in range(0, views.n_rows, _ROWS):
-        tile = model.graph_rows(views[start : start + _ROWS].load().arrays, start)
+        arrays = views[start : start + _ROWS].load().arrays
+        tile = model.graph_rows(arrays, start)
         said.append(_say(model, margins_by_graph(model, tile).by_graph))
+        tile = tile if build is None else build(arrays, start)
         parts.append([sparse.csr_array(part) for part in tile.parts[:_REPEATS]])
     graphs = [sparse.csr_array(sparse.vstack(blocks, "csr")) for blocks in zip(*parts, strict=True)]
-    chosen = [graph for graph in model.graphs if graph.repeat < len(graphs)]
+    chosen = [graph for graph in finer or model.graphs if graph.repeat < len(graphs)]
     sums = [np.asarray(Z.sum(axis=0)).ravel() for Z in graphs]
     scales = repeat_scales(sums, chosen, degree_norm=True)
     scaled = [Z * scale[None, :] for Z, scale in zip(graphs, scales, strict=True)]
     return np.concatenate(said), sparse.csr_array(sparse.hstack(scaled, "csr"))
+
+
+def _find_finer(model: FittedModel, views: Views) -> tuple[AnchorGraph, ...] | None:
+    """Graphs with some of the cells as anchors, where the model's do not tell a cluster's cells apart.
+
+    So it is where clusters are evident: each cell has the nearest anchor, and a cluster one or a few.
+    """
+    if any(graph.n_neighbors != 1 for graph in model.graphs):
+        return None
+    count = max(min(_ANCHORS, views.n_rows // _CELLS_PER_ANCHOR), 1)
+    some = views[spread_evenly(views.n_rows, count)].load().arrays
+    finer = []
+    for graph in model.graphs:
+        anchors = np.unique(Columns.of(model.scalers, graph)(some, 0).dense(), axis=0)
+        finer.append(replace(graph, anchors=anchors, n_neighbors=_NEAREST, alpha=_ALPHA))
+    return tuple(finer)
 
 
 def _say(model: FittedModel, by_graph: Array) -> Array:
