@@ -63,6 +63,17 @@ class TestFound:
         assert found.view_weights.tolist() == [0.0, 1.0]
         assert adjusted_rand_score(groups, labels_by(found, [noise, X]).labels) == 1.0
 
+    def test_uneven_blobs_that_one_of_two_views_shows(self):
+        """Of two views, agreement cannot tell which is noise; a narrow one would mix the blobs."""
+        rng = np.random.default_rng(0)
+        groups = np.repeat(np.arange(4), [200, 40, 40, 20])
+        X = 7.0 * np.eye(4, 20)[groups] + rng.normal(size=(300, 20))
+        arrays = [rng.normal(size=(300, 12)), X]
+        found = find(arrays, 4)
+        assert found.views == (1,)
+        assert found.apart < 1.3
+        assert adjusted_rand_score(groups, labels_by(found, arrays).labels) == 1.0
+
     def test_the_same_for_sparse_storage(self, views, groups):
         stored = [views[0], sparse.csr_array(views[1])]
         assert adjusted_rand_score(groups, labels_by(find(stored, 3), stored).labels) == 1.0
@@ -79,6 +90,13 @@ class TestNotFound:
     def test_in_noise(self):
         rng = np.random.default_rng(0)
         assert find([rng.normal(size=(200, 5)), rng.normal(size=(200, 2))], 3) is None
+
+    @pytest.mark.parametrize("k", [2, 4])
+    @pytest.mark.parametrize("draw", ["normal", "random", "standard_exponential"])
+    def test_in_views_of_noise_one_by_one(self, draw, k):
+        noise = getattr(np.random.default_rng(0), draw)
+        for n, d in [(100, 2), (400, 3), (400, 20)]:
+            assert find([noise(size=(n, d)) for _ in range(4)], k) is None
 
     def test_where_clusters_touch(self):
         rng = np.random.default_rng(0)

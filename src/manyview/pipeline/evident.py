@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ MOST_ROWS = 4000
 _FEWER_ROWS = 2000  # whose neighbours are looked for, each among all of them
 _ANCHORS = 1000  # of all pieces
 _APART = 1.2  # pieces whose number is not known
-_ALONE = ((0.2, 1.3),)  # pieces that one view shows and all together do not
+# Pieces that one view shows and all together do not, where another is noise: views of noise reach 8.
+_ALONE, _ALONE_EVIDENCE = ((0.05, 1.02), (0.015, 1.02)), 15.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def find_evident(
     tried = [(each, find_pieces(each.rows, n_clusters)) for each in (standard, energy)]
     if all(pieces is None for _, pieces in tried):
         alone = energy.each_alone(arrays)
-        tried = [(each, find_pieces(each.rows, n_clusters, _ALONE)) for each in alone]
+        find = partial(find_pieces, sizes=_ALONE, evidence=_ALONE_EVIDENCE)
+        tried = [(each, find(each.rows, n_clusters)) for each in alone]
     apart = [0.0 if pieces is None else pieces.apart for _, pieces in tried]
     if max(apart, default=0.0) == 0.0:
         return None

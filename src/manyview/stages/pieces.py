@@ -37,12 +37,16 @@ class Pieces:
 
 
 def find_pieces(
-    rows: Array, n_pieces: int, sizes: Sequence[tuple[float, float]] = SIZES
+    rows: Array,
+    n_pieces: int,
+    sizes: Sequence[tuple[float, float]] = SIZES,
+    *,
+    evidence: float = _EVIDENCE,
 ) -> Pieces | None:
     """So many pieces that rows (n, d) fall into; None if they do not.
 
     ``sizes`` are least shares of an average cluster that a piece has, and how far apart pieces must
-    then be.
+    then be; ``evidence`` is the least by which they are no chance.
 
     Examples
     --------
@@ -56,7 +60,7 @@ def find_pieces(
     wide = [pieces for pieces in found if pieces is not None]
     if not wide:
         return None
-    return _completed(rows, max(wide, key=lambda pieces: pieces.apart))
+    return _completed(rows, max(wide, key=lambda pieces: pieces.apart), evidence)
 
 
 def count_pieces(rows: Array, apart: float) -> int:
@@ -198,10 +202,10 @@ def _tied(rows: Array, graph: sparse.csr_matrix) -> sparse.csr_matrix:
     return graph
 
 
-def _completed(rows: Array, pieces: Pieces) -> Pieces | None:
+def _completed(rows: Array, pieces: Pieces, evidence: float = _EVIDENCE) -> Pieces | None:
     """The pieces with all rows in them, if they are no chance."""
     whole = Pieces(_complete(rows, pieces.labels), pieces.apart)
-    return whole if _measure_evidence(rows, whole) >= _EVIDENCE else None
+    return whole if _measure_evidence(rows, whole) >= evidence else None
 
 
 def _measure_evidence(rows: Array, pieces: Pieces) -> float:
