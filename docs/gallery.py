@@ -68,6 +68,7 @@ def run_parts(parts: list[Part], folder: Path) -> list[tuple[str, list[Any]]]:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
+    plt.close("all")  # what others left open is none of its figures
     session, found = Session(folder), []
     for part in parts:
         printed = io.StringIO()
