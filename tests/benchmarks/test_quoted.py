@@ -82,6 +82,22 @@ def test_figures_of_single_cells_are_those_of_the_kept_lines():
                 assert cell == f"{short(line['figure'])} / {short(f1)} / {seconds:.1f} s"
 
 
+def test_figures_of_a_million_cells_are_those_of_the_kept_lines():
+    path = LINES.with_name("atlas.jsonl")
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    kept = {line["case"].removeprefix("1000000 cells, "): line for line in lines}
+    figures = {case: line["figure"] for case, line in kept.items()}
+    said = (
+        f"take {figures['backed CSR: GB']:.1f} GB and {figures['backed CSR: CPU time / in memory']:.2f} "
+        "times the CPU seconds of the same cells in memory, which take "
+        f"{figures['CSR in memory: GB']:.1f} GB; stored by columns, {figures['backed CSC: GB']:.1f} GB "
+        f"and {figures['backed CSC: CPU time / in memory']:.2f} times. The labels are the same."
+    )
+    text = (ROOT / "docs" / "guides" / "single_cell.rst").read_text(encoding="utf-8")
+    assert said in " ".join(text.split())
+    assert {line["scores"]["same"] for line in kept.values()} == {1.0}
+
+
 def test_figures_of_batches_are_those_of_the_kept_lines():
     kept = _last_lines("batches", "method", "n_rows")
     rows = _rows_of_guide(3)
