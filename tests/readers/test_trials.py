@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.io import savemat
 
 from manyview.errors import ReadError
-from manyview.readers import trials
+from manyview.readers import read_view, trials
 from manyview.readers.trials import try_elsewhere
 
 
@@ -26,8 +28,18 @@ def test_an_end_that_is_no_signal_is_an_error_too(path):
         try_elsewhere(path, "import os; os._exit(5)")
 
 
-def test_an_error_is_left_to_this_process(path):
-    try_elsewhere(path, "1 / 0")
+def test_an_error_is_told(path):
+    assert try_elsewhere(path, "1 / 0") == "ZeroDivisionError: division by zero"
+    assert try_elsewhere(path, "1 / 1") == ""
+
+
+def test_a_matlab_file_that_was_refused_elsewhere_is_not_read_here(tmp_path, monkeypatch):
+    # Its parser may read beyond its memory: an error there, a crash here.
+    savemat(tmp_path / "a.mat", {"X": np.eye(3)})
+    monkeypatch.setattr("scipy.io.loadmat", None)
+    monkeypatch.setattr("manyview.readers.matlab._LOAD", "raise ValueError('Type 2064')")
+    with pytest.raises(ReadError, match=r"no MATLAB file \(ValueError: Type 2064\)"):
+        read_view(str(tmp_path / "a.mat"))
 
 
 def test_packages_are_found_where_this_process_finds_them(path, tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ from manyview.sources.room import refuse_large
 from manyview.wording import count
 
 _COMPRESSED = 15  # what the format calls a packed variable
+_LOAD = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
 
 VIEW_NAMES = ("x", "data", "fea", "views", "features", "feature", "view", "xs")
 
@@ -42,7 +43,8 @@ def _read_variables(path: Path) -> Variables:
         with opened(path) as file:
             return {n: _from_hdf5(v, file) for n, v in file.items() if not n.startswith("#")}
     _refuse_unfolding(path)
-    try_elsewhere(path.absolute(), "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])")
+    if error := try_elsewhere(path.absolute(), _LOAD):  # which may be a crash the next time
+        raise ReadError(f"{path} is cut short, or is no MATLAB file ({error}).")
     return {
         name: _from_scipy(value)
         for name, value in loadmat(path).items()
