@@ -70,8 +70,10 @@ class TestStarts:
         starts = find_starts(rows.astype(np.float32), graph_of(groups), 4, seed=0)
         assert {centers.dtype for centers in starts.values()} == {np.dtype(np.float64)}
 
-    def test_very_many_centres_are_not_merged_by_their_links(self, rows, groups, monkeypatch):
-        monkeypatch.setattr(stage, "_MOST_COMPARED_CENTERS", 11)
+    def test_of_very_many_clusters_centres_are_not_merged_by_their_links(
+        self, rows, groups, monkeypatch
+    ):
+        monkeypatch.setattr(stage, "VERY_MANY_CLUSTERS", 3)
         assert list(find_starts(rows, graph_of(groups), 4, seed=0)) == ["ward"]
 
     def test_very_many_rows_are_looked_at_in_part(self, rows, groups, monkeypatch):
@@ -103,7 +105,7 @@ class TestStarts:
         rows = np.random.default_rng(0).normal(size=(900, 3))
         starts = find_starts(rows, sparse.csr_array(np.ones((900, 1))), 70, seed=0)
         assert {centers.shape for centers in starts.values()} == {(70, 3)}
-        assert stage.count_sweeps(70) < stage.count_sweeps(10)
+        assert stage.count_sweeps(300) < stage.count_sweeps(70) < stage.count_sweeps(10)
 
     def test_rows_that_are_alike_are_no_failure(self):
         alike = np.repeat(np.eye(3), 20, axis=0)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manyview.engines.base import thread_pool
@@ -26,6 +27,7 @@ from manyview.stages.embedding import (
 from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.labels import (
+    VERY_MANY_CLUSTERS,
     Labels,
     corner_centers,
     count_sweeps,
@@ -41,6 +43,7 @@ _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _TURNING_ROWS = 5000  # that tell how, at least; ten a column
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
 _EMBEDDED_AT_A_TIME = 8192  # rows
+_ROWS_PER_CLUSTER = 50  # that starts are found on where clusters are very many
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
 
 
@@ -80,6 +83,10 @@ class SampleGraph:
         """With the column scales that the sums over all rows give."""
         scales = repeat_scales(column_sums, graphs, degree_norm=settings.degree_norm)
         return cls(tile=tile, bases=bases, scales=scales, graphs=graphs)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> SampleGraph:
+        """Some of the rows, by number."""
+        return replace(self, tile=self.tile.take(rows))
 
     def fused(self, first: int = 0) -> sparse.csr_array:
         """The fused graphs of a few repeats side by side, columns scaled."""
@@ -138,11 +145,13 @@ def cluster_by_modularity(
     sample: SampleGraph, settings: Settings, *, has_communities: bool, seed: int, n_jobs: int = 1
 ) -> Clusters:
     """Clusters of the weighted vectors and the anchors' communities, from the best of three starts."""
-    k, fused = settings.known_clusters, sample.fused()
+    k = settings.known_clusters
     embedding = _embedding(sample, settings)
     if has_communities:
         embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
-    rows = _embed_in_single(embedding, sample.tile)
+    if k > VERY_MANY_CLUSTERS:
+        sample = sample.take(spread_evenly(len(sample.tile), _ROWS_PER_CLUSTER * k))
+    fused, rows = sample.fused(), _embed_in_single(embedding, sample.tile)
     warn_of_alike(rows, k)
     # Kinds of cells are uneven: Ward's criterion, links and modularity would rather halve a large one
     # than keep a rare one.

@@ -457,7 +457,7 @@ def _assign(
     tile: list[Array], first_row: int, *, centers: Array, weights: Array | None
 ) -> Assignment:
     if weights is None:
-        return assign(ScaledRows(tile[0]), centers)
+        return assign(ScaledRows(tile[0]), centers.astype(tile[0].dtype, copy=False))
     return assign_weighted(tile[0], centers, weights[first_row : first_row + len(tile[0])])
 
 

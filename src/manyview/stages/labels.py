@@ -23,7 +23,9 @@ Labels = npt.NDArray[np.int32]
 _CENTERS_PER_CLUSTER = 3
 _MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
 _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found among
-_MOST_COMPARED_CENTERS = 600  # with more, Ward's criterion alone merges them
+VERY_MANY_CLUSTERS = 200
+"""With more, there are fewer centres for each, and Ward's criterion alone merges them."""
+_FEWER_PER_CLUSTER, _FEW_SWEEPS = 1.5, 10
 _LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
 _POWER = (
     0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
@@ -48,7 +50,8 @@ def find_starts(
     k-means starts from.
     """
     k = n_clusters
-    count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
+    per_cluster = _CENTERS_PER_CLUSTER if k <= VERY_MANY_CLUSTERS else _FEWER_PER_CLUSTER
+    count = max(k, min(int(per_cluster * k), len(rows) // 4))
     is_many = count >= _MANY_CENTERS
     few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
     n = len(rows)
@@ -64,11 +67,11 @@ def find_starts(
     centers = found.cluster_centers_.astype(np.float64)
     sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
     groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
-    if places is not None and count <= _MOST_COMPARED_CENTERS:
+    if places is not None and k <= VERY_MANY_CLUSTERS:
         shares = 1.0 / np.maximum(sizes, 1.0)[found.labels_]
         means = places(sparse.csr_array((shares, (found.labels_, few)), shape=(count, n)))
         groups = {"places": merge_nearest(means, sizes, k, least=_LEAST_SHARE * len(rows) / k)}
-    elif graph is not None and count <= _MOST_COMPARED_CENTERS:
+    elif graph is not None and k <= VERY_MANY_CLUSTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
@@ -97,6 +100,8 @@ def warn_of_alike(sample: Array, n_clusters: int) -> None:
 
 def count_sweeps(n_clusters: int) -> int:
     """Most sweeps of the k-means that follows a start."""
+    if n_clusters > VERY_MANY_CLUSTERS:
+        return _FEW_SWEEPS  # more follow, over all rows and on all threads
     return 20 if _CENTERS_PER_CLUSTER * n_clusters >= _MANY_CENTERS else 100
 
 
