@@ -61,6 +61,21 @@ def test_tight_groups_are_counted(k):
     assert suggestion.stability == pytest.approx(1.0)
 
 
+class TestMore:
+    """Greater numbers are tried only where the best so far is among the greater ones."""
+
+    @pytest.mark.parametrize(("k", "expected"), [(3, 10), (8, 20), (15, 20)])
+    def test_candidates_are_asked_for_where_they_may_be_better(self, k, expected):
+        parts, graph = made(k)
+        suggestion = suggest_n_clusters(
+            lambda _: parts, [graph], range(2, 11), seed=0,
+            more=lambda: (lambda _: parts, range(11, 21)),
+        )  # fmt: skip
+        assert suggestion.n_clusters == k
+        assert suggestion.candidates == list(range(2, expected + 1))
+        assert len(suggestion.score) == len(suggestion.silhouette) == expected - 1
+
+
 def test_what_is_not_found_twice_is_one_cluster():
     rng = np.random.default_rng(0)
     parts = [rng.normal(size=(200, 8)) for _ in range(3)]  # unrelated from seed to seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import unit_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
+_FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
 _SMALL = 3000  # anchors up to which matrices of several repeats are worked on at a time
 
 
@@ -72,32 +73,40 @@ def suggest(
     graphs, *_ = choose_graphs(some, scaled, settings, rng.spawn(_SUGGESTING_REPEATS))
     tile = GraphRows(scaled.applied, graphs)(scaled.rows.arrays, 0)
     moments = graph_moments(tile)
-    most = max(candidate_numbers(some.n_rows), default=1)
-    bases = find_bases(moments, graphs, settings, n_vectors_for(most))
-    shares = participation(tile, [basis.transform for basis in bases])
-    # Rows times transforms are the vectors themselves: few rows, so all of them are kept.
-    vectors = tuple(
-        Basis(Z @ basis.transform, basis.singular_values)
-        for Z, basis in zip(tile.parts, bases, strict=True)
-    )
+    numbers = candidate_numbers(some.n_rows)
+    n_few = sum(k <= _FEW_CLUSTERS for k in numbers)
 
-    def embeddings_for(k: int) -> list[Array]:
-        chosen = vectors
-        if settings.n_components is None:
-            weigh = partial(weigh_vectors, n_clusters=k, n_components=n_vectors_for(k))
-            chosen = tuple(map(weigh, vectors, shares))
-        parts = [basis.transform for basis in chosen]
-        return [unit_rows(part) for part in parts] if settings.row_norm else parts
+    def embed(numbers: Sequence[int]) -> tuple[Callable[[int], list[Array]], list[int]]:
+        """The rows' embeddings for each of the numbers, and those that the graphs' rank allows."""
+        bases = find_bases(moments, graphs, settings, n_vectors_for(max(numbers, default=1)))
+        shares = participation(tile, [basis.transform for basis in bases])
+        # Rows times transforms are the vectors themselves: few rows, so all of them are kept.
+        vectors = tuple(
+            Basis(Z @ basis.transform, basis.singular_values)
+            for Z, basis in zip(tile.parts, bases, strict=True)
+        )
+
+        def embeddings_for(k: int) -> list[Array]:
+            chosen = vectors
+            if settings.n_components is None:
+                weigh = partial(weigh_vectors, n_clusters=k, n_components=n_vectors_for(k))
+                chosen = tuple(map(weigh, vectors, shares))
+            parts = [basis.transform for basis in chosen]
+            return [unit_rows(part) for part in parts] if settings.row_norm else parts
+
+        rank = min(len(basis.singular_values) for basis in bases)
+        return embeddings_for, [k for k in numbers if k <= rank]
 
     scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
-    rank = min(len(basis.singular_values) for basis in bases)
+    embeddings_for, candidates = embed(numbers[:n_few])
     with thread_pool(n_jobs) as pool:
         return suggest_n_clusters(
             embeddings_for,
             [Z * each[None, :] for Z, each in zip(tile.parts, scales, strict=True)],
-            candidate_numbers(some.n_rows, most=rank),
+            candidates,
             seed=int(rng.integers(2**30)),
             each=pool.map,
             n_pieces=count_evident(few.arrays, names) if settings.may_be_evident else 1,
             columns=partial(standardise, some.arrays, names),
+            more=partial(embed, numbers[n_few:]) if n_few < len(numbers) else None,
         )

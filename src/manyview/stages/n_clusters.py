@@ -13,18 +13,23 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
+from manyview.stages.labels import fit_kmeans
 from manyview.stages.rows import Array
+from manyview.stages.sampling import spread_evenly
+from manyview.stages.ward import cut_tree, ward_tree
 
 Labels = npt.NDArray[np.int32]
 
-_N_INIT = 3
+_NODES, _NODE_SWEEPS = 400, 5  # small groups of rows that a tree merges
+_SWEEPS = 10  # of k-means from the tree's groups
+_SILHOUETTE_ROWS = 1000
 _MOST = 150
 _EVERY_UNTIL = 20
 _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
-_PRICE = 0.1  # power of their number that clusters' scores are divided by
+_PRICE = 0.15  # power of their number that clusters' scores are divided by
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +47,7 @@ class Suggestion:
     modularity : list of float
         For each of them, how much more of the graph lies inside clusters than by chance.
     score : list of float
-        The product of both over a power of the number, .1, whose maximum is taken.
+        The product of both over a power of the number, .15, whose maximum is taken.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
@@ -98,7 +103,7 @@ class Suggestion:
         at = self.candidates.index(self.n_clusters)
         return (
             f"silhouette {self.silhouette[at]:.2f} times modularity {self.modularity[at]:.2f} is "
-            f"largest, less 7 % for twice as many, {found}; next: {others}"
+            f"largest, less 10 % for twice as many, {found}; next: {others}"
         )
 
 
@@ -128,13 +133,14 @@ def suggest_n_clusters(
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
     n_pieces: int = 1,
     columns: Callable[[], Array] | None = None,
+    more: Callable[[], tuple[Callable[[int], Sequence[Array]], Sequence[int]]] | None = None,
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
     The silhouette alone prefers few clusters and modularity many; their product has its maximum
     near the number of classes more often than either, the eigengap or stability. Where it stays about
     the same from a few to many, as with groups that fall into small tight ones, the few are meant: twice
-    as many must be better by 7 %.
+    as many must be better by 11 %.
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
@@ -142,18 +148,31 @@ def suggest_n_clusters(
     the answer if there are more than the best number of clusters. If there are fewer, finer clusters
     must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
     which are asked for then: what curves are cut into is neither.
+
+    Where the best number is among the larger half of the candidates, ``more`` are asked for: greater
+    ones, and the embeddings for any number up to them.
+
+    One tree of the rows, in the embedding for a middling number, says where k-means starts for all.
     """
+    candidates = list(candidates)
+    middling = max((k for k in candidates if k <= _EVERY_UNTIL), default=1)
+    tree = _Tree.of(_joined(embeddings_for(middling)), seed) if candidates else None
 
     def judge(k: int) -> tuple[float, float]:
-        joined = np.concatenate(embeddings_for(k), axis=1)
-        labels = _cluster(joined, joined, k, seed)
+        assert tree is not None
+        joined = _joined(embeddings_for(k))
+        labels = tree.fit(joined, k).labels_
         inside = [modularity(graph, labels) for graph in graphs]
-        return silhouette(joined, labels), float(np.mean(inside))
+        few = spread_evenly(len(joined), _SILHOUETTE_ROWS)
+        return silhouette(joined[few], labels[few]), float(np.mean(inside))
 
     judged = list(each(judge, candidates))
-    score = [
-        max(a, 0.0) * max(b, 0.0) / k**_PRICE for k, (a, b) in zip(candidates, judged, strict=True)
-    ]
+    score = _scores(candidates, judged)
+    if more is not None and candidates and 2 * candidates[int(np.argmax(score))] > candidates[-1]:
+        embeddings_for, greater = more()
+        judged += each(judge, greater)
+        candidates += greater
+        score = _scores(candidates, judged)
     best, clear, stability = 1, 0.0, 0.0
     if candidates:
         at = int(np.argmax(score))
@@ -167,7 +186,47 @@ def suggest_n_clusters(
     best = max(best, n_pieces)
     n_pieces = best if best == n_pieces else 1
     silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
-    return Suggestion(best, list(candidates), silhouettes, modularities, score, stability, n_pieces)
+    return Suggestion(best, candidates, silhouettes, modularities, score, stability, n_pieces)
+
+
+def _scores(candidates: Sequence[int], judged: Sequence[tuple[float, float]]) -> list[float]:
+    each = zip(candidates, judged, strict=True)
+    return [max(a, 0.0) * max(b, 0.0) / k**_PRICE for k, (a, b) in each]
+
+
+def _joined(parts: Sequence[Array]) -> Any:
+    """Embeddings side by side, in single precision: enough to compare them."""
+    return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """Small groups of rows, and how Ward's criterion merges them: a start for any number of clusters."""
+
+    nodes: Labels  # (n,), the group of each row
+    merges: Array
+
+    @classmethod
+    def of(cls, rows: Array, seed: int) -> _Tree:
+        """The tree of rows (n, c)."""
+        count = min(_NODES, len(rows))
+        found = fit_kmeans(rows, count, init="random", max_iter=_NODE_SWEEPS, seed=seed)
+        sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+        return cls(found.labels_, ward_tree(found.cluster_centers_.astype(np.float64), sizes))
+
+    def fit(self, rows: Array, k: int) -> KMeans:
+        """K-means of rows (n, c) from the tree's k groups; they may be other columns of its rows."""
+        groups = cut_tree(self.merges, len(self.merges) + 1, k)[self.nodes]
+        members = _members(groups, k)
+        counts = np.maximum(members.sum(axis=1), 1.0)
+        start: Any = (members @ rows / counts[:, None]).astype(rows.dtype)
+        return fit_kmeans(rows, k, init=start, max_iter=_SWEEPS, seed=0)
+
+
+def _members(labels: Labels, n_clusters: int) -> sparse.csr_array:
+    """Which rows are in which cluster: (k, n)."""
+    n = len(labels)
+    return sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
 
 
 def modularity(graph: sparse.csr_array, labels: Labels) -> float:
@@ -191,27 +250,24 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
 
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
     """For each cluster, the sum of B B' over pairs of its members."""
-    n = len(labels)
-    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    return np.asarray((members @ graph).power(2).sum(axis=1)).ravel()
+    return np.asarray((_members(labels, n_clusters) @ graph).power(2).sum(axis=1)).ravel()
 
 
 def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
     """Mean agreement of the clusterings from each anchor seed; of either half of rows if one."""
     if len(parts) > 1:
-        labels = [_cluster(part, part, k, seed) for part in parts]
+        labels = [_fit(part, k, seed).labels_ for part in parts]
     else:
-        labels = [_cluster(parts[0][half::2], parts[0], k, seed) for half in (0, 1)]
+        labels = [_fit(parts[0][half::2], k, seed).predict(parts[0]) for half in (0, 1)]
     return float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(labels, 2)]))
 
 
-def _cluster(seen: Array, rows: Array, k: int, seed: int) -> Labels:
-    """Labels of rows by k-means on those that are seen."""
-    return np.asarray(KMeans(k, n_init=_N_INIT, random_state=seed).fit(seen).predict(rows))
+def _fit(rows: Array, k: int, seed: int) -> KMeans:
+    return _Tree.of(rows, seed).fit(rows, k)
 
 
 def _clearness(rows: Array, k: int, seed: int) -> float:
-    return silhouette(rows, _cluster(rows, rows, k, seed))
+    return silhouette(rows, _fit(rows, k, seed).labels_)
 
 
 def silhouette(rows: Array, labels: Labels) -> float:
