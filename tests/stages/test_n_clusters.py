@@ -75,6 +75,19 @@ class TestMore:
         assert suggestion.candidates == list(range(2, expected + 1))
         assert len(suggestion.score) == len(suggestion.silhouette) == expected - 1
 
+    def test_many_are_not_missed_where_few_score_more_than_a_part_of_them(self):
+        """Three groups of twenty small ones each: 28 clusters score less than 3, but 60 more."""
+        rng, small = np.random.default_rng(0), np.arange(960) % 60
+        centres = np.hstack([np.eye(3)[np.arange(60) % 3], 1.3 * np.eye(60)])
+        part = centres[small] + 0.01 * rng.normal(size=(960, 63))
+        graphs = [np.eye(k)[small % k] / np.sqrt(960 / k) for k in (3, 60)]
+        suggestion = suggest_n_clusters(
+            lambda _: [part] * 2, [sparse.csr_array(np.hstack(graphs) / np.sqrt(2))], range(2, 29),
+            seed=0, more=lambda: (lambda _: [part] * 2, [40, 60, 80]),
+        )  # fmt: skip
+        assert suggestion.candidates[int(np.argmax(suggestion.score[:27]))] == 3
+        assert suggestion.n_clusters == 60
+
 
 def test_what_is_not_found_twice_is_one_cluster():
     rng = np.random.default_rng(0)

@@ -149,8 +149,8 @@ def suggest_n_clusters(
     must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
     which are asked for then: what curves are cut into is neither.
 
-    Where the best number is among the larger half of the candidates, ``more`` are asked for: greater
-    ones, and the embeddings for any number up to them.
+    Where the product itself is largest among the larger half of the candidates, ``more`` are asked for:
+    greater ones, and the embeddings for any number up to them.
 
     One tree of the rows, in the embedding for a middling number, says where k-means starts for all.
     """
@@ -168,7 +168,9 @@ def suggest_n_clusters(
 
     judged = list(each(judge, candidates))
     score = _scores(candidates, judged)
-    if more is not None and candidates and 2 * candidates[int(np.argmax(score))] > candidates[-1]:
+    # As if many cost nothing: a hundred clusters may be hardly clearer than three when cut into twenty.
+    free = [a * b for a, b in judged]
+    if more is not None and candidates and 2 * candidates[int(np.argmax(free))] > candidates[-1]:
         embeddings_for, greater = more()
         judged += each(judge, greater)
         candidates += greater
