@@ -14,7 +14,7 @@ from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import with_short_indices
 
-_SWEEPS, _LAST_SWEEPS = 5, 2  # in all; those over all rows, if some are over few
+_SWEEPS, _LAST_SWEEPS = 7, 2  # in all; those over all rows, if some are over few
 FEW_ROWS = 2000
 """Most rows whose distances are looked at as they are, where columns are many more."""
 WIDE = 4000
