@@ -34,6 +34,8 @@ _OUTLIERS = ("keep", "mark")
 MANY_ROWS = 5000
 """From here on a row uses its nearest anchors only, of many more."""
 _AUTO_NEIGHBORS = 3
+_MANY_ANCHORS, _MOST_ANCHORS, _ROWS_PER_ANCHOR = 1000, 2000, 35
+"""Anchors of which they are: one for so many rows, within these numbers."""
 _OF_GRAPHS = (
     "n_anchors", "alpha", "locality", "n_neighbors", "scaling", "n_axes", "fusion", "view_weights",
     "n_components",
@@ -83,7 +85,7 @@ class Settings:
     marks_outliers: bool = False
     has_many_rows: bool = False
     may_be_evident: bool = False
-    many_anchors: int = 1000
+    many_anchors: int = _MANY_ANCHORS
     few_anchors: int = 300
     counts: tuple[str, ...] = ()
     degree_norm: bool = True
@@ -254,6 +256,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         tol=_nonnegative("tol", params["tol"]),
         marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
+        many_anchors=min(max(_MANY_ANCHORS, n // _ROWS_PER_ANCHOR), _MOST_ANCHORS),
         may_be_evident=variant is None
         and all(is_auto(params[name]) for name in _OF_GRAPHS)
         and not any(is_encoded),

@@ -21,7 +21,8 @@ from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
-_DENSE_BELOW = 1000  # rows up to which a dense eigensolver is at least as fast
+_DENSE_BELOW, _STORED_DENSE_BELOW = 1000, 2500
+"""Rows up to which a dense eigensolver is at least as fast; the same of what is stored so."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
@@ -62,7 +63,8 @@ def leading_eigenvectors(
     """
     n = M.shape[0]
     is_many = k >= _MANY
-    if n <= _DENSE_BELOW or k >= n // 4:
+    most = _STORED_DENSE_BELOW if isinstance(M, np.ndarray) else _DENSE_BELOW
+    if n <= most or k >= n // 4:
         dense = dense_gram(M)
         values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
         if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
