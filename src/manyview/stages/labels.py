@@ -24,8 +24,8 @@ _CENTERS_PER_CLUSTER = 3
 _MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
 _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found among
 VERY_MANY_CLUSTERS = 200
-"""With more, there are fewer centres for each, and Ward's criterion alone merges them."""
-_FEWER_PER_CLUSTER, _FEW_SWEEPS = 1.5, 10
+"""With more, Ward's criterion alone merges centres."""
+_FEW_SWEEPS = 10
 _LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
 _POWER = (
     0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
@@ -50,8 +50,7 @@ def find_starts(
     k-means starts from.
     """
     k = n_clusters
-    per_cluster = _CENTERS_PER_CLUSTER if k <= VERY_MANY_CLUSTERS else _FEWER_PER_CLUSTER
-    count = max(k, min(int(per_cluster * k), len(rows) // 4))
+    count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
     is_many = count >= _MANY_CENTERS
     few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
     n = len(rows)
