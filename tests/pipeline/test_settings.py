@@ -32,9 +32,14 @@ class TestAuto:
 
     @pytest.mark.parametrize(
         ("n", "k", "expected"),
-        [(5000, 8, 833), (6000, 8, 1000), (10**6, 8, 1000), (10**6, 700, 1400), (5000, 900, 900)],
-    )
-    def test_of_many_rows_they_are_1000_but_at_most_a_sixth_and_at_least_k(self, n, k, expected):
+        [
+            (5000, 8, 833), (6000, 8, 1000), (35_000, 8, 1000), (52_500, 8, 1500), (10**6, 8, 2000),
+            (20_000, 700, 1400), (5000, 900, 900),
+        ],
+    )  # fmt: skip
+    def test_of_many_rows_they_are_1000_to_2000_but_at_most_a_sixth_and_at_least_k(
+        self, n, k, expected
+    ):
         assert for_graph(n, k).n_anchors == (expected,)
 
     @pytest.mark.parametrize(
