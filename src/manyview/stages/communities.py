@@ -17,7 +17,11 @@ Membership = npt.NDArray[np.int32]
 
 _LINKED_AT_A_TIME = 1000  # anchors: threads may share them
 _PASSES = 3  # of Leiden's method for one resolution
-_RUNS = 9  # of it, for as many resolutions at most
+_RUNS = 12  # of it, for as many resolutions at most
+_PACE, _FINER = (
+    1.2,
+    5.0,
+)  # power of the count that resolution grows by; times as much for small groups
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
 _NATURAL = 1.5  # times as many communities as asked for, that stay as they are at resolution 1
 
@@ -83,32 +87,48 @@ def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) 
 
 def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
     rng = np.random.default_rng(seed)
-    at, pace = 0.0, 1.2  # log of the resolution, and its growth with the log of the count
-    few = many = best = None  # log resolution and log count last below k and above; the best above
-    found = np.arange(graph.shape[0], dtype=np.int32)
-    for run in range(_RUNS):
-        found = leiden(graph, rng, resolution=float(np.exp(at)), start=found)
-        count = int(found.max()) + 1
-        if run == 0 and k <= count <= _NATURAL * k:
-            return found
+    found = leiden(graph, rng)
+    count = _count(found)
+    if k <= count <= _NATURAL * k:
+        return found
+    # Small groups of nodes that belong together at any resolution: these are searched in no time.
+    fine = _FINER * max(1.0, (k / count) ** _PACE)
+    parts = _numbered(_move(graph, _degrees(graph), fine, _singles(graph), rng)[0])
+    coarse, resolution = _search_resolution(_condensed(graph, parts), k, rng)
+    found = leiden(graph, rng, resolution=resolution, start=coarse[parts])
+    found = found if _count(found) >= k else coarse[parts]
+    return merge_communities(graph, found, k, resolution=resolution)
+
+
+def _search_resolution(
+    graph: sparse.csr_array, k: int, rng: np.random.Generator
+) -> tuple[Membership, float]:
+    """As many communities as are wanted, or the next more, and their resolution; fewer if none has."""
+    at, pace = 0.0, _PACE  # log of the resolution, and its growth with the log of the count
+    few = many = None  # log resolution and log count last below k and above
+    found = _singles(graph)
+    best: tuple[int, Membership, float] = len(found) + 1, found, 1.0
+    for _ in range(_RUNS):
+        before, found = found, leiden(graph, rng, resolution=float(np.exp(at)), start=found)
+        count = _count(found)
         if count < k:
             few = at, np.log(count)
         else:
             many = at, np.log(count)
-            if best is None or count <= best[0]:
+            if count <= best[0]:
                 best = count, found, float(np.exp(at))
             if count <= _CLOSE * k:
                 break
         if few and many:
             share = (np.log(k) - few[1]) / (many[1] - few[1])
             at = few[0] + (many[0] - few[0]) * float(np.clip(share, 0.1, 0.9))
+        elif many and np.array_equal(found, before):
+            break  # what is not linked at all
         else:
             step = pace * float(np.log(k / count))
             at += max(step, 0.3) if count < k else min(step, -0.3)
             pace *= 1.5
-    if best is None:
-        return found
-    return merge_communities(graph, best[1], k, resolution=best[2])
+    return (best[1], best[2]) if many else (found, float(np.exp(at)))
 
 
 def merge_communities(
@@ -143,7 +163,7 @@ def leiden(
     ``n_passes`` are made if one changes nothing. ``start`` are the communities to begin from; without it
     every node is one.
     """
-    found = np.arange(graph.shape[0], dtype=np.int32) if start is None else start
+    found = _singles(graph) if start is None else start
     for _ in range(n_passes):
         before, found = found, _improve(graph, found, resolution, rng)
         if np.array_equal(found, before):
@@ -157,28 +177,61 @@ def _improve(
     """One pass: move nodes, then well linked parts of communities, then parts made of those."""
     from manyview.stages import kernels
 
-    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    degrees = _degrees(graph)
     rate = resolution / max(float(degrees.sum()), np.finfo(np.float64).tiny)
     group, place = membership.copy(), _int32(np.arange(len(membership)))
     while True:
         n = len(group)
-        csr = _int32(graph.indptr), _int32(graph.indices), graph.data
-        volume, size = np.bincount(group, degrees, n), np.bincount(group, minlength=n)
-        link, scratch = np.zeros(n), np.zeros((4, n), np.int32)
-        queue = _int32(rng.permutation(n))
-        kernels.move_nodes(csr, degrees, rate, queue, group, volume, size, link, scratch)
-        part, near, weight, cut = scratch[0], scratch[1], np.empty(n), np.empty(n)
+        group, volume = _move(graph, degrees, resolution, group, rng)
+        part, near, link = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n)
         order = _int32(rng.permutation(n))
         kernels.split_groups(
-            csr, degrees, rate, order, group, volume, part, weight, cut, link, near
-        )
+            _csr(graph), degrees, rate, order, group, volume,
+            part, np.empty(n), np.empty(n), link, near,
+        )  # fmt: skip
         part = _numbered(part)
-        if part.max() + 1 == n:
+        if _count(part) == n:
             return _numbered(group[place])
-        graph, degrees = _condensed(graph, part), np.bincount(part, degrees)
+        graph = _condensed(graph, part)
+        degrees = _degrees(graph)
         whole = np.empty(len(degrees), np.int32)
         whole[part] = group
         group, place = _numbered(whole), part[place]
+
+
+def _move(
+    graph: sparse.csr_array,
+    degrees: npt.NDArray[np.float64],
+    resolution: float,
+    group: Membership,
+    rng: np.random.Generator,
+) -> tuple[Membership, npt.NDArray[np.float64]]:
+    """Groups after single nodes were moved as long as it helps, and the groups' summed degrees."""
+    from manyview.stages import kernels
+
+    n, rate = len(group), resolution / max(float(degrees.sum()), np.finfo(np.float64).tiny)
+    size = np.bincount(group, minlength=n)
+    volume = np.asarray(np.bincount(group, degrees, n), np.float64)
+    group, link, scratch = group.copy(), np.zeros(n), np.zeros((4, n), np.int32)
+    queue = _int32(rng.permutation(n))
+    kernels.move_nodes(_csr(graph), degrees, rate, queue, group, volume, size, link, scratch)
+    return group, volume
+
+
+def _csr(graph: sparse.csr_array) -> tuple[Membership, Membership, npt.NDArray[np.float64]]:
+    return _int32(graph.indptr), _int32(graph.indices), graph.data
+
+
+def _degrees(graph: sparse.csr_array) -> npt.NDArray[np.float64]:
+    return np.asarray(graph.sum(axis=1)).ravel()
+
+
+def _singles(graph: sparse.csr_array) -> Membership:
+    return np.arange(graph.shape[0], dtype=np.int32)
+
+
+def _count(membership: Membership) -> int:
+    return int(membership.max()) + 1
 
 
 def _condensed(graph: sparse.csr_array, group: Membership) -> sparse.csr_array:
