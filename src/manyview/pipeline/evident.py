@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.cluster import KMeans
 
 from manyview.pipeline.clusters import Clusters
 from manyview.pipeline.graphs import Columns
@@ -28,6 +29,7 @@ from manyview.views.selection import find_present
 
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _STARTS, _SWEEPS = 5, 20
+_MANY_CLUSTERS = 20
 _LEAST_AXES = 5  # in fewer, anything that is cut looks clear
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
@@ -167,12 +169,13 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
     centered = scaled.rows - scaled.rows.mean(axis=0)
     rows = centered @ leading_rotation(centered, max(k - 1, _LEAST_AXES))
     # Where clusters are evident, k-means settles in a few sweeps.
-    each = (
-        fit_kmeans(rows, k, init="k-means++", max_iter=_SWEEPS, seed=seed + start)
-        for start in range(_STARTS)
-    )
-    best = min(each, key=lambda found: found.inertia_)
-    clearness = _clearness(np.asarray(best.transform(rows)), best.labels_)
+    find = partial(fit_kmeans, rows, k, init="k-means++", max_iter=_SWEEPS)
+    best = find(seed=seed)
+    if k >= _MANY_CLUSTERS and np.median(_clearness(rows, best)) < _CLEAR:
+        return None  # the best start would mend a few clusters, not half of them
+    others = (find(seed=seed + start) for start in range(1, _STARTS))
+    best = min((best, *others), key=lambda found: found.inertia_)
+    clearness = float(_clearness(rows, best).min())
     # One row lies at its own centre, however odd it is.
     if clearness < _CLEAR or np.bincount(best.labels_, minlength=k).min() < 2:
         return None
@@ -181,15 +184,16 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
     return Evident(scaled.kind, scaled.scalers, scaled.views, means, clusters, clearness=clearness)
 
 
-def _clearness(distances: Array, labels: Labels) -> float:
-    """The least of the clusters' mean 1 - distance to own centre / to the next."""
-    rows = np.arange(len(labels))
-    own = distances[rows, labels]
-    others = distances.copy()
-    others[rows, labels] = np.inf
+def _clearness(rows: Array, found: KMeans) -> Array:
+    """Each cluster's mean (k,) of 1 - distance to its own centre / to the next."""
+    labels, others = found.labels_, np.asarray(found.transform(rows))
+    numbers = np.arange(len(labels))
+    own = others[numbers, labels]
+    others[numbers, labels] = np.inf
     clear = 1.0 - own / np.maximum(others.min(axis=1), np.finfo(np.float64).tiny)
-    counts = np.bincount(labels, minlength=distances.shape[1])
-    return float((np.bincount(labels, clear, len(counts)) / np.maximum(counts, 1)).min())
+    counts = np.bincount(labels, minlength=others.shape[1])
+    means: Array = np.bincount(labels, clear, len(counts)) / np.maximum(counts, 1)
+    return means
 
 
 def _anchors_of(rows: Array, labels: Labels, *, seed: int) -> tuple[Array, Labels]:
