@@ -15,6 +15,7 @@ from manyview.stages.anchors import (
     best_start,
     first_of_alike,
     place_anchors,
+    place_dense_anchors,
 )
 from manyview.stages.kmeans import assign
 from manyview.stages.rows import ScaledRows
@@ -44,6 +45,18 @@ class TestPlacedAnchors:
         few = np.repeat(np.eye(3), 5, axis=0)
         sweep = partial(assign, ScaledRows(few))
         anchors = place_anchors(few[:8], sweep)
+        assert np.array_equal(np.unique(anchors, axis=0), np.unique(few, axis=0))
+        assert len(anchors) == 3
+
+    def test_of_dense_rows_serve_as_well_by_fewer_comparisons(self, rows):
+        sweep = partial(assign, ScaledRows(rows))
+        anchors = place_dense_anchors(rows[:12], rows.astype(np.float32))
+        assert anchors.shape == (12, 5)
+        assert sweep(anchors).inertia <= 1.1 * sweep(place_anchors(rows[:12], sweep)).inertia
+
+    def test_of_dense_rows_are_no_more_than_rows_that_differ(self):
+        few = np.repeat(np.eye(3, dtype=np.float32), 5, axis=0)
+        anchors = place_dense_anchors(few[:8], few)
         assert np.array_equal(np.unique(anchors, axis=0), np.unique(few, axis=0))
         assert len(anchors) == 3
 

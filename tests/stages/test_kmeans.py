@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from manyview.stages.kmeans import assign, lloyd, nearest_centers
+from manyview.stages.kmeans import assign, lloyd, nearest_centers, sweep_likely
 from manyview.stages.rows import ScaledRows
 
 
@@ -125,3 +125,28 @@ class TestLloyd:
         centers, assignment, _ = lloyd(sweep_over(rows), np.zeros((5, 1)), max_iter=50)
         assert np.isfinite(centers).all()
         assert assignment.inertia == 0.0
+
+
+class TestLikelyCentres:
+    def test_few_are_all_likely_so_sweeps_are_those_of_lloyd(self, rows):
+        single = rows.astype(np.float32)
+        centers, labels = sweep_likely(single, single[:6], n_sweeps=4)
+        exact, last, _ = lloyd(partial(assign, ScaledRows(rows)), rows[:6], max_iter=5)
+        np.testing.assert_allclose(centers, exact, atol=1e-5)
+        assert np.bincount(labels, minlength=6).sum() == len(rows) == last.counts.sum()
+
+    def test_many_serve_rows_nearly_as_well_as_those_of_lloyd(self):
+        rows = np.random.default_rng(0).normal(size=(4000, 5))
+        single = rows.astype(np.float32)
+        sweep = partial(assign, ScaledRows(rows))
+        found = sweep_likely(single, single[:200], n_sweeps=7)[0].astype(np.float64)
+        exact = lloyd(sweep, rows[:200], max_iter=8)[0]
+        gain = sweep(rows[:200]).inertia - sweep(exact).inertia
+        assert sweep(found).inertia < sweep(exact).inertia + 0.1 * gain
+
+    def test_centres_without_rows_stay(self):
+        rows = np.repeat(np.eye(2, dtype=np.float32), 5, axis=0)
+        starts = np.array([[1, 0], [0, 1], [9, 9]], np.float32)
+        centers, labels = sweep_likely(rows, starts, n_sweeps=2)
+        assert np.array_equal(centers, starts)
+        assert np.bincount(labels, minlength=3).tolist() == [5, 5, 0]

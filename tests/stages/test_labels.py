@@ -14,6 +14,7 @@ from manyview.stages.labels import (
     corner_centers,
     find_starts,
     fit_kmeans,
+    improve_centers,
     label_rows,
     merge_linked,
     merge_nearest,
@@ -101,11 +102,25 @@ class TestStarts:
         means = np.stack([rows[merged == g].mean(axis=0) for g in range(3)])
         assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1, 2]
 
-    def test_many_centres_start_at_random_rows(self):
-        rows = np.random.default_rng(0).normal(size=(900, 3))
-        starts = find_starts(rows, sparse.csr_array(np.ones((900, 1))), 70, seed=0)
-        assert {centers.shape for centers in starts.values()} == {(70, 3)}
-        assert stage.count_sweeps(300) < stage.count_sweeps(70) < stage.count_sweeps(10)
+    def test_many_centres_lie_where_the_rows_are(self):
+        rng = np.random.default_rng(0)
+        corners = 20.0 * rng.normal(size=(70, 3))
+        rows = np.repeat(corners, 13, axis=0) + rng.normal(scale=0.1, size=(910, 3))
+        starts = find_starts(rows, sparse.csr_array(np.ones((910, 1))), 70, seed=0)
+        assert starts.keys() == {"ward", "average", "graph"}
+        near = cdist(rows, starts["ward"]).min(axis=1)
+        assert np.mean(near < 1.0) > 0.95
+
+    @pytest.mark.parametrize("k", [5, 70])
+    def test_improved_centres_are_the_means_of_their_rows(self, k):
+        rows = np.random.default_rng(0).normal(size=(1000, 3)).astype(np.float32)
+        labels, centers = improve_centers(rows, rows[:k])
+        means = np.stack([rows[labels == j].mean(axis=0) for j in range(k)])
+        np.testing.assert_allclose(centers, means, atol=1e-5)
+        spread, before = (
+            np.square(cdist(rows, each).min(axis=1)).sum() for each in (centers, rows[:k])
+        )
+        assert spread < 0.8 * before
 
     def test_rows_that_are_alike_are_no_failure(self):
         alike = np.repeat(np.eye(3), 20, axis=0)

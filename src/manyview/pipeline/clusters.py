@@ -30,9 +30,9 @@ from manyview.stages.labels import (
     VERY_MANY_CLUSTERS,
     Labels,
     corner_centers,
-    count_sweeps,
     find_starts,
     fit_kmeans,
+    improve_centers,
     warn_of_alike,
 )
 from manyview.stages.n_clusters import modularity
@@ -157,7 +157,7 @@ def cluster_by_modularity(
     # than keep a rare one.
     places = sample.places if settings.counts_genes else None
     starts = find_starts(rows, fused, k, seed=seed, places=places)
-    solve = partial(_solve, rows, k, settings.max_iter)
+    solve = partial(improve_centers, rows, max_iter=settings.max_iter)
     with thread_pool(min(n_jobs, len(starts))) as pool:
         solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
@@ -178,12 +178,6 @@ def _embed_in_single(embedding: Embedding, tile: GraphTile) -> Any:
         part = np.arange(start, min(start + _EMBEDDED_AT_A_TIME, len(tile)))
         rows[part] = embedding.rows(tile.take(part))
     return rows
-
-
-def _solve(rows: Array, k: int, max_iter: int, start: Array) -> tuple[Labels, Array]:
-    sweeps = min(max_iter, count_sweeps(k))
-    found = fit_kmeans(rows, k, init=start.astype(rows.dtype), max_iter=sweeps, seed=0)
-    return found.labels_, found.cluster_centers_.astype(np.float64)
 
 
 def weigh_bases(sample: SampleGraph, settings: Settings) -> tuple[Basis, ...]:

@@ -18,13 +18,13 @@ from manyview.engines.progress import SilentProgress
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
 from manyview.stages.anchors import (
-    FEW_PER_ANCHOR,
     FEW_ROWS,
     WIDE,
     anchors_of_wide,
     best_start,
     first_of_alike,
     place_anchors,
+    place_dense_anchors,
 )
 from manyview.stages.fusion import (
     EARLY_SHARE,
@@ -102,6 +102,19 @@ class Columns:
         present = find_present(sample.arrays[self.views[0]]) if len(self.views) == 1 else None
         return np.arange(sample.n_rows) if present is None else np.flatnonzero(present)
 
+    def are_dense(self, sample: SampledRows) -> bool:
+        """Whether the sampled rows are there as they are, without a view missing or stored sparse."""
+        first = self([array[:1] for array in sample.arrays], 0)
+        return isinstance(first, ScaledRows) and first.offset is None
+
+    def all_dense(self, sample: SampledRows) -> npt.NDArray[np.float32]:
+        """Dense columns of all sampled rows in single precision, made a few rows at a time."""
+        rows = np.empty((sample.n_rows, self.width), np.float32)
+        for start in range(0, sample.n_rows, TILE_ROWS):
+            part = slice(start, start + TILE_ROWS)
+            rows[part] = self([array[part] for array in sample.arrays], start).dense()
+        return rows
+
     @property
     def energy(self) -> float:
         """Mean squared norm of the rows, if all have all views."""
@@ -177,10 +190,9 @@ def choose_graphs(
 ) -> ChosenGraphs:
     """The graphs of as many repeats as there are generators."""
     n_views, sample = len(scaled.scalers), scaled.rows
-    is_by_sample = not settings.is_litekmeans and settings.anchor_method != "kmeans-all"
-    if sample.n_rows > TILE_ROWS or not is_by_sample:
-        n_jobs = 1  # sweeps have the threads
-    if n_jobs > 1:  # in one tile a sweep has one thread, so graphs are made side by side
+    if settings.is_litekmeans or settings.anchor_method == "kmeans-all":
+        n_jobs = 1  # sweeps over all rows have the threads
+    if n_jobs > 1:
         sample = sample.with_arrays(sample.arrays, Run(1, SilentProgress()))
     make = partial(
         _make_graphs, rows, sample, scaled.scalers, settings=settings, finer=_finer_anchors(sample)
@@ -337,11 +349,9 @@ def _find_anchors(
     anchors = _distinct(anchors, sample, columns, described, rng)
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=settings.is_scaled)
-    few = None
-    if some.n_rows >= 2 * FEW_PER_ANCHOR * n_anchors:
-        fewer = some.sample_rows(spread_evenly(some.n_rows, FEW_PER_ANCHOR * n_anchors))
-        few = _sweep(fewer, placing)
-    return place_anchors(anchors, _sweep(some, placing), few)
+    if placing.single and placing.are_dense(some):
+        return place_dense_anchors(anchors, placing.all_dense(some))
+    return place_anchors(anchors, _sweep(some, placing))
 
 
 def _distinct(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview import metrics
-from manyview.stages.labels import count_sweeps, find_starts, fit_kmeans
+from manyview.stages.labels import find_starts, improve_centers
 from manyview.stages.rows import Array
 from manyview.views.container import Views
 
@@ -199,8 +199,4 @@ def measure_stability(
 
 def _cluster(embedding: Array, n_clusters: int, seed: int) -> Labels:
     start = find_starts(embedding, None, n_clusters, seed=seed)["ward"]
-    sweeps = count_sweeps(n_clusters)
-    labels: Labels = fit_kmeans(
-        embedding, n_clusters, init=start, max_iter=sweeps, seed=seed
-    ).labels_
-    return labels
+    return improve_centers(embedding, start)[0]

@@ -9,35 +9,42 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from manyview.stages.kmeans import Assignment, Sweep, assign, lloyd, nearest_centers
+from manyview.stages.kmeans import Sweep, assign, lloyd, nearest_centers, sweep_likely
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import with_short_indices
 
-_SWEEPS, _LAST_SWEEPS = 7, 2  # in all; those over all rows, if some are over few
+_SWEEPS = 7  # that compare every row with every anchor
+_FIRST_SWEEPS, _LAST_SWEEPS = (
+    3,
+    6,
+)  # that compare it with the likely ones: over a few rows, over all
 FEW_ROWS = 2000
 """Most rows whose distances are looked at as they are, where columns are many more."""
 WIDE = 4000
 """Columns of text from which :func:`anchors_of_wide` looks at fewer of more rows."""
-FEW_PER_ANCHOR = 8
-"""Rows that most sweeps look at which place anchors."""
+_FEW_PER_ANCHOR = 8  # rows that the first sweeps look at
 _PROJECTED, _ENTRIES = 256, 4  # columns that many are projected to; those that one adds to
 _JITTER = 1e-9  # of the mean squared distance; keeps the root real where rows are alike
 
 
-def place_anchors(starts: Array, sweep: Sweep, sweep_few: Sweep | None = None) -> Array:
+def place_anchors(starts: Array, sweep: Sweep) -> Array:
     """Anchors by a few sweeps of k-means from ``starts`` (m, d).
 
-    They need to lie where rows are, not to be a perfect k-means solution: most sweeps may be over few of
-    the rows. An anchor that no row is nearest to is left out, as the second of two that are alike: rows
-    would share their weights out among them.
+    They need to lie where rows are, not to be a perfect k-means solution. An anchor that no row is
+    nearest to is left out, as the second of two that are alike: rows would share their weights out among
+    them.
     """
-    n_sweeps = _SWEEPS
-    if sweep_few is not None:
-        n_sweeps = _LAST_SWEEPS
-        starts = lloyd(sweep_few, starts, max_iter=_SWEEPS - _LAST_SWEEPS + 1)[0]
-    centers, last, _ = lloyd(sweep, starts, max_iter=n_sweeps)
+    centers, last, _ = lloyd(sweep, starts, max_iter=_SWEEPS)
     return centers[last.counts > 0]
+
+
+def place_dense_anchors(starts: Array, rows: npt.NDArray[np.float32]) -> Array:
+    """The same of dense rows (n, d), which are compared with few anchors in most sweeps."""
+    few = rows[spread_evenly(len(rows), _FEW_PER_ANCHOR * len(starts))]
+    centers, _ = sweep_likely(few, starts.astype(np.float32), n_sweeps=_FIRST_SWEEPS)
+    centers, labels = sweep_likely(rows, centers, n_sweeps=_LAST_SWEEPS)
+    return centers[np.unique(labels)].astype(np.float64)
 
 
 def anchors_of_wide(rows: ScaledRows, starts: npt.NDArray[np.int64]) -> Array:
@@ -65,21 +72,18 @@ def group_wide(
     their Gram matrix. Unless it is to be exact, they have nearly the same in some hundred dimensions, by
     random signs. So no sweep touches m x d numbers; the means are made once.
     """
-    placed = ScaledRows(_few_dimensions(rows) if is_exact else _projected(rows))
-    sweep_few, n_few = None, FEW_PER_ANCHOR * len(starts)
-    if not is_exact and len(rows) >= 2 * n_few:
-        sweep_few = partial(_assign, placed[spread_evenly(len(rows), n_few)])
-    centers = place_anchors(placed.matrix[starts], partial(_assign, placed), sweep_few)
+    if is_exact:
+        placed = ScaledRows(_few_dimensions(rows))
+        centers = place_anchors(placed.matrix[starts], partial(assign, placed))
+    else:
+        placed = ScaledRows(_projected(rows))
+        centers = place_dense_anchors(placed.matrix[starts], placed.matrix)
     labels, _ = nearest_centers(placed, centers.astype(placed.dtype))
     counts = np.bincount(labels, minlength=len(starts))
     shares = 1.0 / np.maximum(counts, 1)[labels]
     numbers = np.arange(len(rows))
     members = sparse.csr_array((shares, (labels, numbers)), shape=(len(starts), len(rows)))
     return ScaledRows(members @ rows.matrix, rows.offset), counts
-
-
-def _assign(rows: ScaledRows, centers: Array) -> Assignment:
-    return assign(rows, centers.astype(rows.dtype))
 
 
 def _projected(rows: ScaledRows) -> npt.NDArray[np.float32]:

@@ -75,6 +75,57 @@ def multiply_rows(rows, centers, products):
 
 
 @jit
+def choose_likely(products, half_norms, likely):
+    """Write the centres with the largest scores products[row, j] - half_norms[j], the best first.
+
+    products (n, k), half_norms (k): in. likely (n, c): out; the first of equals come first.
+    """
+    n, k = products.shape
+    last = likely.shape[1] - 1
+    scores = np.empty(last + 1, np.float32)
+    for row in range(n):
+        found = likely[row]
+        for i in range(last + 1):
+            scores[i] = -np.inf
+        for j in range(k):
+            score = products[row, j] - half_norms[j]
+            if score > scores[last]:
+                place = last
+                while place > 0 and scores[place - 1] < score:
+                    scores[place] = scores[place - 1]
+                    found[place] = found[place - 1]
+                    place -= 1
+                scores[place] = score
+                found[place] = j
+
+
+@jit
+def add_to_likely(rows, likely, centers, half_norms, labels, sums):
+    """Add each row (n, d) to that of its likely centres which is nearest.
+
+    likely (n, c), centers (k, d), half_norms (k): in. labels (n): out. sums (k, d): in and out.
+    """
+    n, d = rows.shape
+    for row in range(n):
+        x = rows[row]
+        best, label = np.float32(-np.inf), likely[row, 0]
+        for i in range(likely.shape[1]):
+            j = likely[row, i]
+            center = centers[j]
+            score = np.float32(0.0)
+            for c in range(d):
+                score += x[c] * center[c]
+            score -= half_norms[j]
+            if score > best:
+                best = score
+                label = j
+        labels[row] = label
+        target = sums[label]
+        for c in range(d):
+            target[c] += x[c]
+
+
+@jit
 def add_rows_by_label(rows, labels, sums):
     """Add each row (n, d) to its label's row of sums (k, d; in and out)."""
     n, d = rows.shape

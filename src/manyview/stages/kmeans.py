@@ -12,8 +12,14 @@ from scipy import sparse
 
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows
 
+Single = npt.NDArray[np.float32]
 Sweep = Callable[[Array], "Assignment"]
 """Centres in, the sums of one assignment of all rows out."""
+
+_LIKELY = (
+    8  # centres that a row may be nearest to after a few sweeps: those that were nearest before
+)
+_COMPARED_BYTES = 2 << 20  # of products with all centres that are made at a time
 
 
 @dataclass(frozen=True)
@@ -173,6 +179,36 @@ def lloyd(
             break
         centers = moved
     return centers, assignment, iteration
+
+
+def sweep_likely(
+    rows: Single, centers: Single, *, n_sweeps: int
+) -> tuple[Single, npt.NDArray[np.int32]]:
+    """Centres (k, d) after some sweeps over dense rows (n, d), and each row's centre in the last one.
+
+    A row is compared with all centres once, and then with those that were nearest to it: centres move so
+    little in a few sweeps that its next one is among them. Centres without rows stay where they are.
+    """
+    from manyview.stages import kernels
+
+    k, half_norms = len(centers), _half_norms(centers)
+    likely, labels = np.empty((len(rows), min(_LIKELY, k)), np.int32), np.empty(len(rows), np.int32)
+    step = max(_COMPARED_BYTES // (4 * k), 64)
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        kernels.choose_likely(rows[part] @ centers.T, half_norms, likely[part])
+    for _ in range(n_sweeps):
+        sums = np.zeros(centers.shape)
+        kernels.add_to_likely(rows, likely, centers, _half_norms(centers), labels, sums)
+        counts = np.bincount(labels, minlength=k)[:, None]
+        means = sums / np.maximum(counts, 1)
+        centers = np.where(counts > 0, means, centers).astype(np.float32)
+    return centers, labels
+
+
+def _half_norms(centers: Single) -> Single:
+    norms: Single = 0.5 * np.einsum("ij,ij->i", centers, centers)
+    return norms
 
 
 def _squared(values: Array) -> float:

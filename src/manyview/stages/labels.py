@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +14,20 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.errors import silenced, warn_user
-from manyview.stages.kmeans import nearest_centers
+from manyview.stages.kmeans import nearest_centers, sweep_likely
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.sampling import spread_evenly
+from manyview.stages.sampling import choose_rows, spread_evenly
 from manyview.stages.ward import cut_tree, ward_tree
 
 Labels = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.floating[Any]]
 
 _CENTERS_PER_CLUSTER = 3
-_MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps
+_MANY_CENTERS = 200  # from here on they start at random rows, and have few sweeps among likely ones
 _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found among
 VERY_MANY_CLUSTERS = 200
 """With more, Ward's criterion alone merges centres."""
-_FEW_SWEEPS = 10
+_FIRST_SWEEPS, _FEW_SWEEPS = 3, 10
 _LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
 _POWER = (
     0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
@@ -33,7 +35,7 @@ _POWER = (
 
 
 def find_starts(
-    rows: Array,
+    rows: Floats,
     graph: sparse.csr_array | None,
     n_clusters: int,
     *,
@@ -51,34 +53,38 @@ def find_starts(
     """
     k = n_clusters
     count = max(k, min(_CENTERS_PER_CLUSTER * k, len(rows) // 4))
-    is_many = count >= _MANY_CENTERS
     few = spread_evenly(len(rows), max(_LEAST_ROWS, _ROWS_PER_CENTER * count))
     n = len(rows)
     if len(few) < n:
         rows, graph = rows[few], None if graph is None else graph[few]
-    found = fit_kmeans(
-        rows,
-        count,
-        init="random" if is_many else "k-means++",
-        max_iter=10 if is_many else 30,
-        seed=seed,
-    )
-    centers = found.cluster_centers_.astype(np.float64)
-    sizes = np.bincount(found.labels_, minlength=count).astype(np.float64)
+    placed, labels = _place_centers(rows, count, seed)
+    centers = placed.astype(np.float64)
+    sizes = np.bincount(labels, minlength=count).astype(np.float64)
     groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
     if places is not None and k <= VERY_MANY_CLUSTERS:
-        shares = 1.0 / np.maximum(sizes, 1.0)[found.labels_]
-        means = places(sparse.csr_array((shares, (found.labels_, few)), shape=(count, n)))
+        shares = 1.0 / np.maximum(sizes, 1.0)[labels]
+        means = places(sparse.csr_array((shares, (labels, few)), shape=(count, n)))
         groups = {"places": merge_nearest(means, sizes, k, least=_LEAST_SHARE * len(rows) / k)}
     elif graph is not None and k <= VERY_MANY_CLUSTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
-        groups["graph"] = merge_linked(graph, found.labels_, count, k)
+        groups["graph"] = merge_linked(graph, labels, count, k)
     return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
 
 
+def _place_centers(rows: Floats, count: int, seed: int) -> tuple[Floats, Labels]:
+    """Centres of what is dense, and the rows' nearest ones."""
+    if count < _MANY_CENTERS:
+        found = fit_kmeans(rows, count, init="k-means++", max_iter=30, seed=seed)
+        return found.cluster_centers_, found.labels_
+    single = rows.astype(np.float32, copy=False)
+    starts = single[choose_rows(len(rows), count, np.random.default_rng(seed))]
+    moved, _ = sweep_likely(single, starts, n_sweeps=_FIRST_SWEEPS)
+    return sweep_likely(single, moved, n_sweeps=_FEW_SWEEPS)
+
+
 def fit_kmeans(
-    rows: Array, n_clusters: int, *, init: str | Array, max_iter: int, seed: int
+    rows: Floats, n_clusters: int, *, init: str | Floats, max_iter: int, seed: int
 ) -> KMeans:
     """scikit-learn's k-means from one start; silent about rows that are alike."""
     with silenced(ConvergenceWarning):
@@ -97,11 +103,16 @@ def warn_of_alike(sample: Array, n_clusters: int) -> None:
         )
 
 
-def count_sweeps(n_clusters: int) -> int:
-    """Most sweeps of the k-means that follows a start."""
-    if n_clusters > VERY_MANY_CLUSTERS:
-        return _FEW_SWEEPS  # more follow, over all rows and on all threads
-    return 20 if _CENTERS_PER_CLUSTER * n_clusters >= _MANY_CENTERS else 100
+def improve_centers(rows: Floats, centers: Array, *, max_iter: int = 100) -> tuple[Labels, Array]:
+    """Labels and centres (k, c) by k-means from a start; of many, by a few sweeps."""
+    k = len(centers)
+    if _CENTERS_PER_CLUSTER * k >= _MANY_CENTERS:  # more sweeps follow, over all rows
+        single, start = (each.astype(np.float32, copy=False) for each in (rows, centers))
+        moved, labels = sweep_likely(single, start, n_sweeps=min(max_iter, _FEW_SWEEPS))
+        return labels, moved.astype(np.float64)
+    start = centers.astype(rows.dtype, copy=False)
+    found = fit_kmeans(rows, k, init=start, max_iter=min(max_iter, 100), seed=0)
+    return found.labels_, found.cluster_centers_.astype(np.float64)
 
 
 def _means(centers: Array, sizes: Array, groups: Labels, n_groups: int) -> Array:
