@@ -28,7 +28,7 @@ from manyview.stages.scaling import unit_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
 _FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
-_SMALL = 3000  # anchors up to which matrices of several repeats are worked on at a time
+_SMALL = 3000  # anchors up to which whole matrices of several repeats are worked on at a time
 
 
 def find_bases(
@@ -50,8 +50,9 @@ def find_bases(
         partial(_find_basis, gram, each, wanted, n_sure)
         for gram, each in zip(moments.grams, scales, strict=True)
     ]
-    is_small = max(map(len, scales)) <= _SMALL
-    return tuple(run_side_by_side(tasks, n_jobs if is_small else 1))
+    is_small = all(len(each) <= _SMALL for each in scales)
+    fits = is_small or not any(isinstance(gram, np.ndarray) for gram in moments.grams)
+    return tuple(run_side_by_side(tasks, n_jobs if fits else 1))
 
 
 def _find_basis(gram: Gram, scales: Array, n_vectors: int, n_sure: int) -> Basis:

@@ -165,16 +165,17 @@ def _block_lanczos(
     errors of the ``n_sure`` first vectors are about 1e-3 at most, and of the values that squared.
     """
     n = M.shape[0]
+    single = M.astype(np.float32) if hasattr(M, "astype") else M
     sizes = [min(-(-int(share * k) // _BLOCK) * _BLOCK, n) for share in _SPACES]
     space: Any = np.empty((n, sizes[-1]), np.float32, order="F")
-    projected = np.zeros((sizes[-1], sizes[-1]))  # M in the space, its upper triangle
+    projected = np.zeros((sizes[-1], sizes[-1]), np.float32)  # M in the space, its upper triangle
     block = linalg.qr(rng.standard_normal((n, min(_BLOCK, sizes[-1]))), mode="economic")[0]
     at = 0
     for size in sizes:
         while at < size:
             first, end = max(at - _BLOCK, 0), min(at + block.shape[1], size)
             space[:, at:end] = block[:, : end - at]
-            block = np.asarray(M @ space[:, at:end].astype(np.float64), np.float32)
+            block = np.asarray(single @ space[:, at:end], np.float32)
             # What lies in the last blocks, which is most, is taken off first: rounding of it goes then.
             inside = space[:, first:end].T @ block
             projected[first:end, at:end] = inside
@@ -191,7 +192,7 @@ def _block_lanczos(
         errors = rest @ rotation[size - rest.shape[1] :, k - n_sure :]
         if np.linalg.norm(errors, axis=0).max() <= _GLANCE * abs(values[-n_sure]):
             break
-    return _rayleigh_ritz(M, (space[:, :size] @ rotation.astype(np.float32)).astype(np.float64), k)
+    return _rayleigh_ritz(M, (space[:, :size] @ rotation).astype(np.float64), k)
 
 
 def _orthogonal(block: Any, space: Any) -> Any:

@@ -40,6 +40,10 @@ class RowsGram:
     def __matmul__(self, V: Array) -> Array:
         return np.asarray(self._columns @ (self.rows @ V))
 
+    def astype(self, dtype: npt.DTypeLike) -> RowsGram:
+        """The same in another precision."""
+        return RowsGram(self.rows.astype(dtype))
+
     def toarray(self) -> Array:
         """The matrix itself."""
         return np.asarray((self.rows.T @ self.rows).toarray())
