@@ -178,6 +178,12 @@ def test_arguments_are_true_then_predicted():
     assert metrics.inverse_purity(y_true, y_pred) == 1
 
 
+@pytest.mark.parametrize("kind", [float, object])
+def test_missing_labels_are_no_class(kind):
+    with pytest.raises(ValueError, match="y_true has 2 labels that are NaN"):
+        metrics.nmi(np.array([0, np.nan, float("nan")], dtype=kind), [0, 1, 1])
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -18,6 +18,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+from manyview.wording import count
+
 __all__ = [
     "accuracy", "ari", "f_score", "inverse_purity", "match_labels", "nmi", "purity", "scores",
 ]  # fmt: skip
@@ -285,6 +287,8 @@ def _encode(labels: Any, name: str) -> npt.NDArray[np.int64]:
         raise ValueError(
             f"{name} must be one-dimensional, one label a sample; its shape is {array.shape}."
         )
+    if n_missing := _count_nan(array):
+        raise ValueError(f"{name} has {count(n_missing, 'label')} that are NaN. Leave these out.")
     if array.dtype.kind != "O":
         return np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False)
     numbers: dict[Hashable, int] = {}
@@ -293,6 +297,12 @@ def _encode(labels: Any, name: str) -> npt.NDArray[np.int64]:
     except TypeError as error:
         raise TypeError(f"{name} has labels that cannot be compared: {error}.") from error
     return np.array(codes, dtype=np.int64)
+
+
+def _count_nan(labels: npt.NDArray[Any]) -> int:
+    if labels.dtype.kind == "O":
+        return sum(isinstance(label, float) and math.isnan(label) for label in labels)
+    return int(np.isnan(labels).sum()) if labels.dtype.kind == "f" else 0
 
 
 def _as_labels(labels: Any) -> npt.NDArray[Any]:

@@ -26,6 +26,10 @@ def test_every_command_explains_itself(run, name):
     assert result.stdout.startswith(f"Usage: manyview {name} ")
 
 
+def test_a_group_without_a_command_says_what_it_has(run):
+    assert "\n  convert  " in run("datasets").stdout
+
+
 def test_version_is_the_package_version(run):
     assert run("--version").stdout == f"manyview {manyview.__version__}\n"
 

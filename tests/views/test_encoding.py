@@ -246,6 +246,13 @@ class TestRowsInAnotherOrder:
             Views({"a": first, "b": view}).encoded()
         Views({"a": first, "b": other}).encoded({"id": "drop"})
 
+    def test_codes_that_recur_name_no_rows(self):
+        rng = np.random.default_rng(0)
+        frames = [pd.DataFrame({"x": rng.normal(size=2000)}) for _ in range(2)]
+        visits = [f.assign(code=[f"c{i}" for i in rng.integers(400, size=2000)]) for f in frames]
+        encoded = Views({"a": visits[0], "b": visits[1]}).encoded()
+        assert encoded.feature_names == (("x",), ("x",))
+
     @pytest.mark.filterwarnings("ignore:View")
     def test_new_rows_are_refused_too(self):
         rng = np.random.default_rng(0)

@@ -31,9 +31,12 @@ _KINDS = ("csv", "npy", "npz", "parquet")
 Files = dict[str, Callable[[Path], None]]
 
 
-@click.group(name="datasets")
-def command() -> None:
+@click.group(name="datasets", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """List, fetch and convert known data sets."""
+    if ctx.invoked_subcommand is None:
+        echo(ctx.get_help())
 
 
 @command.command(name="list")
