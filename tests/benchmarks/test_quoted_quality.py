@@ -1,4 +1,4 @@
-"""What README says of the quality of labels is what the kept result lines say."""
+"""What the READMEs say of the quality of labels is what the kept result lines say."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions
+from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions, table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -55,6 +55,11 @@ def test_means_of_all_sets(readme, sets):
 def test_suggested_numbers(readme, sets):
     near = next(iter(suggestions(sets)))
     assert f"within a fifth or one of the true one on {near.value} of the 20" in readme
+
+
+def test_the_table_of_all_sets(sets):
+    """``python -m benchmarks.quality --summary`` prints it."""
+    assert table(sets) in (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 
 
 def test_easy_draws(readme):
