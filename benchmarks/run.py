@@ -16,7 +16,6 @@ NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "published", "gro
 """Modules of this package with a function ``run(report)``; the shortest first."""
 
 ALONE = (
-    "baselines_scale",
     "successors",
     "quality",
     "default_fit",
@@ -30,7 +29,6 @@ ALONE = (
     "dask_cluster",
     "cost_model",
     "peers",
-    "published_speed",
 )
 """More of them, run only by name: they take long, much disk, or install packages of their own."""
 
