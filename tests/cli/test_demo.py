@@ -155,13 +155,6 @@ def test_a_file_of_someone_else_is_not_replaced(tmp_path, quick_demo):
     assert (tmp_path / "labels.csv").read_text() == "precious"
 
 
-@pytest.mark.slow
-def test_a_file_of_someone_else_is_replaced_by_force(tmp_path, quick_demo):
-    (tmp_path / "labels.csv").write_text("precious")
-    assert quick_demo("-o", tmp_path, "--force").exit_code == 0
-    assert len(read_labels(tmp_path)["row"]) == FEW
-
-
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path, place, quick_demo):
     (tmp_path / "file").write_text("precious")

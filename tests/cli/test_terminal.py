@@ -127,12 +127,6 @@ def piped(arguments, folder, **changes):
     )  # fmt: skip
 
 
-def test_where_no_one_looks_there_is_no_progress_and_no_colour(files, run):
-    done = run("fit", "plain.npy", "-k", "2", "-o", "out", "--no-report", "--n-repeats", "1")
-    assert "\x1b" not in done.stdout + done.stderr
-    assert "reading" not in done.stderr
-
-
 def test_output_to_a_closed_pipe_is_no_traceback(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, "datasets", "list", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -259,9 +259,6 @@ class TestFit:
         with pytest.warns(UserWarning, match=r"16 sample\(s\) have no view but \['view_2'\]"):
             model(view_weights=(1.0, 1.0, 0.0)).fit(Views(views, present=mask))
 
-    def test_the_number_of_clusters_is_suggested(self, views, present):
-        assert model(n_clusters="auto").fit(Views(views, present=present)).n_clusters_ == K
-
     def test_settings_are_compared(self, views, present):
         cheap = {"n_repeats": 1, "scaling": "standard"}
         tried = [cheap, cheap | {"alpha": 10.0}]
@@ -364,14 +361,6 @@ class TestPredict:
         complete = present.all(axis=1)
         assert np.array_equal(found[complete], whole.labels_[complete])
 
-    def test_a_list_of_fewer_views_must_say_which(self, fitted, views):
-        with pytest.raises(ValueError, match="a dict with their names"):
-            fitted.predict(list(views.arrays[:2]))
-
-    def test_an_unknown_view_is_refused(self, fitted, views):
-        with pytest.raises(ValueError, match="'other'"):
-            fitted.predict({"view_0": views.arrays[0], "other": views.arrays[1]})
-
     def test_saved_models_do_so_too(self, fitted, views, present, tmp_path):
         fitted.save(tmp_path / "model.mv")
         again = load(tmp_path / "model.mv")
@@ -387,18 +376,6 @@ class TestPredict:
 
 class TestElsewhere:
     """Other engines, streams, checkpoints and pages."""
-
-    def test_files_give_the_labels_of_arrays(self, views, present, tmp_path):
-        expected = model().fit(Views(views, present=present))
-        paths = []
-        for name, X in with_nan(views, present).items():
-            paths.append(tmp_path / f"{name}.npy")
-            np.save(paths[-1], X)
-        assert_same(model().fit(paths), expected)
-        files = [tmp_path / f"whole{v}.npy" for v in range(3)]
-        for path, X in zip(files, views.arrays, strict=True):
-            np.save(path, X)
-        assert_same(model().fit(Views(files, names=views.names, present=present)), expected)
 
     def test_a_checkpoint_knows_other_holes(self, views, present, tmp_path):
         from manyview.errors import CheckpointError

@@ -41,12 +41,6 @@ class TestNpz:
         assert isinstance(views["first"], sparse.csr_array)
         assert np.array_equal(views["first"].toarray(), csr.toarray())
 
-    def test_wrong_sparse_indices_are_refused(self, tmp_path, small):
-        parts = {"data": [1.0], "indices": [9], "indptr": [0, 1, 1, 1, 1, 1, 1], "shape": [6, 4]}
-        np.savez(tmp_path / "a.npz", labels=LABELS, **{f"view_0_{k}": v for k, v in parts.items()})
-        with pytest.raises(ValueError, match=r"Cannot read .*a\.npz"):
-            loaders.read_views(tmp_path / "a.npz", small)
-
     def test_save_and_read_give_the_same(self, tmp_path, small, views_of_small):
         given = Views(
             [views_of_small[0], sparse.csr_array(views_of_small[1])],
@@ -212,10 +206,4 @@ class TestIdx:
     def test_a_missing_part_is_named(self, tmp_path, info, images):
         next(tmp_path.glob("t10k-labels*")).unlink()
         with pytest.raises(ValueError, match=r"t10k-labels-idx1-ubyte \(or .*\.gz\) is missing"):
-            loaders.read_views(tmp_path, info)
-
-    def test_a_truncated_part_is_refused(self, tmp_path, info, images):
-        path = next(tmp_path.glob("t10k-images*"))
-        path.write_bytes(path.read_bytes()[:-9])
-        with pytest.raises(ValueError, match=r"Cannot read .* as data set 'small'"):
             loaders.read_views(tmp_path, info)

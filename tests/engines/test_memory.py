@@ -92,12 +92,6 @@ class TestMapReduce:
         result = open_rows(arrays, **options).map_reduce(column_sums, stage="sums")
         assert np.array_equal(result, expected)
 
-    def test_every_row_is_seen_once_with_its_number(self, arrays):
-        seen = open_rows(arrays, n_jobs=2).map_reduce(
-            lambda tile, first: [(first, len(tile[0]))], stage="rows"
-        )
-        assert seen == [(i * TILE_ROWS, TILE_ROWS) for i in range(5)] + [(5 * TILE_ROWS, 77)]
-
     def test_fewer_rows_than_a_tile(self):
         rows = open_rows([np.arange(6.0).reshape(3, 2)], n_jobs=2)
         assert rows.map_reduce(column_sums, stage="sums").tolist() == [6.0, 9.0]
@@ -155,13 +149,6 @@ class TestMapRows:
 
 
 class TestSample:
-    def test_rows_by_number_from_every_array(self, arrays):
-        numbers = np.array([0, 5, TILE_ROWS, N_ROWS - 1])
-        sample = open_rows(arrays).sample_rows(numbers)
-        assert sample.n_rows == 4
-        assert np.array_equal(sample.arrays[0], arrays[0][numbers])
-        assert np.array_equal(sample.arrays[1].toarray(), arrays[1][numbers].toarray())
-
     def test_all_rows_are_not_copied(self, arrays):
         sample = open_rows(arrays).sample_rows(np.arange(N_ROWS))
         assert sample.arrays[0] is arrays[0]
@@ -251,9 +238,6 @@ class TestChoice:
     def test_what_is_no_engine_is_refused(self):
         with pytest.raises(TypeError, match="engine must be 'auto'"):
             choose_engine(3, ())
-
-    def test_repr_can_be_typed(self):
-        assert repr(Memory()) == "Memory()"
 
 
 def test_settings_of_an_engine_are_shown_and_survive_copies():

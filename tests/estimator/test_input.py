@@ -11,24 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.impute import SimpleImputer
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_info
 
-from manyview import LMVSC, Views
-from manyview.compose import per_view
+from manyview import LMVSC
 
 
 class TestInput:
     def test_clear_groups_are_found(self, views, groups, fit):
         assert adjusted_rand_score(groups, fit(views).labels_) == 1.0
-
-    def test_lists_tuples_dicts_and_views_are_the_same_input(self, views, fit):
-        expected = fit(views).labels_
-        named = dict(zip(["view_0", "view_1"], views, strict=True))
-        for same in (tuple(views), named, Views(views), Views(named), [v.tolist() for v in views]):
-            assert np.array_equal(fit(same).labels_, expected)
 
     def test_one_array_is_one_view(self, views, fit):
         expected = fit(views[0])
@@ -59,15 +50,6 @@ class TestInput:
         assert adjusted_rand_score(groups, labels) == 1.0
         assert np.array_equal(labels, fit([v.astype(np.float64) for v in X]).labels_)
 
-    def test_the_order_in_memory_does_not_matter(self, views, fit):
-        model = fit([np.asfortranarray(v) for v in views])
-        assert np.allclose(model.embedding_, fit(views).embedding_, atol=1e-9)
-
-    def test_memory_maps_are_read(self, views, tmp_path, fit):
-        np.save(tmp_path / "x.npy", views[0])
-        mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-        assert np.array_equal(fit(mapped).labels_, fit(views[0]).labels_)
-
     def test_input_and_parameters_are_left_alone(self, views):
         X = [views[0], sparse.csr_array(views[1])]
         before = copy.deepcopy(X)
@@ -83,18 +65,6 @@ class TestInput:
         for view in views:
             view.flags.writeable = False
         assert fit(views).labels_.shape == (90,)
-
-    def test_missing_values_are_a_transformers_job(self, views, groups, fit):
-        views[0][4, 2] = views[1][50, 0] = np.nan
-        imputer = per_view(SimpleImputer())
-        model = make_pipeline(imputer, LMVSC(3, n_repeats=1, random_state=0)).fit(views)
-        assert adjusted_rand_score(groups, model[-1].labels_) == 1.0
-        assert np.array_equal(model.predict(views), model[-1].labels_)
-
-    def test_views_in_another_order_are_found_by_name(self, views, fit):
-        named = {"a": views[0], "b": views[1]}
-        model = fit(named)
-        assert np.array_equal(model.predict({"b": views[1], "a": views[0]}), model.labels_)
 
 
 class TestWideSparse:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -15,30 +14,6 @@ from manyview.stages.scaling import KINDS
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("X", "message"),
-        [
-            (
-                {"hog": np.ones((4, 2)), "gist": np.ones((5, 2))},
-                "'gist' has 5 rows but 'hog' has 4",
-            ),
-            ([], "Got no views"),
-            ({}, "Got no views"),
-            (np.ones((0, 3)), "0 sample"),
-            (np.ones((3, 0)), "0 feature"),
-            ([np.ones((3, 2)), np.ones((3, 0))], "View 'view_1' has 0 feature"),
-            (np.ones(3), "Expected 2D array, got 1D array"),
-            ([["a", "b"], ["c", "d"]], "not numbers"),
-            ({"p": pd.DataFrame({"name": ["x", "y"]})}, r"View 'p' .*'name' is left out"),
-            (np.ones((3, 2)) * 1j, "Complex data not supported"),
-            (None, "Cannot use NoneType as views"),
-        ],
-        ids=str,
-    )
-    def test_what_is_no_view(self, X, message):
-        with pytest.raises((ValueError, TypeError), match=message):
-            LMVSC(2).fit(X)
-
     @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, lambda v: v.astype("f4")])
     @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
     def test_a_value_that_is_no_number_is_named(self, views, convert, value, word, fit):
@@ -67,7 +42,7 @@ class TestRefused:
     @pytest.mark.parametrize("method", ["predict", "transform"])
     def test_another_number_of_views(self, views, method, fit):
         model = fit(views)
-        with pytest.raises(ValueError, match=r"Got 1 view\(s\), but this model was fitted with 2"):
+        with pytest.raises(ValueError, match=r"Got 1 view\(s\), .* with 2: .*a dict with"):
             getattr(model, method)(views[0])
         with pytest.raises(ValueError, match=r"Got 3 view\(s\), but this model was fitted with 2"):
             getattr(model, method)([*views, views[0]])
@@ -146,7 +121,3 @@ class TestRefused:
         with pytest.raises(ParameterError, match=f"{name} must be") as caught:
             LMVSC(3, **{name: value}).fit(views)
         assert caught.value.parameter == name
-
-    def test_an_unknown_engine(self, views):
-        with pytest.raises(ValueError, match=r"engine must be 'auto', .* got 'spark'"):
-            LMVSC(3, engine="spark").fit(views)
