@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from manyview import LMVSC, load
-from manyview.cli.display import StageBars
+from manyview.cli.display import StageLine
 from manyview.cli.inputs import memory_for_views
 from manyview.machine import Lock
 from manyview.views.files import read_views
@@ -320,13 +320,13 @@ class TestFolderRemoved:
 
     @pytest.mark.parametrize("stage", ["anchors", "labels"])
     def test_while_a_checkpoint_is_written(self, files, run, monkeypatch, stage):
-        def start(bars, name, total):
-            usual(bars, name, total)
+        def start(line, name, total):
+            usual(line, name, total)
             if name == stage:
                 shutil.rmtree("out", ignore_errors=True)
 
-        usual = StageBars.start
-        monkeypatch.setattr(StageBars, "start", start)
+        usual = StageLine.start
+        monkeypatch.setattr(StageLine, "start", start)
         monkeypatch.setattr("manyview.engines.checkpoint._SAVE_SECONDS", 0.0)
         monkeypatch.setattr("manyview.engines.checkpoint._SAVE_SHARE", 1.0)
         result = run(

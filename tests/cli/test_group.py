@@ -77,13 +77,13 @@ def test_help_loads_nothing_heavy():
         "for name in ['', *COMMANDS]:\n"
         "    arguments = [name, '--help'] if name else ['--help']\n"
         "    assert CliRunner().invoke(manyview, arguments).exit_code == 0\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'matplotlib', 'rich', 'pandas', 'pyarrow'}\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'matplotlib', 'pandas', 'pyarrow'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     assert run_python(code).stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("library", ["click", "rich", "matplotlib"])
+@pytest.mark.parametrize("library", ["click", "matplotlib"])
 def test_a_missing_library_is_named_with_what_to_install(library, tmp_path):
     code = (
         "import sys\n"

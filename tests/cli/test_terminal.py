@@ -85,7 +85,7 @@ def test_a_terminal_shows_stages_with_time_left_and_results_stay_clean(shown):
     code, out, seen = shown
     assert code == 0, seen
     assert "\x1b" not in out and out.startswith("60000 rows in 2 view(s)")
-    for word in ("reading", "anchors", "graph", "left", "rows/s", "%"):
+    for word in ("reading", "anchors", "graph", "left", "tiles", "%"):
         assert word in seen
     assert re.search(r"about [\d. smin]+ left", seen)
 

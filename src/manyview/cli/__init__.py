@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-_LIBRARIES = ("click", "rich", "jinja2", "matplotlib")
+_LIBRARIES = ("click", "jinja2", "matplotlib")
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def how_to_install(error: ModuleNotFoundError) -> str | None:
 
     Examples
     --------
-    >>> how_to_install(ModuleNotFoundError("No module named 'rich.table'", name="rich.table"))
-    "the command line needs rich, which is not installed: pip install 'manyview[cli,report]'"
+    >>> how_to_install(ModuleNotFoundError("No module named 'click.core'", name="click.core"))
+    "the command line needs click, which is not installed: pip install 'manyview[cli,report]'"
     >>> how_to_install(ModuleNotFoundError("No module named 'x'", name="x")) is None
     True
     """

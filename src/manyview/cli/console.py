@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -100,8 +101,9 @@ def _log(ctx: click.Context, level: int) -> None:
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print text, of which nothing but text reaches a terminal."""
-    click.echo(visible(text), err=err)
+    """Print text, of which nothing but text reaches a terminal; there it replaces a line of progress."""
+    wipe = "\r\x1b[K" if err and sys.stderr.isatty() else ""
+    click.echo(wipe + visible(text), err=err)
 
 
 def say(text: str) -> None:

@@ -17,7 +17,7 @@ from manyview.cli.speed import kmeans_labels
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-    from manyview.cli.display import StageBars
+    from manyview.cli.display import StageLine
 
 _RECORD = "scores.json"
 _FILES = {
@@ -41,15 +41,15 @@ def command(output: Path, force: bool) -> None:
     Prints scores beside those of k-means, and writes the clusters, the model and a picture. Files
     of an earlier demo in FOLDER are replaced; nothing else in it is touched.
     """
-    from manyview.cli.display import stage_bars
+    from manyview.cli.display import stage_line
     from manyview.cli.picture import draw
     from manyview.datasets import digits_views
 
     claim_folder(output, _FILES, record=_RECORD, force=force)
     views = digits_views()
-    with stage_bars() as bars:
-        model, scores = _compare(views, current().seed, bars)
-        with bars.step("picture"):
+    with stage_line() as line:
+        model, scores = _compare(views, current().seed, line)
+        with line.step("picture"):
             figure = draw(views, model, seed=current().seed)
     record = _write(output, views, model, scores, figure)
 
@@ -62,19 +62,19 @@ def command(output: Path, force: bool) -> None:
     print_result(record, show)
 
 
-def _compare(views: Views, seed: int, bars: StageBars) -> tuple[LMVSC, Scores]:
+def _compare(views: Views, seed: int, line: StageLine) -> tuple[LMVSC, Scores]:
     """Fit both methods to the views, and score them."""
     from manyview import LMVSC, metrics
     from manyview.engines import Memory
 
-    with bars.step("compiling, once, about 10 s"):
+    with line.step("compiling, once, about 10 s"):
         LMVSC(_N_CLUSTERS, n_repeats=1).fit(views[:400])
     times = [time.perf_counter()]
     engine = Memory(track_memory=True)
-    model = LMVSC(_N_CLUSTERS, engine=engine, verbose=bars, random_state=seed).fit(views)
+    model = LMVSC(_N_CLUSTERS, engine=engine, verbose=line, random_state=seed).fit(views)
     model.set_params(engine="auto", verbose=0)
     times.append(time.perf_counter())
-    with bars.step("k-means to compare with"):
+    with line.step("k-means to compare with"):
         labels = {"LMVSC": model.labels_, "k-means": kmeans_labels(views, _N_CLUSTERS, seed)}
     times.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(times))

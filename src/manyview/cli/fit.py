@@ -22,7 +22,7 @@ from manyview.wording import bytes_in_words, count
 # What takes long to import is imported when the command runs, so that --help is quick.
 if TYPE_CHECKING:
     from manyview import LMVSC, Views
-    from manyview.cli.display import StageBars
+    from manyview.cli.display import StageLine
     from manyview.views.files import Assembled
 
 FILES = {
@@ -180,15 +180,15 @@ class _Job:
 
     def run(self) -> None:
         """Read, fit, write and print."""
-        from manyview.cli.display import stage_bars
+        from manyview.cli.display import stage_line
         from manyview.engines.checkpoint import remove_checkpoint
 
         started = time.perf_counter()
-        with stage_bars() as bars:
-            with bars.step("reading"):
+        with stage_line() as line:
+            with line.step("reading"):
                 data = self._read()
             with remarks() as warnings:
-                model = self._fit(data, bars)
+                model = self._fit(data, line)
             compiling = model.stage_seconds_.get("compiling", 0.0)
             facts = {
                 **_describe_fit(model, data),
@@ -199,7 +199,7 @@ class _Job:
             }
             self._write(model, data, facts)
             if self.has_report:
-                with bars.step("report"):
+                with line.step("report"):
                     self._write_report(model, data, facts)
         if self.uses_checkpoint:  # otherwise a folder of that name is the user's
             remove_checkpoint(self.checkpoint)
@@ -214,7 +214,7 @@ class _Job:
             results.say_unlabelled(results.known_rows(data.views.target))
         return data
 
-    def _fit(self, data: Assembled, bars: StageBars) -> LMVSC:
+    def _fit(self, data: Assembled, line: StageLine) -> LMVSC:
         from manyview import LMVSC
         from manyview.engines import Disk, Memory
         from manyview.engines.checkpoint import remove_checkpoint
@@ -234,7 +234,7 @@ class _Job:
             categories=self._categories(data.views),
             random_state=current().seed,
             engine=engine,
-            verbose=bars,
+            verbose=line,
             **self.parameters,
         )
         try:

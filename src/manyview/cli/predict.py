@@ -32,7 +32,7 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
     by name, or in the same order. Columns of tables are found by their names, rows by the ids of
     the fit.
     """
-    from manyview.cli.display import stage_bars
+    from manyview.cli.display import stage_line
 
     if output is not None:
         check_ending(output, (".csv", ".npy"), flag="-o")
@@ -41,10 +41,10 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
         refuse_inputs([output], [*_files_of(model), *inputs.paths()])
         claim_file(output, force=force)
     estimator, fitted = _load(model)
-    with stage_bars() as bars:
-        with bars.step("reading"):
+    with stage_line() as line:
+        with line.step("reading"):
             data = inputs.read_like(estimator, fitted)
-        estimator.verbose = bars
+        estimator.verbose = line
         with remarks():
             if estimator.model_.sharpness is None:  # of an earlier version
                 labels, confidence = estimator.predict(data.views), None

@@ -15,7 +15,7 @@ def time_fits(rows: int) -> None:
     Both run twice in turn, and the faster run counts. Seconds depend on the machine; compare ratios.
     """
     from manyview import LMVSC, datasets
-    from manyview.cli.display import stage_bars
+    from manyview.cli.display import stage_line
 
     seed = current().seed
     jobs: dict[str, Callable[[], Any]] = {
@@ -23,11 +23,11 @@ def time_fits(rows: int) -> None:
         f"made, {rows} rows": lambda: datasets.make_views(rows, 10, (20, 30), random_state=seed),
     }
     lines = []
-    with stage_bars() as bars:
-        with bars.step("compiling (first run only)"):
+    with stage_line() as line:
+        with line.step("compiling (first run only)"):
             LMVSC(3, n_repeats=1).fit(datasets.make_views(9000, 3, (5, 6), random_state=0))
         for name, make in jobs.items():
-            with bars.step(name):
+            with line.step(name):
                 lines.append({"data": name, **_measure(make(), seed)})
 
     def show() -> None:
