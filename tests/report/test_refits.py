@@ -113,8 +113,3 @@ def test_anchor_seeds_of_the_fit_say_how_stable_clusters_are(blobs):
     assert stable["ari"] == [1.0, 1.0]
     wrong = refits.measure_stability(model, Views(X), labels, **arguments)
     assert max(wrong["ari"]) < 0.5 and wrong["clusters"][0] < 0.6
-
-
-def test_pairs_of_labels_are_counted():
-    counts = refits.count_pairs(np.array([0, 1, 1, 1]), np.array([2, 0, 0, 1]), (2, 3))
-    assert counts.tolist() == [[0, 0, 1], [2, 1, 0]]

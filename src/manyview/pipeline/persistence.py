@@ -37,6 +37,7 @@ from manyview.pipeline.model_fields import (
     make_record,
     optional,
 )
+from manyview.sources.npy import read_header
 from manyview.sources.packing import Arrays, pack, unpack
 from manyview.stages.axes import Axes
 from manyview.stages.embedding import Embedding
@@ -189,9 +190,7 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
 def _read_array(member: bytes, name: str) -> npt.NDArray[Any]:
     """The array of a member, which has the bytes that its header promises."""
     file = io.BytesIO(member)
-    version = np.lib.format.read_magic(file)
-    read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-    shape, is_fortran, dtype = read[min(version[0], 2)](file)
+    shape, is_fortran, dtype = read_header(file)
     size = math.prod(shape) * dtype.itemsize
     if dtype.kind not in _TYPES or min(shape, default=0) < 0 or size != len(member) - file.tell():
         raise ValueError(f"{name!r} is no whole array of numbers or text")

@@ -120,12 +120,6 @@ def _on_common(score: Any, a: Labels, b: Labels) -> float:
     return float(score(a[both], b[both])) if both.any() else 0.0
 
 
-def count_pairs(a: Labels, b: Labels, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
-    """How many rows have label i in ``a`` and j in ``b``, as an array of this shape."""
-    places = np.ravel_multi_index((a, b), shape)
-    return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
-
-
 def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
     """How well each cluster is found again: its largest Jaccard index with a cluster of ``others``.
 
@@ -136,7 +130,9 @@ def best_overlap(labels: Labels, others: Labels, n_clusters: int) -> Array:
     """
     labels, others = labels[others >= 0], others[others >= 0]
     codes = np.unique(others, return_inverse=True)[1]
-    both = count_pairs(labels, codes, (n_clusters, int(codes.max()) + 1))
+    shape = (n_clusters, int(codes.max()) + 1)
+    both = np.bincount(np.ravel_multi_index((labels, codes), shape), minlength=np.prod(shape))
+    both = both.reshape(shape)
     either = both.sum(axis=1, keepdims=True) + both.sum(axis=0) - both
     overlap: Array = (both / np.maximum(either, 1)).max(axis=1)
     return overlap

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manyview import metrics
 from manyview.explain.features import find_features
 from manyview.pipeline.groups import read_groups
 from manyview.report import provenance, refits, samples
 from manyview.report.advice import give_advice
 from manyview.report.certainty import describe_certainty, describe_cluster, measure_certainty
-from manyview.report.classes import compare_with_classes, encode_classes, match_columns, merge_rare
+from manyview.report.classes import compare_with_classes, encode_classes, merge_rare
 from manyview.report.layout import lay_out, quantise
 from manyview.report.spectrum import describe_spectrum
 from manyview.report.tree import describe_tree
@@ -308,7 +309,7 @@ class Facts:
             if part is not None:
                 own = np.full(len(shown), -1, dtype=np.int64)
                 known = self.samples.studied[part >= 0]
-                own[known] = _renumber(part[part >= 0], self.labels[known])
+                own[known] = metrics.match_labels(self.labels[known], part[part >= 0])
                 names = [str(c) for c in range(int(own.max()) + 1)]
                 colours.append(
                     {"kind": "view", "name": name, "names": names, "codes": own.tolist()}
@@ -323,14 +324,6 @@ class Facts:
             "confidence": self.certainty.confidence.round(3).tolist(),
             "colours": colours,
         }
-
-
-def _renumber(labels: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Number clusters like those of ``like`` that they match best, so that colours match too."""
-    size = int(max(labels.max(), like.max())) + 1
-    numbers = match_columns(refits.count_pairs(labels, like, (size, size)))
-    renumbered: npt.NDArray[np.int64] = np.array(numbers)[labels]
-    return renumbered
 
 
 def count_repeated(arrays: Sequence[Any]) -> int:

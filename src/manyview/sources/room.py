@@ -12,10 +12,7 @@ from manyview.machine import free_memory
 from manyview.wording import bytes_in_words
 
 _ALWAYS, _TIMES = 10**9, 200  # bytes that any file may unfold to, and times its own size
-_ALWAYS_STREAMED, _TIMES_STREAMED = (
-    64 * 10**6,
-    50,
-)  # of what is parsed while unpacked, which takes time
+_ALWAYS_STREAMED, _TIMES_STREAMED = 64 * 10**6, 50  # parsed while unpacked, which takes time
 _FEW = 16 << 20  # bytes that nobody misses
 _AS_FREE = "as much as is free"
 _BY_ROWS = "save it as a format that is read by rows (.npy, .h5, .h5ad, .parquet)"

@@ -162,8 +162,8 @@ def read_part(
             found = [part.name for part in parts]
             raise ValueError(
                 f"View {name!r} is the file {os.fspath(item)!r}, which holds {len(parts)}: "
-                f"{first_few(found)}. Say which, '{os.fspath(item)}::KEY', or pass the file alone as a "
-                "pathlib.Path for all of them."
+                f"{first_few(found)}. Say which, '{os.fspath(item)}::KEY', or pass the file alone, "
+                "for all of them."
             )
         return read_part(parts[0], name)
     if annotated.is_annotated(item):
