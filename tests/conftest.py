@@ -126,8 +126,9 @@ def authors_kmeans():
         for n_rounds in range(1, max_iter + 1):  # noqa: B007
             squares = lengths - 2 * (X @ centers.T) + (centers**2).sum(axis=1)
             labels = squares.argmin(axis=1)
-            empty = np.setdiff1d(np.arange(len(centers)), labels)
-            labels[np.argsort(-squares.min(axis=1), kind="stable")[: len(empty)]] = empty
+            empty = np.flatnonzero(np.bincount(labels, minlength=len(centers)) == 0)
+            if len(empty):
+                labels[np.argsort(-squares.min(axis=1), kind="stable")[: len(empty)]] = empty
             members = np.eye(len(centers))[labels]
             centers = members.T @ X / members.sum(axis=0)[:, None]
             if np.array_equal(labels, last):
@@ -179,9 +180,7 @@ class Cluster:
     def _start(self, *arguments):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
-            cwd=Path(__file__).parents[
-                1
-            ],  # of which tests send functions, whichever is first to ask
+            cwd=Path(__file__).parents[1],  # tests send functions, whichever is first to ask
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # so that a nanny and its worker end together

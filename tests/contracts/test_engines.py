@@ -131,6 +131,17 @@ def grouped(views):
     return groups, make_model(n_jobs=1, engine="memory").fit(views, groups=groups)
 
 
+@pytest.fixture(scope="module")
+def published():
+    """Clear groups, so that each k-means takes few sweeps, and the published model of them."""
+    rng = np.random.default_rng(3)
+    groups = rng.integers(0, 4, TILE_ROWS + 99)
+    X = 9.0 * np.eye(4, 5)[groups] + rng.normal(size=(len(groups), 5))
+    views = [X.astype(np.float32), sparse.csr_array(rng.poisson(9.0 * np.eye(4, 12)[groups]))]
+    model = LMVSC.as_published(4, 5, 1.0, random_state=0, n_jobs=1)
+    return views, model.fit([np.asarray(views[0], np.float64), views[1]])
+
+
 @pytest.mark.slow
 class TestEstimator:
     def test_labels_and_embedding_are_those_of_one_thread(self, fitted, expected):
@@ -207,11 +218,9 @@ class TestEstimator:
         model = make_model(engine=kind, **options)
         assert np.array_equal(np.asarray(model.fit(some).labels_), expected_of_some.labels_)
 
-    def test_the_published_method_gives_the_labels_of_one_thread(self, engine, views):
+    def test_the_published_method_gives_the_labels_of_one_thread(self, engine, published):
         kind, options, place = engine
-        some = [view[: TILE_ROWS + 99] for view in views]
-        expected = LMVSC.as_published(4, 6, 1.0, random_state=0, n_jobs=1)
-        expected.fit([np.asarray(some[0], np.float64), some[1]])
+        some, expected = published
         model = clone(expected).set_params(**options)
         model.engine = kind
         model.fit(place(some))
