@@ -326,6 +326,7 @@ class TestFit:
 
     def test_any_other_byte_is_found_or_harmless(self, fit, path):
         """Every part has a checksum: a fit goes on with the same labels, or says what is damaged."""
+        np.save(path, np.load(path)[:200])
         expected, rng = fit().labels_.copy(), np.random.default_rng(0)
         folder, refused = path.parent / "checkpoint", 0
         kept = {file: file.read_bytes() for file in folder.iterdir()}

@@ -29,7 +29,7 @@ def test_labels_are_those_of_single_fits(kind, seed):
 
 
 def test_real_labels_are_those_of_single_fits(data):
-    views = data("handwritten")
+    views = data("handwritten")[::2]
     fits = {(f.alpha, f.variant): f for f in fit_grid(views, 10, 10, [0.01, 10.0], seed=0)}
     for (alpha, variant), fit in fits.items():
         model = LMVSC.as_published(10, 10, alpha, variant=variant, random_state=0).fit(views)
