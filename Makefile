@@ -22,7 +22,7 @@ $(BIN)/python:
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@echo "installing manyview and what the demo needs into $(VENV) (once)"
-	@$(PIP) install -e ".[cli,report]"
+	@$(PIP) install -e ".[cli,report,excel]"
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python

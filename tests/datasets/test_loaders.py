@@ -153,13 +153,6 @@ class TestPaths:
         save(tmp_path / "small.npz", views_of_small)
         assert len(loaders.read_views(tmp_path, small)) == 6
 
-    def test_an_unknown_format(self, tmp_path, small):
-        (tmp_path / "small.doc").write_text("hello")
-        with pytest.raises(
-            ValueError, match=r"Do not know the format of .*small\.doc\. .* end in \.npy"
-        ):
-            loaders.read_views(tmp_path / "small.doc", small)
-
     @pytest.mark.parametrize("name", ["a.npz", "a.mat", "a.csv", "a.svm", "t10k-images-idx3-ubyte"])
     def test_a_web_page_instead_of_data(self, tmp_path, small, name):
         (tmp_path / name).write_text(

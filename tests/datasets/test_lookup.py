@@ -122,8 +122,3 @@ def test_digits_need_no_files(bare_machine):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert datasets.load("digits", download=False).n_views == 5
-
-
-def test_an_unknown_name(bare_machine):
-    with pytest.raises(ValueError, match=r"Did you mean 'handwritten'\?"):
-        datasets.load("handwriten")

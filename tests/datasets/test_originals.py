@@ -38,26 +38,6 @@ class TestCsv:
         assert np.array_equal(views.arrays[0], table[:, :-1])
         assert views.target.tolist() == [0, 1, 2, 0, 1, 2]
 
-    def test_fractions_stay_floats(self, tmp_path):
-        (tmp_path / "a.csv").write_text("1.5,2,1\n3,4,2\n")
-        raw = originals.read_one(tmp_path / "a.csv")
-        assert np.array_equal(raw.arrays[0], [[1.5, 2], [3, 4]])
-
-    def test_large_numbers_pass(self, tmp_path):
-        (tmp_path / "a.csv").write_text("8000000000000,1\n5,2\n")
-        assert originals.read_one(tmp_path / "a.csv").arrays[0][0, 0] == 8e12
-
-    def test_a_line_cut_short_is_refused(self, tmp_path, info):
-        (tmp_path / "covtype.data").write_text(covtype_lines()[1][:-30])
-        with pytest.raises(ValueError, match=r"Cannot read .*covtype\.data"):
-            loaders.read_views(tmp_path, info)
-
-    def test_truncated_gzip_is_refused(self, tmp_path, info):
-        raw = gzip.compress(covtype_lines()[1].encode())
-        (tmp_path / "covtype.data.gz").write_bytes(raw[:-20])
-        with pytest.raises(ValueError, match=r"Cannot read .*covtype\.data\.gz"):
-            loaders.read_views(tmp_path, info)
-
 
 @pytest.mark.parametrize(
     ("values", "dtype"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import h5py
 import numpy as np
 import pytest
@@ -79,18 +77,6 @@ def test_cells_of_views_under_any_name(save, views_of_small, column, views_name,
     assert all(map(np.array_equal, raw.arrays, views_of_small))
 
 
-def test_read_through_the_registry(save, small, views_of_small):
-    views = loaders.read_views(save(X=cell(views_of_small), Y=LABELS), small)
-    assert views.names == ("first", "second")
-    assert np.array_equal(views["second"], views_of_small[1])
-    assert views.target.tolist() == [0, 0, 1, 1, 2, 2]
-
-
-def test_features_by_samples_are_turned(save, views_of_small):
-    raw = read_one(save(data=cell([view.T for view in views_of_small]), labels=LABELS.T))
-    assert all(map(np.array_equal, raw.arrays, views_of_small))
-
-
 def test_some_views_turned_and_some_not(save, views_of_small):
     raw = read_one(save(X=cell([views_of_small[0], views_of_small[1].T]), Y=LABELS))
     assert all(map(np.array_equal, raw.arrays, views_of_small))
@@ -140,11 +126,6 @@ def test_numbered_views_come_in_order(save, views_of_small):
     )
 
 
-def test_one_copy_of_the_labels_for_each_view(save, views_of_small):
-    raw = read_one(save(data=cell(views_of_small), truelabel=cell([LABELS, LABELS.T])))
-    assert np.array_equal(raw.labels, LABELS.ravel())
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -162,15 +143,6 @@ def test_other_contents_are_refused(save, small, views_of_small, change, message
         loaders.read_views(path, small)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.9])
-def test_truncated_files_are_refused(save, small, views_of_small, share):
-    path = save(X=cell(views_of_small), Y=LABELS)
-    raw = path.read_bytes()
-    path.write_bytes(raw[: int(len(raw) * share)])
-    with pytest.raises(ValueError, match=r"Cannot read .*small\.mat as data set 'small'"):
-        loaders.read_views(path, small)
-
-
 @pytest.mark.parametrize("header", [b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b""])
 def test_version_is_told_by_content_not_by_header(tmp_path, views_of_small, header):
     path = save_v73(tmp_path / "a.mat", header=header, X=cell(views_of_small), Y=LABELS)
@@ -184,13 +156,6 @@ def test_plain_hdf5_is_read_too(tmp_path, small, views_of_small):
         file["Y"] = LABELS.ravel()
     views = loaders.read_views(tmp_path / "small.H5", small)
     assert np.array_equal(views["first"], views_of_small[0])
-
-
-def test_without_h5py_the_message_says_what_to_install(tmp_path, small, monkeypatch):
-    path = save_v73(tmp_path / "a.mat", X=cell([np.zeros((6, 4))]), Y=LABELS)
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ImportError, match=r"pip install 'manyview\[io\]'"):
-        loaders.read_views(path, small)
 
 
 FIELD = {

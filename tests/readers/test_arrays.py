@@ -221,11 +221,6 @@ class TestMatlab:
         with pytest.raises(ReadError, match=r"has 2 parts; there is no X\{3\}"):
             read_view(f"{tmp_path / 'm.mat'}::X{{3}}")
 
-    def test_sparse_cells_stay_sparse(self, tmp_path):
-        savemat(tmp_path / "m.mat", {"X": cell(sparse.csc_array(A), B), "Y": Y})
-        found = read_view(str(tmp_path / "m.mat"))
-        assert isinstance(found.parts[0].rows, sparse.csr_array)
-
     @pytest.mark.parametrize(
         ("variables", "message"),
         [
