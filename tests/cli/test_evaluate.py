@@ -97,12 +97,6 @@ def test_rows_without_a_label_are_left_out(here, run, values):
     assert "2 rows without a label" in result.stderr
 
 
-def test_no_label_at_all_is_refused(here, run):
-    np.save("none.npy", np.full(6, np.nan))
-    result = run("evaluate", "none.npy", "found.npy", code=2)
-    assert "No row has a label" in result.stderr
-
-
 def test_clusters_of_a_fit_are_scored(fitted, run):
     result = run("evaluate", "labels.csv", "out/labels.csv", "--json", "-q")
     assert json.loads(result.stdout)["accuracy"] == 1.0

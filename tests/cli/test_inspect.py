@@ -94,14 +94,6 @@ def test_facts_are_json_where_values_are_infinite(files, run, value, greatest):
     run("inspect", "odd.npy", "-k", "2")
 
 
-def test_columns_that_look_like_ids_and_labels(files, run):
-    lines = [f"{i},{i % 3},{i / 50}" for i in range(50)]
-    (files / "table.csv").write_text("\n".join(["ID,Label,size", *lines]))
-    said = run("inspect", "table.csv", "-k", "3", "--no-cost").stderr
-    assert "Column 'ID' is taken as any other" in said and "--id-column" in said
-    assert "Column 'Label' is taken as any other" in said and "--label-column" in said
-
-
 def test_repeated_rows_and_single_columns():
     facts = describe_view("v", np.repeat([[1.0], [2.0]], 10, axis=0), None)
     assert facts["repeated_rows"] == pytest.approx(0.9)

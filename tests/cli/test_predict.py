@@ -127,7 +127,6 @@ def test_views_by_name_in_any_order(known, run):
             "the views are called shape, words, plain, but the model was fitted to colour",
         ),
         (("predict", "out", *VIEWS, "-o", "x.txt"), "must end in .csv or .npy"),
-        (("predict", "out", *VIEWS, "-o", "colour.csv"), "colour.csv is read by this command"),
         (("predict", "out", *VIEWS, "-o", "colour.csv/x.csv"), "cannot make the folder colour.csv"),
     ],
 )

@@ -40,11 +40,6 @@ class TestFailedRuns:
         assert "as it was" in result.stderr
         assert contents(fitted) == before
 
-    def test_a_user_file_in_the_folder_stays(self, fitted, run):
-        (fitted / "thesis.txt").write_text("mine")
-        run(*FIT, "-o", "out", "--force", "--no-report")
-        assert (fitted / "thesis.txt").read_text() == "mine"
-
 
 class TestKilledRuns:
     def test_after_the_end_of_writing_the_next_command_moves_the_rest(self, fitted, run):
@@ -132,7 +127,3 @@ class TestCheckpoints:
         run(*other, "--force")
         assert np.load(files / "out" / "labels.npy").max() == 1
         assert not (files / "out" / "checkpoint").exists()
-
-    def test_a_refused_fit_leaves_no_folder(self, files, run):
-        run("fit", "plain.npy", "-k", 3, "-o", "out", *self.LIMITS, "--memory-limit", "1kB", code=2)
-        assert not (files / "out").exists()

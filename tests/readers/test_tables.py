@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import tracemalloc
 
 import numpy as np
@@ -96,12 +95,6 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
 def test_ids_are_integers_where_they_can_be_written_again_as_they_were(tmp_path, written, expected):
     text = "id,a\n" + "".join(f"{i},1\n" for i in written)
     assert read_view(put(tmp_path, text), id_column="id").ids.tolist() == expected
-
-
-def test_ids_stay_as_they_are_written(tmp_path):
-    text = "id,a\n007,1\n12345678901234567891,2\n1e3,3\n"
-    found = read_view(put(tmp_path, text), id_column="id")
-    assert found.ids.tolist() == ["007", "12345678901234567891", "1e3"]
 
 
 def test_many_rows_come_in_batches(tmp_path):
@@ -210,12 +203,6 @@ def test_a_key_is_a_column_or_a_pattern(tmp_path):
 def test_other_tables_are_refused(tmp_path, text, message):
     with pytest.raises(ReadError, match=message):
         read_view(put(tmp_path, text), id_column="id")
-
-
-def test_a_gzipped_file_that_is_none(tmp_path):
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 4000)[:-30])
-    with pytest.raises(ReadError, match=r"t\.csv\.gz is cut short"):
-        read_view(str(tmp_path / "t.csv.gz"))
 
 
 class TestArrow:

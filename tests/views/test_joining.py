@@ -61,15 +61,10 @@ class TestMatch:
         ):
             match(["p"], ["q"], how="inner")
 
-    def test_ids_that_repeat(self):
-        with pytest.raises(ReadError, match="b has 1 id more than once: 'p'"):
-            match(["p"], ["p", "p"])
-
 
 class TestParts:
     A = Part("a", np.arange(3.0)[:, None], ids=np.array([1, 2, 3]))
     B = Part("b", np.arange(3.0)[:, None], ids=np.array([3, 2, 1]))
-    PLAIN = Part("c", np.arange(3.0)[:, None])
 
     def test_ids_keep_their_type(self):
         (a, b), _ = join_parts([[self.A], [self.B]], "ab", "exact", WORDS)
@@ -80,15 +75,6 @@ class TestParts:
         (_, b), found = join_parts([[self.A], [self.B]], "ab", "order", WORDS)
         assert b.rows is self.B.rows
         assert found.note == "Rows are matched by their place in the files."
-
-    def test_a_table_without_ids_among_others_needs_a_word(self):
-        with pytest.raises(ReadError, match=r"'c' has no ids.*THE COLUMN.*BY PLACE"):
-            join_parts([[self.A], [self.PLAIN]], "ac", "exact", WORDS)
-
-    def test_other_numbers_of_rows_by_place(self):
-        short = Part("d", np.zeros((2, 1)))
-        with pytest.raises(ReadError, match=r"d has 2 rows but c has 3 rows.*THE COLUMN"):
-            join_parts([[self.PLAIN], [short]], "cd", "exact", WORDS)
 
 
 class TestFromTables:
@@ -106,10 +92,6 @@ class TestFromTables:
         assert joined.ids.tolist() == ["z", "x", "y"]
         assert joined.present.tolist() == [[True, True], [True, True], [False, True]]
         assert np.asarray(joined["a"]).ravel().tolist() == [2.0, 0.0, 1.0]
-
-    def test_exact_names_what_is_not_matched(self):
-        with pytest.raises(ValueError, match="'y'"):
-            Views.from_tables({"a": self.A, "b": self.B})
 
     def test_data_frames_bring_their_index(self):
         pandas = pytest.importorskip("pandas")

@@ -132,14 +132,6 @@ class TestFiles:
         for path in ("g.zarr", "one.h5"):
             assert np.array_equal(Views({"a": path})[:]["a"], X)
 
-    def test_index_of_pandas_in_a_file_are_ids(self, folder):
-        pd.DataFrame(X, columns=list("abc"), index=list("abcdefghijklmnopqrst")).to_parquet(
-            "i.parquet"
-        )
-        views = Views({"a": "i.parquet"})
-        assert views.ids[:2].tolist() == ["a", "b"]
-        assert views.feature_names == (("a", "b", "c"),)
-
     def test_repr_says_where(self, folder):
         assert f"a: 3 in '{folder / 'x.npy'}'" in repr(Views({"a": folder / "x.npy"}))
 
