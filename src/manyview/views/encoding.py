@@ -176,8 +176,9 @@ def refuse_other_orders(parts: Iterable[Part], names: Iterable[str]) -> None:
         known = [part for part in in_memory if name in (part.columns or ())]
         ids = [kinds.level_texts(_columns_of(p.rows, p.columns, p.name)[name]) for p in known]
         for part, other in zip(known[1:], ids[1:], strict=True):
+            are_names = len(np.unique(other)) >= _DISTINCT * len(other)
             is_shared = np.isin(other, ids[0]).mean() >= _SHARED
-            if np.array_equal(other, ids[0]) or not is_shared or not _are_distinct(other):
+            if np.array_equal(other, ids[0]) or not (are_names and is_shared):
                 continue
             row = int(np.argmax(other != ids[0]))
             first, second = str(ids[0][row]), str(other[row])
@@ -187,10 +188,6 @@ def refuse_other_orders(parts: Iterable[Part], names: Iterable[str]) -> None:
                 f"Views.from_tables(..., ids={name!r}) or --id-column {name} on the command line, or, "
                 "if it names no rows, leave it out."
             )
-
-
-def _are_distinct(ids: Column) -> bool:
-    return len(np.unique(ids)) >= _DISTINCT * len(ids)
 
 
 def names_of_rows(encodings: Iterable[Encoding | None]) -> set[str]:
