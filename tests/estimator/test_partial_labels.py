@@ -72,8 +72,15 @@ def test_choices_tell_the_number_that_known_rows_ask_for(rows, settings):
 
 @pytest.mark.parametrize(
     "known",
-    [np.zeros(239, int), np.full(240, 4), np.full(240, -2), np.full(240, 0.5), ["a"] * 240],
-    ids=["too few", "too large", "too small", "no whole numbers", "text"],
+    [
+        np.zeros(239, int),
+        np.full(240, 4),
+        np.full(240, -2),
+        np.full(240, 0.5),
+        ["a"] * 240,
+        [None, 1] * 120,
+    ],
+    ids=["too few", "too large", "too small", "no whole numbers", "text", "gaps"],
 )
 def test_what_cannot_be_known_is_refused(rows, settings, known):
     with pytest.raises(ValueError, match="partial_labels"):

@@ -246,10 +246,16 @@ class TestArrow:
     def test_missing_numbers_are_nan(self, write):
         import pyarrow as pa
 
-        found = read_view(write(pa.table({"a": [1, None], "b": [True, None], "c": [0.5, None]})))
+        found = read_view(write(pa.table({"a": [1, None], "c": [0.5, None]})))
         data = found.parts[0].rows
         rows = data.read(0, 2) if hasattr(data, "read") else data
         assert np.isnan(rows[1].astype(float)).all()
+
+    def test_missing_truth_values_are_none(self, write):
+        import pyarrow as pa
+
+        found = read_view(write(pa.table({"a": [1, 2], "b": [True, None]})))
+        assert found.parts[0].rows.columns["b"].tolist() == [True, None]
 
     def test_categories_are_labels(self, write):
         import pyarrow as pa

@@ -157,6 +157,30 @@ class TestFit:
         ):
             assert model.predict(new).shape == (1,)
 
+    @pytest.mark.parametrize("library", ["pandas", "objects", "polars", "pyarrow", "parquet"])
+    def test_missing_truth_values_are_a_level(self, people, library, tmp_path):
+        answers = [None if i % 10 == 0 else bool(g) for i, g in enumerate(GROUP == 1)]
+        frame = people[["age"]].fillna(0.0).assign(smokes=pd.array(answers, dtype="boolean"))
+        frame.to_parquet(tmp_path / "p.parquet")
+        made = {
+            "pandas": frame,
+            "objects": frame.assign(smokes=np.array(answers, object)),
+            "polars": pl.from_pandas(frame),
+            "pyarrow": pa.Table.from_pandas(frame),
+            "parquet": tmp_path / "p.parquet",
+        }[library]
+        model = LMVSC(**SETTINGS).fit({"people": made})
+        assert model.feature_names_per_view_ == [
+            ["age", "smokes=False", "smokes=True", "smokes=(missing)"]
+        ]
+        known = frame[frame.smokes.notna()].astype({"smokes": bool})
+        assert np.array_equal(model.predict({"people": known}), model.labels_[frame.smokes.notna()])
+
+    def test_truth_values_stay_so_without_columns_that_were_left_out(self, people):
+        frame = people[["age", "smokes", "name"]].fillna(0.0)
+        model = LMVSC(**SETTINGS, categories={"name": "drop"}).fit({"people": frame})
+        assert np.array_equal(model.predict({"people": frame[["age", "smokes"]]}), model.labels_)
+
     def test_advice_names_a_column_of_which_nothing_was_asked(self, people):
         frame = people.assign(first="same")[["first", *people.columns]]
         with pytest.warns(UserWarning, match=r"with categories={'name': 'drop'}"):

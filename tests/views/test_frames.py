@@ -38,7 +38,7 @@ class TestRead:
         assert block.tolist() == [[1.0, 1.5, 1.0], [0.0, 2.0, 2.0]]
 
     @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
-    @pytest.mark.parametrize("values", [[1, None], [True, None], [1.5, None]])
+    @pytest.mark.parametrize("values", [[1, None], [1.5, None]])
     def test_what_is_missing_becomes_nan(self, make, values):
         block = Views(make({"a": values, "b": [1.0, 2.0]})).arrays[0]
         assert np.isnan(block[1, 0]) and block[0, 0] == values[0]

@@ -350,7 +350,7 @@ def read_known(
         raise ParameterError(
             "partial_labels",
             f"must be whole numbers from 0 to {most - 1}, the cluster of each row that is known, and -1 "
-            f"for the others; got {first_few(np.unique(known).tolist(), 5)}.",
+            f"for the others; got {first_few([*dict.fromkeys(known.tolist())])}.",
         )
     return known.astype(np.int32) if (known >= 0).any() else None
 

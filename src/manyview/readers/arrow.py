@@ -88,7 +88,7 @@ def find_index(schema: Any) -> Index:
 
 
 def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
-    """A column as an array: missing numbers as NaN, lists of one length as rows."""
+    """A column as an array: missing numbers as NaN, others as None, lists of one length as rows."""
     import pyarrow as pa
 
     kind = column.type
@@ -96,11 +96,7 @@ def as_array(column: Any, name: str, path: Path) -> npt.NDArray[Any]:
         return as_array(column.cast(kind.value_type), name, path)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _lists(column, name, path)
-    if pa.types.is_decimal(kind):
-        column = column.cast(pa.float64())
-    elif pa.types.is_boolean(kind) and column.null_count:
-        column = column.cast(pa.int8()).cast(pa.float64())
-    elif pa.types.is_integer(kind) and column.null_count:
+    if pa.types.is_decimal(kind) or (pa.types.is_integer(kind) and column.null_count):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy())
 

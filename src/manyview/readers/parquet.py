@@ -20,18 +20,20 @@ def read(request: Request) -> Contents:
     """Views of a Parquet file, or of a folder of them.
 
     Features that are numbers, or lists of one fixed length, stay on disk; a column of lists whose
-    length is only found by reading them is read.
+    length is only found by reading them is read, and so are truth values some of which are missing.
     """
     schema = _schema(request.path)
     index = find_index(schema)
     split = split_columns([name for name in schema.names if name not in index.columns], request)
     wanted = [name for names in split.values() for name in names]
-    if not all(_can_stay(schema.field(name).type) for name in wanted):
-        return arrow_contents(_read_table(request.path), request, kind="Parquet")
 
     def column(name: str) -> Any:
         return _read_table(request.path, [name]).column(name)
 
+    kinds = {name: schema.field(name).type for name in wanted}
+    gaps = (column(name).null_count for name, kind in kinds.items() if str(kind) == "bool")
+    if not all(map(_can_stay, kinds.values())) or any(gaps):
+        return arrow_contents(_read_table(request.path), request, kind="Parquet")
     aside = {
         name: as_array(column(name), name, request.path)
         for name in (request.id_column, request.label_column)

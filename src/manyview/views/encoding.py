@@ -108,7 +108,7 @@ def unknown_levels(part: Part, encoding: Encoding, name: str) -> dict[str, list[
         if code.kind in ("category", "order") and not code.has_rare and code.name in columns:
             values = columns[code.name]
             values = values if code.kind == "order" else kinds.plain(values)
-            texts = np.unique(kinds.level_texts(values[~kinds.find_missing(values)]))
+            texts = np.unique(_levels_in(values[~kinds.find_missing(values)], code))
             found[code.name] = [text for text in texts.tolist() if text not in code.levels]
     return {column: levels for column, levels in found.items() if levels}
 
@@ -299,6 +299,13 @@ def _numbers_in(values: Column, code: Code, view: str) -> npt.NDArray[np.float64
     return numbers
 
 
+def _levels_in(values: Column, code: Code) -> npt.NDArray[np.str_]:
+    """Levels of values of which none is missing; truth values beside numbers are numbers by now."""
+    if values.dtype.kind in "iuf" and {*code.levels} <= {"False", "True"}:
+        values = np.where(np.isin(values, (0, 1)), values == 1, values.astype(object))
+    return kinds.level_texts(values)
+
+
 def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float64], Column]:
     """The columns that one becomes, and which rows lack it."""
     values = values if code.kind == "order" else kinds.plain(values)
@@ -307,7 +314,7 @@ def _encode(code: Code, values: Column, view: str) -> tuple[npt.NDArray[np.float
     if code.kind == "category":
         places = {level: place for place, level in enumerate(code.levels)}
         other = len(code.levels) if code.has_rare else -1
-        texts, inverse = np.unique(kinds.level_texts(values[~missing]), return_inverse=True)
+        texts, inverse = np.unique(_levels_in(values[~missing], code), return_inverse=True)
         found = np.array([places.get(text, other) for text in texts.tolist()], dtype=np.int64)
         place = np.full(len(values), made.shape[1] - 1 if code.has_missing else -1)
         place[~missing] = found[inverse]

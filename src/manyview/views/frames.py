@@ -15,8 +15,6 @@ from manyview.sources.table import Table
 from manyview.views.kinds import level_texts
 from manyview.wording import first_few
 
-_MISSING = (type(None), float)  # what stands for a missing value among objects, besides pandas.NA
-
 
 def is_frame(item: Any) -> bool:
     """Whether this is a data frame in memory: of pandas, Polars, pyarrow or their relatives."""
@@ -129,7 +127,7 @@ def read_frame(frame: Any, name: str) -> Any:
     if not _all_hold_numbers(opened):
         return _read_table(frame, opened, name)
     values = np.asarray(opened.to_numpy())
-    if values.dtype.kind not in "biuf":  # missing truth values, decimals, objects
+    if values.dtype.kind not in "biuf":  # decimals, objects
         columns = [_as_floats(opened[:, place].to_numpy()) for place in range(opened.shape[1])]
         values = np.column_stack(columns)
     return values
@@ -151,15 +149,20 @@ def _is_sparse(frame: Any) -> bool:
 def _holds_numbers(column: Any) -> bool:
     narwhals = _narwhals()
     kind = column.dtype
-    if kind.is_numeric() or kind == narwhals.Boolean:
+    if kind == narwhals.Boolean:  # with gaps, there are three levels
+        return not column.is_null().any()
+    if kind.is_numeric():
         return True
     if kind not in (narwhals.Object, narwhals.Unknown):
         return False
     values = column.to_numpy()
     if values.dtype.kind != "O":  # sparse columns of pandas
         return values.dtype.kind in "biuf"
+    missing = [_is_missing(value) for value in values]
+    if any(missing) and any(isinstance(value, bool | np.bool_) for value in values):
+        return False
     # Text that looks like a number is still text.
-    return all(isinstance(value, (Real, *_MISSING)) or _is_na(value) for value in values)
+    return all(m or isinstance(value, Real) for m, value in zip(missing, values, strict=True))
 
 
 def _is_na(value: Any) -> bool:
