@@ -38,7 +38,7 @@ NAMES = (
 )  # fmt: skip
 QUICK = ("3sources", "msrcv1", "bbcsport")
 _MOST_ROWS = 3_000
-_N_JUNK = 20
+_N_JUNK, _SEEDS = 20, 8
 _BINS = 15
 _CLEAR = 0.01  # of NMI
 
@@ -72,23 +72,40 @@ def run_mixtures(report: Report) -> None:
 
 
 def run_junk(report: Report) -> None:
-    """Junk among digits: what is found, what is lost."""
-    views = datasets.digits_views()
+    """Junk among digits: what is found, what is lost in the mean of several seeds.
+
+    Rows that are marked count nothing, so the fit is that of the others alone; yet these are drawn
+    otherwise than without junk. One seed would compare two draws, and about one in thirty is .05 lower.
+    """
+    views, seeds = datasets.digits_views(), range(2 if report.quick else _SEEDS)
     target, n = np.asarray(views.target), views.n_rows
-    clean = metrics.accuracy(target, LMVSC(10, random_state=0).fit(views).labels_)
+
+    def fit(X: Any, seed: int, **settings: Any) -> Any:
+        return LMVSC(10, random_state=seed, **settings).fit(X).labels_
+
+    clean = np.array([metrics.accuracy(target, fit(views, seed)) for seed in seeds])
     for kind in ("far",) if report.quick else ("far", "uniform"):
-        rows = [with_junk(np.asarray(X, np.float64), kind) for X in views.arrays]
-        kept = metrics.accuracy(target, LMVSC(10, random_state=0).fit(rows).labels_[:n])
-        labels = LMVSC(10, outliers="mark", random_state=0).fit(rows).labels_
-        marked = metrics.accuracy(target, labels[:n])
+        arrays = [with_junk(np.asarray(X, np.float64), kind) for X in views.arrays]
+        rows = dict(zip(views.names, arrays, strict=True))
+        found = [fit(rows, seed, outliers="mark") for seed in seeds]
+        lost = clean - [metrics.accuracy(target, labels[:n]) for labels in found]
         report.add(
-            f"accuracy lost to {_N_JUNK} rows of junk ({kind}) among digits, marked",
-            clean - marked,
-            Target(at_most=0.01),
-            scores={"clean": clean, "kept": kept, "marked": marked},
+            f"accuracy lost to {_N_JUNK} rows of junk ({kind}) among digits, marked, mean of "
+            f"{len(seeds)} seeds",
+            float(lost.mean()),
+            Target(at_most=0.01, indicative=report.quick),
+            scores={
+                "clean": float(clean.mean()),
+                "deviation of clean": float(clean.std(ddof=1)),
+                "deviation of lost": float(lost.std(ddof=1)),
+                "least lost": float(lost.min()),
+                "most lost": float(lost.max()),
+                "kept, first seed": metrics.accuracy(target, fit(rows, seeds[0])[:n]),
+            },
         )
-        found, false = float((labels[n:] < 0).sum()), float((labels[:n] < 0).mean())
-        report.add(f"rows of junk found ({kind})", found, Target(at_least=18))
+        n_found = float(min((labels[n:] < 0).sum() for labels in found))
+        false = float(max((labels[:n] < 0).mean() for labels in found))
+        report.add(f"rows of junk found ({kind})", n_found, Target(at_least=18))
         report.add(f"digits marked beside junk ({kind})", false, Target(at_most=0.01))
 
 
