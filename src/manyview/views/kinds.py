@@ -34,6 +34,7 @@ _MANY_WORDS = 3
 _MOSTLY = 0.8  # of a column's texts that are numbers, for the others to look like mistakes
 _LEAST_ROWS = 30  # for numbers in order to be remarkable
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([+-]\d{2}(:?\d{2})?)?)?Z?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")  # the day first, wherever dots are used
 
 
 @dataclass(frozen=True)
@@ -240,17 +241,26 @@ def _day(value: Any) -> np.datetime64:
 
 
 def _days_if_all(values: Column) -> Column:
-    """Text as days, if all of it is written as ISO writes days and times."""
+    """Text as days, if all of it is written as ISO writes days and times, or as 28.1.2020."""
     missing = find_missing(values)
-    if missing.all() or not _ISO.fullmatch(str(values[int(np.argmin(missing))]).strip()):
+    if missing.all() or not _ISO.fullmatch(_as_iso(str(values[int(np.argmin(missing))]))):
         return values
-    texts = ["NaT" if m else str(v).strip() for m, v in zip(missing, values, strict=True)]
+    texts = ["NaT" if m else _as_iso(str(v)) for m, v in zip(missing, values, strict=True)]
     if not all(text == "NaT" or _ISO.fullmatch(text) for text in texts):
         return values
     try:
         return np.array([_in_utc(text) for text in texts], dtype="datetime64[us]")
     except (ValueError, OverflowError):  # such as the 31st of February
         return values
+
+
+def _as_iso(text: str) -> str:
+    """A day written with dots as ISO writes it; other text as it is."""
+    found = _DOTTED.fullmatch(text.strip())
+    if found is None:
+        return text.strip()
+    day, month, year, time = found.groups()
+    return f"{year}-{month:0>2}-{day:0>2}{time}"
 
 
 def _in_utc(text: str) -> str:
