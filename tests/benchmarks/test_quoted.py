@@ -109,11 +109,32 @@ def test_figures_of_batches_are_those_of_the_kept_lines():
                 assert cell == f"{short(line['figure'])} / {short(line['explained'])}"
 
 
-def test_figures_of_updates_are_those_of_the_kept_lines():
+def answers_about(words):
+    """The last line of each case of the answers that has these words."""
     lines = map(json.loads, LINES.with_name("answers.jsonl").read_text().splitlines())
-    last = {line["case"]: line["figure"] for line in lines if line["form"] == "full"}
-    held = [figure for case, figure in last.items() if "handwritten in one new cluster" in case]
-    stayed = [figure for case, figure in last.items() if "old labels that stay" in case]
+    last = {line["case"]: line for line in lines if line["form"] == "full"}
+    return [line for case, line in last.items() if words in case]
+
+
+def test_figures_of_junk_are_those_of_the_kept_lines():
+    far, even = answers_about("accuracy lost to 20 rows of junk")
+    found = {line["figure"] for line in answers_about("rows of junk found")}
+    text = (ROOT / "docs" / "guides" / "answers.rst").read_text(encoding="utf-8")
+    lost = [
+        (short(line["figure"]), short(line["scores"]["deviation of lost"])) for line in (far, even)
+    ]
+    assert found == {20.0}
+    assert (
+        "Of 20 rows of junk among 1797 digits, 20 are found, and accuracy falls by {} in the mean of 8 "
+        "seeds (deviation {}, as fits vary from seed to seed) where junk lies far out, and by {} ({}) "
+        "where it is even in each column."
+    ).format(*lost[0], *lost[1]) in " ".join(text.split())
+    assert far["case"].endswith("mean of 8 seeds")
+
+
+def test_figures_of_updates_are_those_of_the_kept_lines():
+    held = [line["figure"] for line in answers_about("handwritten in one new cluster")]
+    stayed = [line["figure"] for line in answers_about("old labels that stay")]
     assert len(held) == len(stayed) == 10
     text = " ".join((ROOT / "docs" / "guides" / "models.rst").read_text(encoding="utf-8").split())
     assert f"holds {short(min(held))} of the class or more" in text
