@@ -93,6 +93,11 @@ def test_rows_that_are_all_alike_are_not_odd():
     assert not oddness.is_odd(rows, 0).any()
 
 
+def test_one_that_differs_among_rows_that_are_alike_is_odd():
+    rows = np.vstack([np.zeros((40, 2)), np.ones((40, 2)), [[9.0, 9.0]]])
+    np.testing.assert_array_equal(np.flatnonzero(learn([rows]).is_odd([rows], 0)), [80])
+
+
 def test_how_rows_come_in_tiles_changes_nothing_but_rounding(views):
     oddness = learn(views)
     halves = [

@@ -36,6 +36,7 @@ _LEAST_SPREAD = (
     0.2  # of a view's logarithms: where rows are explained even more alike, that is chance
 )
 _MOST_LOG = 1e3  # of a ratio: beyond what numbers can tell
+_FEW = 0.02  # of the rows: so few have no say in what is usual
 ODD = 0.5
 """Score above which a row is odd."""
 
@@ -158,7 +159,7 @@ def _middle_and_spread(values: Array) -> tuple[float, float]:
     values = values[np.isfinite(values)]
     middle = float(np.median(values)) if len(values) else 0.0
     above = values[values > middle] - middle
-    if not len(above):
+    if len(above) <= _FEW * len(values):  # all others are alike
         return middle, 0.0
     return middle, max(float(np.quantile(above, share)) / normal for share, normal in _NORMAL)
 
