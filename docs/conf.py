@@ -52,7 +52,7 @@ html_sidebars = {
 }
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "show_prev_next": True,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

@@ -75,6 +75,20 @@ def test_own_method_own_data_limits_and_going_on(views, results_file):
 
 
 @pytest.mark.slow
+def test_a_method_that_has_changed_is_run_again_where_that_is_asked_for(views, results_file):
+    told = []
+    how = {"seeds": 1, "results": results_file, "tell": told.append}
+    methods = {"mine": FromNotebook(), "other": FromNotebook()}
+    bench.compare(methods, {"made": views}, **how)
+    told.clear()
+    found = bench.compare(methods, {"made": views}, **how, again=["mine"])
+    assert told == ["made: mine, seed 0"]
+    assert [line["method"] for line in found.lines] == ["mine", "other"]
+    with pytest.raises(ValueError, match=r"again.*'min'"):
+        bench.compare(methods, {"made": views}, **how, again=["min"])
+
+
+@pytest.mark.slow
 def test_labels_choose_settings_where_they_are_asked_to(views):
     method = bench.Method("mine", FromNotebook(), lambda k: [{"seconds": 0.01 * k}])
     found = bench.compare(method, {"made": views}, seeds=1, tuned=True, shuffle=False)

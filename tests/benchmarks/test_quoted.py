@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
@@ -139,3 +140,25 @@ def test_figures_of_updates_are_those_of_the_kept_lines():
     text = " ".join((ROOT / "docs" / "guides" / "models.rst").read_text(encoding="utf-8").split())
     assert f"holds {short(min(held))} of the class or more" in text
     assert f"and {short(min(stayed))} of the old labels or more stay" in text
+
+
+def _lines_of(benchmark):
+    path = LINES.with_name(f"{benchmark}.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_figures_of_speed_are_those_of_the_kept_lines():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    fits = {line["case"].partition(" (NMI")[0]: line for line in _lines_of("default_fit")}
+    for name, rows in (("mnist", "MNIST (70 000"), ("covtype", "CoverType (581 012")):
+        once, ten = (fits[f"{name}: wall / KMeans n_init={n}"]["figure"] for n in (1, 10))
+        said = re.search(
+            rf"{re.escape(rows)} rows\),? (?:it takes )?(\S+) .*? and (\S+) times", text
+        )
+        assert said[1] == f"{once:.1f}"
+        assert said[2] == (f"{ten:.1f}" if ten > 0.95 else f"{ten:.2f}".removeprefix("0"))
+    cells = {line["case"]: line for line in _lines_of("simplex_qp") if "ratios" in line}
+    ratios = [line["ratios"]["daqp"] for line in cells.values()]
+    said = f"(geometric mean of {len(ratios)} settings, at least {min(ratios):.0f} times)"
+    assert f"{geometric_mean(ratios):.0f} times as fast" in text and said in text
+    assert f"{max(line['certificate'] for line in cells.values()):.0e}".replace("e-0", "e-") in text

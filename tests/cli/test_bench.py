@@ -29,8 +29,9 @@ def test_own_class_and_folder_are_compared_with_ours(run, tmp_path, monkeypatch)
     assert first.split()[:2] == ["data", "1.000"]
     assert (tmp_path / "ranks.png").stat().st_size > 1000
     assert len((tmp_path / "bench.jsonl").read_text().splitlines()) == 2
-    again = run(*command, "--json", "-q")
+    again = run(*command, "--json", "-q", "--again", "Half")
     assert [line["method"] for line in json.loads(again.stdout)] == ["KMeans", "Half"]
+    assert len((tmp_path / "bench.jsonl").read_text().splitlines()) == 3
 
 
 def test_methods_and_data_are_listed(run):

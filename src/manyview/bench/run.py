@@ -17,6 +17,7 @@ from manyview.bench.methods import Method, as_methods
 from manyview.bench.results import FREE, TUNED, Results
 from manyview.bench.worker import Worker
 from manyview.checks import check_count, check_number
+from manyview.errors import ParameterError
 
 Tell = Callable[[str], None]
 """Told what is run next."""
@@ -29,6 +30,7 @@ def compare(
     seeds: int | Sequence[int] = 5,
     tuned: bool = False,
     results: str | os.PathLike[str] | None = None,
+    again: Sequence[str] = (),
     shuffle: bool = True,
     max_rows: int | None = None,
     max_seconds: float | None = 600.0,
@@ -55,6 +57,8 @@ def compare(
     results : path-like, optional
         A file of JSON lines to keep results in. What it has is not run again, but for what failed, or
         was stopped with fewer seconds.
+    again : sequence of str, optional
+        Titles of methods to run again all the same, because their code has changed.
     shuffle : bool, default True
         Rows in random order, another for every seed. Public files are sorted by class, which helps
         methods that start from the first rows.
@@ -85,6 +89,8 @@ def compare(
     for name, value in (("max_seconds", max_seconds), ("total_seconds", total_seconds)):
         if value is not None:
             check_number(name, value, above=0)
+    if unknown := set(again) - {method.name for method in chosen}:
+        raise ParameterError("again", f"must name methods of this run; got {sorted(unknown)[0]!r}.")
     path = None if results is None else Path(results)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,8 +102,9 @@ def compare(
             content = content_of(source)
             rows = [Rows(name, max_rows, seed if shuffle else None, content) for seed in numbers]
             go = partial(
-                _run, store=store, worker=worker, limit=limit, deadline=deadline, tell=tell
-            )
+                _run, store=store, worker=worker, limit=limit, deadline=deadline, again=again,
+                tell=tell,
+            )  # fmt: skip
             plain = [
                 Cell(data, method.name, method.settings, seed)
                 for data, seed in zip(rows, numbers, strict=True)
@@ -134,11 +141,13 @@ def _run(
     worker: Worker,
     limit: float,
     deadline: float,
+    again: Sequence[str],
     tell: Tell,
 ) -> None:
-    """Compute the cells of a data set that have no line; none after the deadline."""
+    """Compute the cells of a data set that have no line or are to be run again, before the deadline."""
     too_slow = {line["method"] for line in store.lines(cells) if line["status"] == "stopped"}
-    missing = store.missing(cells, limit)
+    unsettled = set(store.missing(cells, limit))
+    missing = [cell for cell in cells if cell.method in again or cell in unsettled]
     too_slow -= {
         cell.method for cell in missing if store.get(cell)
     }  # tried again with more seconds

@@ -64,6 +64,9 @@ from manyview.cli.options import PICTURES, Size, check_ending
     show_default=True,
     help="Result lines; what is in there is not run again.",
 )
+@click.option(
+    "--again", multiple=True, metavar="METHOD", help="Run METHOD again: its code has changed."
+)
 @click.option("--list", "show_names", is_flag=True, help="Say which methods and data there are.")
 @click.option("--speed", is_flag=True, help="Only time default fits against k-means.")
 @click.option(
@@ -125,6 +128,7 @@ def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
             seeds=range(current().seed, current().seed + options["seeds"]),
             tuned=options["tuned"],
             results=options["results"],
+            again=options["again"],
             shuffle=not options["in_order"],
             max_rows=options["max_rows"],
             max_seconds=options["max_seconds"],
