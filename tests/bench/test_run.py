@@ -144,3 +144,14 @@ def test_a_script_needs_no_guard_and_is_run_once(tmp_path):
     path.write_text(SCRIPT)
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["run", "done"], done.stderr
+
+
+@pytest.mark.slow
+def test_nothing_goes_on_when_a_bench_is_killed(tmp_path):
+    path = tmp_path / "script.py"
+    busy = '        print("fitting", flush=True)\n        __import__("time").sleep(3600)\n'
+    path.write_text(SCRIPT.replace("        self.labels_", busy + "        self.labels_"))
+    with subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, text=True) as script:
+        assert [script.stdout.readline().strip() for _ in range(2)] == ["run", "fitting"]
+        script.kill()
+        script.communicate(timeout=60)  # its output ends when no process has it any more

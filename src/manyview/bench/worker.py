@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -139,6 +140,7 @@ def _plain_main() -> Iterator[None]:
 
 def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
     """Compute what is asked for until the other end is closed."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     computer: Computer = cloudpickle.loads(make)()
     while True:
         try:
@@ -160,6 +162,14 @@ def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
             reason = f"{type(error).__name__}: {error}"
             for number in set(range(len(cells))) - answered:
                 pipe.send((number, {"status": "failed", "reason": reason[:1000]}))
+
+
+def _end_with_parent() -> None:
+    """End this process, whatever it computes, when the one that started it was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager
