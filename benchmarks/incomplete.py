@@ -4,10 +4,14 @@ Of all (sample, view) pairs a share is removed at random; a sample that would lo
 back, so that with two views and 50 % a quarter of the samples has both. "blocks" are v + 1 groups of
 samples as large as each other: one is complete, each of the others lacks another view. In a "mosaic"
 each of the others has one view only.
+
+python -m benchmarks.run incomplete     makes the lines
+python -m benchmarks.incomplete         writes docs/guides/missing.inc and its picture from kept lines
 """
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from benchmarks.field import list_table
 from benchmarks.problems import find
-from benchmarks.record import Report, Target
+from benchmarks.record import RESULTS, ROOT, Report, Target
 from manyview import LMVSC, Views, metrics
 
 Mask = npt.NDArray[np.bool_]
@@ -152,7 +157,6 @@ def run(report: Report) -> None:
         for name, views in sets.items():
             for method in METHODS:
                 _score(report, name, views, pattern, method, seeds[:1])
-    draw(report.lines, report.folder / "incomplete.png")
 
 
 def _score(
@@ -208,15 +212,38 @@ def _timed(fit: Callable[[], Labels | None]) -> tuple[Labels | None, float]:
     return labels, time.perf_counter() - started
 
 
-def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw NMI over what is missing for every method, one panel a data set, from result lines."""
-    from matplotlib.figure import Figure
-
-    last = {
+def last_figures(lines: Sequence[dict[str, Any]]) -> dict[tuple[str, str, str], float]:
+    """The last figure of each data set, pattern and method that has one."""
+    return {
         (line["data"], line["pattern"], line["method"]): line["figure"]
         for line in lines
         if "pattern" in line
     }
+
+
+def describe(lines: Sequence[dict[str, Any]]) -> str:
+    """The table of the share that has bars, in reStructuredText."""
+    last, bar = last_figures(lines), f"{BAR_SHARE:.0%}"
+    columns = {WHOLE: "complete", **dict.fromkeys(METHODS, bar)}
+    rows = [
+        [
+            name,
+            *(
+                f"{last[name, where, method]:.3f}".removeprefix("0")
+                for method, where in columns.items()
+            ),
+        ]
+        for name in SETS
+        if (name, "complete", WHOLE) in last
+    ]
+    return list_table(["NMI", *(method.removeprefix("LMVSC, ") for method in columns)], rows)
+
+
+def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw NMI over what is missing for every method, one panel a data set, from result lines."""
+    from matplotlib.figure import Figure
+
+    last = last_figures(lines)
     names = [name for name in SETS if any(data == name for data, _, _ in last)]
     figure = Figure(figsize=(3.1 * len(names), 3.6), layout="constrained")
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
@@ -239,3 +266,16 @@ def draw(lines: Sequence[dict[str, Any]], path: Path) -> None:
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
     figure.savefig(path, dpi=150)
+
+
+def main(folder: Path = ROOT / "docs") -> None:
+    """Write what the documentation shows, from the lines that are kept."""
+    kept = (RESULTS / "incomplete.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in map(json.loads, kept) if line["form"] == "full"]
+    mark = "..\n   Written by ``python -m benchmarks.incomplete``; do not edit.\n\n"
+    (folder / "guides" / "missing.inc").write_text(mark + describe(lines), encoding="utf-8")
+    draw(lines, folder / "_static" / "incomplete.png")
+
+
+if __name__ == "__main__":
+    main()

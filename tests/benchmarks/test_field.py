@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks import field
+from benchmarks import field, incomplete
 from manyview.bench.results import Results
 
 
@@ -49,3 +49,12 @@ def test_page_says_figures_ranks_and_what_is_missing(lines, tmp_path):
     assert "No result of LMVSC-released on ``bdgp2``: it broke." in text
     assert (tmp_path / "_static" / "ranks.png").stat().st_size > 5000
     assert "Handwritten" in (tmp_path / "guides" / "traps.inc").read_text()
+
+
+def test_the_documentation_shows_the_kept_lines():
+    kept = Path(field.__file__).parents[1] / "docs" / "guides"
+    shown = "".join(field.describe(Results.from_file(field.LINES)))
+    assert (kept / "methods.inc").read_text(encoding="utf-8") == field.MARK + shown
+    lines = (field.RESULTS / "incomplete.jsonl").read_text(encoding="utf-8").splitlines()
+    table = incomplete.describe([one for one in map(json.loads, lines) if one["form"] == "full"])
+    assert (kept / "missing.inc").read_text(encoding="utf-8").endswith(table)
