@@ -94,6 +94,7 @@ NONSENSE = {
         "--seed": ["-1", "x"],
         "--seeds": ["0", "-1", "x", ""],
         "--data": ["nothere"],
+        "--again": ["Nothing", ""],
         "--max-rows": ["0", "x"],
         "--max-seconds": ["0", "-1", "x"],
         "--total-seconds": ["0", "x"],
