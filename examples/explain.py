@@ -44,6 +44,7 @@ frame = data.data
 colours = np.where(model.labels_ == rare, "#3b7ddd", "#9aa7b8")
 right.scatter(frame[first], frame[second], s=8, c=colours)
 right.set(xlabel=first, ylabel=second, title="the two clearest columns")
+right.locator_params(axis="x", nbins=5)
 plt.show()
 
 # %%
