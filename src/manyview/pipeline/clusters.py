@@ -30,6 +30,7 @@ from manyview.stages.labels import (
     VERY_MANY_CLUSTERS,
     Labels,
     corner_centers,
+    count_specks,
     find_starts,
     fit_kmeans,
     improve_centers,
@@ -161,7 +162,11 @@ def cluster_by_modularity(
     with thread_pool(min(n_jobs, len(starts))) as pool:
         solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
-    order = sorted(tried, key=lambda name: tried[name] - (name != "ward") * _MARGIN, reverse=True)
+    # Clusters given to a few odd rows cost no modularity, and two merged for each of them gain some.
+    n_specks = {name: count_specks(labels, k) for name, (labels, _) in solved.items()}
+    most = next(iter(n_specks.values()))
+    worth = {name: q - (name != "ward") * _MARGIN for name, q in tried.items()}
+    order = sorted(tried, key=lambda name: (n_specks[name] <= most, worth[name]), reverse=True)
     labels, centers = solved[order[0]]
     return Clusters(
         embedding=embedding,

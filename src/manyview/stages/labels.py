@@ -115,6 +115,18 @@ def improve_centers(rows: Floats, centers: Array, *, max_iter: int = 100) -> tup
     return found.labels_, found.cluster_centers_.astype(np.float64)
 
 
+def count_specks(labels: Labels, n_clusters: int) -> int:
+    """How many clusters have hardly any rows, or none.
+
+    Examples
+    --------
+    >>> count_specks(np.repeat([0, 1, 2], [500, 490, 2]), 4)
+    2
+    """
+    sizes = np.bincount(labels, minlength=n_clusters)
+    return int((sizes < _LEAST_SHARE * len(labels) / n_clusters).sum())
+
+
 def _means(centers: Array, sizes: Array, groups: Labels, n_groups: int) -> Array:
     weights = sizes + 1e-9  # a centre without rows stands where it stands
     totals = np.bincount(groups, weights, minlength=n_groups)
