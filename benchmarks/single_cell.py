@@ -79,7 +79,8 @@ def measure(
             report.add(
                 f"{name}: {method}{way}", float(np.mean(nmi)), target if method == OURS else None,
                 seconds=[each["cpu_seconds"] for each in scores], scores=scores, seed=[*seeds],
-                data=name, method=method + way, n_rows=len(some), peak_bytes=[e["peak_bytes"] for e in scores],
+                data=name, method=method + way, n_rows=len(some),
+                peak_bytes=[each["peak_bytes"] for each in scores],
                 note=f"{min(nmi):.3f} to {max(nmi):.3f}, {[each['n_clusters'] for each in scores]}, "
                 f"macro F1 {np.mean([each['macro_f1'] for each in scores]):.3f}, "
                 f"{np.mean([each['cpu_seconds'] for each in scores]):.1f} s",
