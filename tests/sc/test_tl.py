@@ -205,6 +205,23 @@ class TestRepresentations:
         sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=use_rep)
         assert adata.obs["manyview"].notna().all()
 
+    @pytest.mark.parametrize("convert", [sparse.csr_matrix, sparse.csc_matrix, np.asarray])
+    def test_raw_has_all_genes_wherever_it_is(self, adata, tmp_path, convert):
+        """As scanpy keeps counts of all genes when it goes on with a few that are scaled."""
+        adata.X = convert(adata.X.toarray())
+        adata.raw = adata
+        few = adata[:, :5].copy()
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep="raw")
+        sc.tl.lmvsc(few, 3, n_repeats=1, use_rep="raw")
+        assert (few.obs["manyview"] == adata.obs["manyview"]).all()
+        few.write_h5ad(tmp_path / "few.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "few.h5ad", backed="r")
+        sc.tl.lmvsc(backed, 3, n_repeats=1, use_rep="raw", key_added="again")
+        assert (backed.obs["again"] == few.obs["manyview"]).all()
+        new = few[::3].copy()
+        sc.tl.lmvsc_predict(new, few)
+        assert (new.obs["manyview"] == few.obs["manyview"][::3]).all()
+
     def test_modalities_are_chosen_by_name(self, mdata):
         mdata.mod["rna"].obsm["X_pca"] = np.asarray(mdata.mod["rna"].X[:, :5].todense())
         sc.tl.lmvsc(mdata, 3, n_repeats=1, use_rep={"rna": "X_pca"})
@@ -214,6 +231,7 @@ class TestRepresentations:
         ("use_rep", "error", "message"),
         [
             ("X_pca", KeyError, "no 'X_pca'; it has 'X', 'protein', 'layers/doubled'"),
+            ("raw", KeyError, "no 'raw'; it has 'X', 'protein', 'layers/doubled'"),
             ([], ValueError, "use_rep is empty"),
             ({"rna": "X"}, TypeError, "a name or a list of names"),
         ],

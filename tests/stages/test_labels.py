@@ -94,12 +94,26 @@ class TestStarts:
         """Of some of the rows, too, which are named by their places among all."""
         monkeypatch.setattr(stage, "_LEAST_ROWS", most)
         monkeypatch.setattr(stage, "_ROWS_PER_CENTER", 10)
+        monkeypatch.setattr(stage, "_LEAST_MEMBERS", 10)  # the smallest has 15
         elsewhere = np.array([[0.0], [1.0], [20.0], [40.0]])[groups]  # the two largest are one
         starts = find_starts(rows, graph_of(groups), 3, seed=0, places=lambda M: M @ elsewhere)
         assert list(starts) == ["places"]
         merged = np.array([0, 0, 1, 2])[groups]
         means = np.stack([rows[merged == g].mean(axis=0) for g in range(3)])
         assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1, 2]
+
+    @pytest.mark.parametrize(("count", "merged"), [(12, [0, 1, 1]), (25, [0, 0, 1])])
+    def test_a_rare_group_stays_apart_and_a_few_odd_rows_do_not(self, count, merged):
+        """Both are more than three hundredths of an average cluster."""
+        groups = np.repeat([0, 1, 2], [400, 200, count])
+        rng = np.random.default_rng(0)
+        rows = 5.0 * np.eye(3)[groups] + 0.3 * rng.normal(size=(len(groups), 3))
+        elsewhere = np.array([[0.0], [10.0], [25.0]])[groups]
+        starts = find_starts(rows, None, 2, seed=0, places=lambda members: members @ elsewhere)
+        own = np.array(merged)[groups]
+        means = np.stack([rows[own == g].mean(axis=0) for g in range(2)])
+        assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1]
+        assert cdist(starts["places"], means).min(axis=1).max() < 0.1
 
     def test_many_centres_start_at_random_rows(self):
         rows = np.random.default_rng(0).normal(size=(900, 3))
@@ -206,9 +220,9 @@ class TestNearest:
         points = np.array([[0.0], [1.0], [3.0]])
         assert merge_nearest(points, np.array([1000, 900, 40]), 2, least=30).tolist() == [0, 0, 1]
 
-    def test_the_smaller_of_two_that_are_about_as_near_goes_first(self):
-        points = np.array([[0.0], [1.0], [2.02]])
-        assert merge_nearest(points, np.array([1000, 900, 40]), 2, least=30).tolist() == [0, 1, 1]
+    def test_two_rare_groups_are_as_far_apart_as_two_frequent_ones(self):
+        points, sizes = np.array([[0.0], [1.0], [9.0], [10.02]]), np.array([1000, 900, 40, 35])
+        assert merge_nearest(points, sizes, 3, least=30).tolist() == [0, 0, 1, 2]
 
     def test_a_few_odd_rows_are_no_group(self):
         points = np.array([[0.0], [1.0], [30.0]])

@@ -57,9 +57,10 @@ def lmvsc(
     n_clusters : int or "auto"
         Number of clusters.
     use_rep : str, sequence of str or mapping, optional
-        The matrices to use: ``"X"``, a key of ``obsm``, or ``"layers/NAME"``. Of an AnnData one, or
-        several as views. Of a MuData one for all modalities, or a mapping from modalities (those left
-        out are not used) to matrices. By default every ``X``.
+        The matrices to use: ``"X"``, ``"raw"`` (that of ``data.raw``, with all its genes), a key of
+        ``obsm``, or ``"layers/NAME"``. Of an AnnData one, or several as views. Of a MuData one for all
+        modalities, or a mapping from modalities (those left out are not used) to matrices. By default
+        every ``X``.
     batch_key : str, optional
         A column of ``obs`` that says which batch, donor or study each cell is from: the ``groups`` of
         :meth:`LMVSC.fit <manyview.LMVSC.fit>`. ``uns[key_added]["batch_mixing"]`` is how little

@@ -26,10 +26,9 @@ _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found a
 VERY_MANY_CLUSTERS = 200
 """With more, Ward's criterion alone merges centres."""
 _FEW_SWEEPS = 10
-_LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
-_POWER = (
-    0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
-)
+# Fewer rows are a few odd ones: of an average cluster's the first share, and as many as a rare kind has
+# unless that is more than the second.
+_LEAST_SHARE, _LEAST_MEMBERS, _MOST_SHARE = 0.03, 20, 0.1
 
 
 def find_starts(
@@ -69,12 +68,17 @@ def find_starts(
     if places is not None and k <= VERY_MANY_CLUSTERS:
         shares = 1.0 / np.maximum(sizes, 1.0)[found.labels_]
         means = places(sparse.csr_array((shares, (found.labels_, few)), shape=(count, n)))
-        groups = {"places": merge_nearest(means, sizes, k, least=_LEAST_SHARE * len(rows) / k)}
+        groups = {"places": merge_nearest(means, sizes, k, least=_least_members(len(rows) / k))}
     elif graph is not None and k <= VERY_MANY_CLUSTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, found.labels_, count, k)
     return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
+
+
+def _least_members(average: float) -> float:
+    """The rows that a group of its own must have, where clusters have so many in the mean."""
+    return max(_LEAST_SHARE * average, min(_LEAST_MEMBERS, _MOST_SHARE * average))
 
 
 def fit_kmeans(
@@ -140,8 +144,8 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 def merge_nearest(points: Array, sizes: Array, n_groups: int, *, least: float) -> Labels:
     """Merge points (c, p), each the mean of so many rows, until so many are left: the nearest first.
 
-    Their squared distance counts, the more the larger the smaller of the two, but hardly: Ward's
-    criterion has the first power of the size. Those of fewer than ``least`` rows go before all others.
+    However few rows a point has: Ward's criterion would rather merge two rare kinds than two halves of a
+    frequent one. Only those of fewer than ``least`` rows go before all others.
 
     Examples
     --------
@@ -153,9 +157,8 @@ def merge_nearest(points: Array, sizes: Array, n_groups: int, *, least: float) -
     group, is_left = np.arange(len(points)), np.ones(len(points), bool)
 
     def apart_from(i: int) -> Array:
-        both = sizes[i] * sizes / (sizes[i] + sizes)
-        cost = ((points - points[i]) ** 2).sum(axis=1) * both**_POWER
-        return np.where(is_left & (np.arange(len(points)) != i), cost, np.inf)
+        squares = ((points - points[i]) ** 2).sum(axis=1)
+        return np.where(is_left & (np.arange(len(points)) != i), squares, np.inf)
 
     apart = np.stack([apart_from(i) for i in range(len(points))])
     for _ in range(len(points) - n_groups):
