@@ -184,6 +184,18 @@ class TestLater:
         with pytest.raises(KeyError, match="no model in uns"):
             sc.tl.lmvsc_predict(adata, adata)
 
+    def test_what_is_no_reference_is_refused(self, adata):
+        with pytest.raises(TypeError, match="or a model; got NoneType"):
+            sc.tl.lmvsc_predict(adata, None)
+
+    @pytest.mark.parametrize(
+        ("cluster", "message"), [(None, "no cluster 'None'"), ([], "is empty"), ("9", "it has")]
+    )
+    def test_parts_of_no_cluster_are_refused(self, adata, cluster, message):
+        adata.obs["manyview"] = pd.Categorical(["0", "1"] * 75)
+        with pytest.raises(ValueError, match=message):
+            sc.tl.subcluster(adata, cluster)
+
     def test_parts_of_a_cluster(self, mdata, counts):
         mdata.obs["coarse"] = pd.Categorical(np.where(counts[0] == 0, "a", "b"))
         sc.tl.subcluster(mdata, "b", 2, key="coarse", n_repeats=1, alpha=0.01)
@@ -232,8 +244,11 @@ class TestRepresentations:
         [
             ("X_pca", KeyError, "no 'X_pca'; it has 'X', 'protein', 'layers/doubled'"),
             ("raw", KeyError, "no 'raw'; it has 'X', 'protein', 'layers/doubled'"),
-            ([], ValueError, "use_rep is empty"),
+            ([], ValueError, "at least one matrix"),
+            (["X", "X"], ValueError, "none of them twice"),
             ({"rna": "X"}, TypeError, "a name or a list of names"),
+            (3, TypeError, "a name or a list of names; got 3"),
+            ([None], TypeError, "a name or a list of names"),
         ],
     )
     def test_what_an_anndata_does_not_have(self, adata, use_rep, error, message):
