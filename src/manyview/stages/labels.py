@@ -26,9 +26,9 @@ _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found a
 VERY_MANY_CLUSTERS = 200
 """With more, Ward's criterion alone merges centres."""
 _FEW_SWEEPS = 10
-# Fewer rows are a few odd ones: of an average cluster's the first share, and as many as a rare kind has
-# unless that is more than the second.
-_LEAST_SHARE, _LEAST_MEMBERS, _MOST_SHARE = 0.03, 20, 0.1
+# Fewer rows are a few odd ones: of an average cluster's the first share; and ten, where ten are not more
+# than the second.
+_LEAST_SHARE, _LEAST_MEMBERS, _MOST_SHARE = 0.03, 10, 0.1
 
 
 def find_starts(
