@@ -29,6 +29,7 @@ _FEW_SWEEPS = 10
 # Fewer rows are a few odd ones: of an average cluster's the first share; and ten, where ten are not more
 # than the second.
 _LEAST_SHARE, _LEAST_MEMBERS, _MOST_SHARE = 0.03, 10, 0.1
+_POWER = 0.1  # of sizes where the nearest are merged: of two that are as near, rare ones go first
 
 
 def find_starts(
@@ -144,8 +145,8 @@ def merge_linked(graph: sparse.csr_array, labels: Labels, count: int, n_groups: 
 def merge_nearest(points: Array, sizes: Array, n_groups: int, *, least: float) -> Labels:
     """Merge points (c, p), each the mean of so many rows, until so many are left: the nearest first.
 
-    However few rows a point has: Ward's criterion would rather merge two rare kinds than two halves of a
-    frequent one. Only those of fewer than ``least`` rows go before all others.
+    Their squared distance counts, the more the larger the smaller of the two, but hardly: Ward's
+    criterion has the first power of the size. Those of fewer than ``least`` rows go before all others.
 
     Examples
     --------
@@ -157,8 +158,9 @@ def merge_nearest(points: Array, sizes: Array, n_groups: int, *, least: float) -
     group, is_left = np.arange(len(points)), np.ones(len(points), bool)
 
     def apart_from(i: int) -> Array:
-        squares = ((points - points[i]) ** 2).sum(axis=1)
-        return np.where(is_left & (np.arange(len(points)) != i), squares, np.inf)
+        both = sizes[i] * sizes / (sizes[i] + sizes)
+        cost = ((points - points[i]) ** 2).sum(axis=1) * both**_POWER
+        return np.where(is_left & (np.arange(len(points)) != i), cost, np.inf)
 
     apart = np.stack([apart_from(i) for i in range(len(points))])
     for _ in range(len(points) - n_groups):
