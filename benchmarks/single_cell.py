@@ -4,10 +4,13 @@ k-means on raw, log and centred log-ratio counts; scanpy's PCA, neighbours and L
 nearest neighbours (WNN) and Leiden, both with the resolution searched for the true number of kinds and
 with the best of five picked by the labels. scanpy's and muon's ways are left out where they are not
 installed. Every fit is a child process: its CPU seconds and most memory are its own.
+
+python -m benchmarks.single_cell [--sets NAME ...] [--methods NAME ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import multiprocessing
 import resource
@@ -37,12 +40,15 @@ Labels = npt.NDArray[np.integer]
 Method = Callable[[Views, int, int], dict[str, Labels]]
 
 
-def run(report: Report) -> None:
-    for name, least in SETS.items():
+def run(
+    report: Report, names: Sequence[str] = tuple(SETS), methods: Sequence[str] | None = None
+) -> None:
+    for name in names:
         if (cells := find(report, name)) is None:
             continue
+        least, seeds = SETS[name], range(1 if report.quick else N_SEEDS)
         target = None if least is None else Target(at_least=least, indicative=report.quick)
-        measure(report, cells, range(1 if report.quick else N_SEEDS), name=name, target=target)
+        measure(report, cells, seeds, name=name, target=target, methods=methods)
 
 
 def measure(
@@ -55,14 +61,13 @@ def measure(
     methods: Sequence[str] | None = None,
 ) -> None:
     """Add a line for every method and way to choose among its labels, with the scores of each seed."""
-    for method, (cluster, n_seeds) in METHODS.items():
+    for method, cluster in METHODS.items():
         if (methods is not None and method not in methods) or not is_installed(method):
             continue
         if "WNN" in method and cells.n_views < 2:
             continue
         found: dict[str, list[dict[str, Any]]] = {}
-        used = list(seeds)[:n_seeds]
-        for seed in used:
+        for seed in seeds:
             order = np.random.default_rng(seed).permutation(len(cells))[: MOST_ROWS.get(name)]
             some = cells[order]
             tried, cpu, peak = _in_a_child(cluster, some, len(np.unique(some.target)), seed)
@@ -73,8 +78,9 @@ def measure(
             nmi = [each["nmi"] for each in scores]
             report.add(
                 f"{name}: {method}{way}", float(np.mean(nmi)), target if method == OURS else None,
-                seconds=[each["cpu_seconds"] for each in scores], scores=scores, seed=used, data=name,
-                method=method + way, n_rows=len(some), peak_bytes=[e["peak_bytes"] for e in scores],
+                seconds=[each["cpu_seconds"] for each in scores], scores=scores, seed=[*seeds],
+                data=name, method=method + way, n_rows=len(some),
+                peak_bytes=[each["peak_bytes"] for each in scores],
                 note=f"{min(nmi):.3f} to {max(nmi):.3f}, {[each['n_clusters'] for each in scores]}, "
                 f"macro F1 {np.mean([each['macro_f1'] for each in scores]):.3f}, "
                 f"{np.mean([each['cpu_seconds'] for each in scores]):.1f} s",
@@ -246,19 +252,30 @@ def _dense(X: Any) -> npt.NDArray[np.float64]:
 
 
 OURS = "sc.tl.lmvsc"
-METHODS: dict[str, tuple[Method, int]] = {
-    OURS: (cluster_cells, N_SEEDS),
-    f'{OURS}, n_clusters="auto"': (cluster_openly, 3),
-    "k-means, raw": (k_means(_standard), 3),
-    "k-means, log": (k_means(lambda X: _standard(np.log1p(X))), 3),
-    "k-means, CLR": (k_means(clr), 3),
-    "scanpy PCA + Leiden": (pca_leiden, 1),
-    "muon WNN + Leiden": (wnn_leiden, 1),
+METHODS: dict[str, Method] = {
+    OURS: cluster_cells,
+    f'{OURS}, n_clusters="auto"': cluster_openly,
+    "k-means, raw": k_means(_standard),
+    "k-means, log": k_means(lambda X: _standard(np.log1p(X))),
+    "k-means, CLR": k_means(clr),
+    "scanpy PCA + Leiden": pca_leiden,
+    "muon WNN + Leiden": wnn_leiden,
 }
-"""What is measured, and over how many seeds at most."""
 
 
 def is_installed(method: str) -> bool:
     """Whether a method's library is there."""
     needed = {"scanpy PCA + Leiden": "scanpy", "muon WNN + Leiden": "muon"}.get(method)
     return needed is None or importlib.util.find_spec(needed) is not None
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.single_cell", description=__doc__)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="all by default")
+    chosen = parser.parse_args(arguments)
+    run(Report("single_cell"), chosen.sets, chosen.methods)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,8 +2,8 @@
 
 Every score is computed from one sparse table of class and cluster counts: never an n x n array, nor
 a large classes x clusters one, so ten million labels or many thousand clusters are no trouble.
-Labels may be of any hashable kind but NaN. Scores do not depend on how classes or clusters are named, and
-all but :func:`ari` are between 0 and 1.
+Labels may be of any hashable kind but NaN. Scores do not depend on how classes or clusters are named,
+and all but :func:`ari` are between 0 and 1.
 """
 
 from __future__ import annotations

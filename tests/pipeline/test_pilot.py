@@ -94,6 +94,13 @@ class TestWay:
         monkeypatch.setattr(pilot, "_SPECKS", 0.0)  # without a look at their labels
         assert ask([noise], 2, scaling="standard", **GRAPHS).by_gap
 
+    def test_no_gap_tells_of_kinds_of_cells(self, monkeypatch):
+        """The few that are looked at have a handful of a rare kind."""
+        monkeypatch.setattr(pilot, "_try", lambda *given, **seed: pilot.Trial(0.3, 0.5))
+        counts = np.rint(np.exp(blobs(1.0) / 4))
+        assert ask([counts], 3, scaling="log", **GRAPHS).by_gap
+        assert not ask([counts], 3, scaling="lognorm", **GRAPHS).by_gap
+
 
 class TestTrials:
     def kinds(self, *views, **params):

@@ -184,6 +184,18 @@ class TestLater:
         with pytest.raises(KeyError, match="no model in uns"):
             sc.tl.lmvsc_predict(adata, adata)
 
+    def test_what_is_no_reference_is_refused(self, adata):
+        with pytest.raises(TypeError, match="or a model; got NoneType"):
+            sc.tl.lmvsc_predict(adata, None)
+
+    @pytest.mark.parametrize(
+        ("cluster", "message"), [(None, "no cluster 'None'"), ([], "is empty"), ("9", "it has")]
+    )
+    def test_parts_of_no_cluster_are_refused(self, adata, cluster, message):
+        adata.obs["manyview"] = pd.Categorical(["0", "1"] * 75)
+        with pytest.raises(ValueError, match=message):
+            sc.tl.subcluster(adata, cluster)
+
     def test_parts_of_a_cluster(self, mdata, counts):
         mdata.obs["coarse"] = pd.Categorical(np.where(counts[0] == 0, "a", "b"))
         sc.tl.subcluster(mdata, "b", 2, key="coarse", n_repeats=1, alpha=0.01)
@@ -205,6 +217,23 @@ class TestRepresentations:
         sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep=use_rep)
         assert adata.obs["manyview"].notna().all()
 
+    @pytest.mark.parametrize("convert", [sparse.csr_matrix, sparse.csc_matrix, np.asarray])
+    def test_raw_has_all_genes_wherever_it_is(self, adata, tmp_path, convert):
+        """As scanpy keeps counts of all genes when it goes on with a few that are scaled."""
+        adata.X = convert(adata.X.toarray())
+        adata.raw = adata
+        few = adata[:, :5].copy()
+        sc.tl.lmvsc(adata, 3, n_repeats=1, use_rep="raw")
+        sc.tl.lmvsc(few, 3, n_repeats=1, use_rep="raw")
+        assert (few.obs["manyview"] == adata.obs["manyview"]).all()
+        few.write_h5ad(tmp_path / "few.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "few.h5ad", backed="r")
+        sc.tl.lmvsc(backed, 3, n_repeats=1, use_rep="raw", key_added="again")
+        assert (backed.obs["again"] == few.obs["manyview"]).all()
+        new = few[::3].copy()
+        sc.tl.lmvsc_predict(new, few)
+        assert (new.obs["manyview"] == few.obs["manyview"][::3]).all()
+
     def test_modalities_are_chosen_by_name(self, mdata):
         mdata.mod["rna"].obsm["X_pca"] = np.asarray(mdata.mod["rna"].X[:, :5].todense())
         sc.tl.lmvsc(mdata, 3, n_repeats=1, use_rep={"rna": "X_pca"})
@@ -214,8 +243,12 @@ class TestRepresentations:
         ("use_rep", "error", "message"),
         [
             ("X_pca", KeyError, "no 'X_pca'; it has 'X', 'protein', 'layers/doubled'"),
-            ([], ValueError, "use_rep is empty"),
+            ("raw", KeyError, "no 'raw'; it has 'X', 'protein', 'layers/doubled'"),
+            ([], ValueError, "at least one matrix"),
+            (["X", "X"], ValueError, "none of them twice"),
             ({"rna": "X"}, TypeError, "a name or a list of names"),
+            (3, TypeError, "a name or a list of names; got 3"),
+            ([None], TypeError, "a name or a list of names"),
         ],
     )
     def test_what_an_anndata_does_not_have(self, adata, use_rep, error, message):

@@ -102,6 +102,19 @@ class TestStarts:
         means = np.stack([rows[merged == g].mean(axis=0) for g in range(3)])
         assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1, 2]
 
+    @pytest.mark.parametrize(("count", "merged"), [(7, [0, 1, 1]), (14, [0, 0, 1])])
+    def test_a_rare_group_stays_apart_and_a_few_odd_rows_do_not(self, count, merged):
+        """Both are more than three hundredths of an average cluster."""
+        groups = np.repeat([0, 1, 2], [200, 100, count])
+        rng = np.random.default_rng(0)
+        rows = 5.0 * np.eye(3)[groups] + 0.3 * rng.normal(size=(len(groups), 3))
+        elsewhere = np.array([[0.0], [10.0], [25.0]])[groups]
+        starts = find_starts(rows, None, 2, seed=0, places=lambda members: members @ elsewhere)
+        own = np.array(merged)[groups]
+        means = np.stack([rows[own == g].mean(axis=0) for g in range(2)])
+        assert sorted(cdist(starts["places"], means).argmin(axis=1)) == [0, 1]
+        assert cdist(starts["places"], means).min(axis=1).max() < 0.1
+
     def test_many_centres_lie_where_the_rows_are(self):
         rng = np.random.default_rng(0)
         corners = 20.0 * rng.normal(size=(70, 3))

@@ -121,7 +121,8 @@ def decide(
             return Decision((evident.kind,) * len(names), evident)
         trials = {kind: each.result() for kind, each in zip(by_kind, tried, strict=True)}
     widest = max(trials, key=lambda kind: trials[kind].gap)
-    if trials[widest].gap >= _GAP:
+    # Among so few cells a rare kind has a handful, so that no gap tells of it.
+    if trials[widest].gap >= _GAP and not settings.counts_genes:
         best, by_gap = widest, True
     else:
         best, by_gap = _steadiest(trials), False

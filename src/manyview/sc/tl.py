@@ -57,9 +57,10 @@ def lmvsc(
     n_clusters : int or "auto"
         Number of clusters.
     use_rep : str, sequence of str or mapping, optional
-        The matrices to use: ``"X"``, a key of ``obsm``, or ``"layers/NAME"``. Of an AnnData one, or
-        several as views. Of a MuData one for all modalities, or a mapping from modalities (those left
-        out are not used) to matrices. By default every ``X``.
+        The matrices to use: ``"X"``, ``"raw"`` (that of ``data.raw``, with all its genes), a key of
+        ``obsm``, or ``"layers/NAME"``. Of an AnnData one, or several as views. Of a MuData one for all
+        modalities, or a mapping from modalities (those left out are not used) to matrices. By default
+        every ``X``.
     batch_key : str, optional
         A column of ``obs`` that says which batch, donor or study each cell is from: the ``groups`` of
         :meth:`LMVSC.fit <manyview.LMVSC.fit>`. ``uns[key_added]["batch_mixing"]`` is how little
@@ -178,6 +179,11 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
     """
     model, found = reference, {}
     if not isinstance(reference, LMVSC):
+        if not hasattr(reference, "uns"):
+            raise TypeError(
+                "reference must be an AnnData or MuData that sc.tl.lmvsc has clustered, or a model; got "
+                f"{type(reference).__name__}."
+            )
         found = reference.uns.get(key_added, {})
         if "model" not in found:
             raise KeyError(
@@ -234,7 +240,10 @@ def subcluster(
     """
     import pandas as pd
 
-    chosen = [str(each) for each in ([cluster] if np.isscalar(cluster) else cluster)]
+    is_several = isinstance(cluster, Sequence | np.ndarray) and not isinstance(cluster, str)
+    chosen = [str(each) for each in (cluster if is_several else [cluster])]
+    if not chosen:
+        raise ValueError("cluster is empty: name at least one of the clusters.")
     clusters = _read_column(data, key)
     known = clusters.notna().to_numpy()
     old = clusters[known].astype(str)
@@ -353,11 +362,14 @@ def _read_views(data: Any, use_rep: Any) -> Views:
             f"sc.tl.lmvsc takes an AnnData or a MuData; got {type(data).__name__}. LMVSC().fit takes "
             "arrays and data frames."
         )
-    if isinstance(use_rep, Mapping):
-        raise TypeError("Of an AnnData, use_rep is a name or a list of names.")
-    keys = ["X"] if use_rep is None else [use_rep] if isinstance(use_rep, str) else list(use_rep)
-    if not keys:
-        raise ValueError("use_rep is empty: name at least one matrix, or leave it out.")
+    keys = ["X"] if use_rep is None else [use_rep] if isinstance(use_rep, str) else use_rep
+    if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
+        raise TypeError(f"Of an AnnData, use_rep is a name or a list of names; got {use_rep!r}.")
+    if not keys or len(set(keys)) < len(keys):
+        raise ValueError(
+            "use_rep must name at least one matrix, and none of them twice, or be left out; got "
+            f"{use_rep!r}."
+        )
     return Views({key: annotated.read_matrix(data, key) for key in keys})
 
 

@@ -28,10 +28,10 @@ _LEAST_ROWS, _ROWS_PER_CENTER = 20_000, 20  # that very many centres are found a
 VERY_MANY_CLUSTERS = 200
 """With more, Ward's criterion alone merges centres."""
 _FIRST_SWEEPS, _FEW_SWEEPS = 3, 10
-_LEAST_SHARE = 0.03  # of an average cluster's rows; fewer are a few odd rows
-_POWER = (
-    0.1  # of sizes where the nearest are merged: a rare kind stays apart, a few stragglers do not
-)
+# Fewer rows are a few odd ones: of an average cluster's the first share; and ten, where ten are not more
+# than the second.
+_LEAST_SHARE, _LEAST_MEMBERS, _MOST_SHARE = 0.03, 10, 0.1
+_POWER = 0.1  # of sizes where the nearest are merged: of two that are as near, rare ones go first
 
 
 def find_starts(
@@ -64,12 +64,17 @@ def find_starts(
     if places is not None and k <= VERY_MANY_CLUSTERS:
         shares = 1.0 / np.maximum(sizes, 1.0)[labels]
         means = places(sparse.csr_array((shares, (labels, few)), shape=(count, n)))
-        groups = {"places": merge_nearest(means, sizes, k, least=_LEAST_SHARE * len(rows) / k)}
+        groups = {"places": merge_nearest(means, sizes, k, least=_least_members(len(rows) / k))}
     elif graph is not None and k <= VERY_MANY_CLUSTERS:
         average = linkage(pdist(centers), "average") if count > 1 else np.empty((0, 4))
         groups["average"] = cut_tree(average, count, k)
         groups["graph"] = merge_linked(graph, labels, count, k)
     return {name: _means(centers, sizes, merged, k) for name, merged in groups.items()}
+
+
+def _least_members(average: float) -> float:
+    """The rows that a group of its own must have, where clusters have so many in the mean."""
+    return max(_LEAST_SHARE * average, min(_LEAST_MEMBERS, _MOST_SHARE * average))
 
 
 def _place_centers(rows: Floats, count: int, seed: int) -> tuple[Floats, Labels]:

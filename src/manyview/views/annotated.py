@@ -31,7 +31,7 @@ def has_modalities(data: Any) -> bool:
 
 
 def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Part:
-    """A matrix of an AnnData, one row a cell: ``X``, a key of ``obsm``, or ``layers/NAME``.
+    """A matrix of an AnnData, one row a cell: ``X``, ``raw``, a key of ``obsm``, or ``layers/NAME``.
 
     It is called by its key, or by the modality of a MuData that the AnnData is.
     """
@@ -47,6 +47,8 @@ def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Pa
         values = data.layers[inner]
     elif key in obsm or (kind == "obsm" and inner in obsm):
         values, names = obsm[key if key in obsm else inner], None
+    elif key == "raw" and getattr(data, "raw", None) is not None:
+        values, names = data.raw.X, data.raw.var_names
     else:
         raise KeyError(f"{where} has no {key!r}; it has {_options(data)}.")
     name = key if modality is None else modality
@@ -60,6 +62,7 @@ def read_matrix(data: Any, key: str = "X", *, modality: str | None = None) -> Pa
 
 def _options(data: Any) -> str:
     found = ["'X'"] * (data.X is not None)
+    found += ["'raw'"] * (getattr(data, "raw", None) is not None)
     found += [repr(str(key)) for key in getattr(data, "obsm", {})]
     # Among the layers of anndata 0.13, None is X.
     found += [repr(f"layers/{key}") for key in getattr(data, "layers", {}) if key is not None]
