@@ -46,8 +46,9 @@ def test_every_open_parameter_is_explained(model):
 @pytest.fixture(scope="module")
 def doubtful(views):
     """A model of rows that say little: kinds of scaling are tried."""
-    noise = np.random.default_rng(1).normal(size=(150, 10))
-    return LMVSC(3, random_state=0, n_jobs=1).fit({"noise": noise, "words": views["words"]})
+    rng = np.random.default_rng(1)
+    noise, words = rng.normal(size=(150, 10)), rng.permutation(views["words"])
+    return LMVSC(5, random_state=0, n_jobs=1).fit({"noise": noise, "words": words})
 
 
 @pytest.mark.parametrize("name", ["model", "doubtful"])
