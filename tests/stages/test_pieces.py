@@ -10,7 +10,14 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from manyview.stages.pieces import Tree, count_pieces, distinct_rows, find_bound, find_pieces
+from manyview.stages.pieces import (
+    Tree,
+    count_bound,
+    count_pieces,
+    distinct_rows,
+    find_bound,
+    find_pieces,
+)
 
 
 def far_blobs(sizes, *, seed=0, width=3):
@@ -149,6 +156,18 @@ class TestBound:
         rows, groups = far_blobs((60, 60))
         found = find_bound(Tree.of(np.repeat(rows, 3, axis=0)), 2)
         assert adjusted_rand_score(np.repeat(groups, 3), found.labels) == 1.0
+
+    @pytest.mark.parametrize("k", [2, 5, 12])
+    def test_touching_blobs_are_counted(self, k):
+        rng = np.random.default_rng(0)
+        groups = np.arange(60 * k) % k
+        rows = 4.5 * np.eye(k, 12)[groups] + rng.normal(size=(len(groups), 12))
+        assert count_pieces(rows, 1.2) == 1
+        assert count_bound(Tree.of(rows)) == k
+
+    @pytest.mark.parametrize("rows", [np.zeros((40, 2)), np.arange(15.0)[:, None]])
+    def test_rows_that_say_nothing_are_one(self, rows):
+        assert count_bound(Tree.of(rows)) == 1
 
     @pytest.mark.parametrize("k", [1, 2, 21])
     def test_none_of_few_rows_or_of_many_pieces(self, k):

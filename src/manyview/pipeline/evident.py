@@ -25,6 +25,7 @@ from manyview.stages.pieces import (
     Labels,
     Pieces,
     Tree,
+    count_bound,
     count_pieces,
     distinct_rows,
     find_bound,
@@ -138,13 +139,16 @@ def _best_of(
 
 
 def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
-    """How many pieces raw rows fall into, in some view or all; 1 if they do not."""
+    """How many pieces raw rows fall into, in some view or all, or are bound into; 1 if they are not."""
     if not _may_be_evident(arrays):
         return 1
     every = tuple(range(len(arrays)))
     together = [_Scaled.by(kind, every, arrays, names) for kind in ("standard", "energy")]
-    scaled = (*together, *together[1].each_alone(arrays))
-    return max(count_pieces(each.rows, _APART) for each in scaled)
+    trees = [Tree.of(each.rows) for each in together]
+    tied = zip(together, trees, strict=True)
+    apart = (count_pieces(each.rows, _APART, tree=tree) for each, tree in tied)
+    alone = (count_pieces(each.rows, _APART) for each in together[1].each_alone(arrays))
+    return max(*apart, *alone, *map(count_bound, trees))
 
 
 def standardise(arrays: Sequence[Any], names: Sequence[str]) -> Array:

@@ -86,31 +86,48 @@ def find_bound(tree: Tree, n_pieces: int) -> Pieces | None:
     >>> np.bincount(find_bound(Tree.of(rows), 2).labels)
     array([50, 50])
     """
-    n = tree.graph.shape[0]
-    if not 1 < n_pieces <= min(_MOST_BOUND, n // _NEIGHBORS):
+    if not 1 < n_pieces <= _most_bound(tree):
         return None
-    lengths = np.asarray(tree.graph.sum(axis=1)).ravel() ** -0.5
-    scaled = tree.graph.multiply(lengths[:, None]).multiply(lengths).tocsr()
-    rng = np.random.default_rng(0)
-    values, vectors = leading_eigenvectors(scaled, n_pieces + 1, rng=rng)
-    lost = np.maximum(1.0 - values, np.finfo(np.float32).eps)
-    ratio = float(lost[n_pieces] / lost[n_pieces - 1])
-    if ratio < _BOUND:
+    ratios, vectors = _weigh_cuts(tree, n_pieces)
+    if ratios[-1] < _BOUND:
         return None
     embedded = unit_rows(vectors[:, :n_pieces])
     labels = label_rows(embedded, corner_centers(embedded, n_pieces))
-    return Pieces(labels[tree.nodes], ratio)
+    return Pieces(labels[tree.nodes], float(ratios[-1]))
 
 
-def count_pieces(rows: Array, apart: float) -> int:
+def count_bound(tree: Tree) -> int:
+    """The largest number of pieces that rows are bound into; 1 if they are not."""
+    most = _most_bound(tree)
+    ratios = _weigh_cuts(tree, most)[0] if most > 1 else np.empty(0)
+    return max((k for k, ratio in enumerate(ratios, 2) if ratio >= _BOUND), default=1)
+
+
+def _most_bound(tree: Tree) -> int:
+    return min(_MOST_BOUND, len(tree.lengths) // _NEIGHBORS)
+
+
+def _weigh_cuts(tree: Tree, most: int) -> tuple[Array, Array]:
+    """For 2, 3, ... pieces, what one more cut loses over what the last does; and eigenvectors."""
+    lengths = np.asarray(tree.graph.sum(axis=1)).ravel() ** -0.5
+    scaled = tree.graph.multiply(lengths[:, None]).multiply(lengths).tocsr()
+    values, vectors = leading_eigenvectors(scaled, most + 1, rng=np.random.default_rng(0))
+    lost = np.maximum(1.0 - values, np.finfo(np.float32).eps)
+    return lost[2:] / lost[1:-1], vectors
+
+
+def count_pieces(rows: Array, apart: float, *, tree: Tree | None = None) -> int:
     """The largest number of pieces, that far apart, that rows (n, d) fall into; 1 if they do not.
+
+    ``tree`` is that of the rows, if it is known.
 
     Examples
     --------
     >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None], 2.0)
     2
     """
-    tree, least = Tree.of(rows), max(_LEAST_COUNTED, _LEAST_SHARE * len(rows))
+    tree = Tree.of(rows) if tree is None else tree
+    least = max(_LEAST_COUNTED, _LEAST_SHARE * len(rows))
     found = tree.distances(least)
     for count in sorted((count for count, ratio in found.items() if ratio >= apart), reverse=True):
         pieces = tree.cut(count, least * count / len(rows), apart)
