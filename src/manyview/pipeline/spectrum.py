@@ -115,7 +115,7 @@ def suggest(
 
 
 def _flags_kept(arrays: Sequence[Any], scaling: Sequence[str | None]) -> list[str | None]:
-    """Kinds of scaling by which no rare yes among many noes is a cluster of its own."""
+    """Kinds of scaling by which no level of a category is a cluster of its own."""
 
     def keep(rows: Any, kind: str | None) -> str | None:
         is_by_rank = kind == "auto" and choose_kind(rows)[0] == "normal-scores"
