@@ -56,7 +56,8 @@ class Suggestion:
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
-        Number of pieces that the rows themselves fall into and that are the answer; 1 if they are not.
+        Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
+        they are not.
 
     See Also
     --------
@@ -111,7 +112,7 @@ class Suggestion:
             return "too few rows to tell clusters apart"
         others = ", ".join(map(str, self.runners_up())) or "none"
         if self.n_clusters == self.n_pieces > 1:
-            return f"rows fall into so many pieces that are far apart; next: {others}"
+            return f"rows fall, or are bound, into so many pieces; next: {others}"
         found = f"anchor seeds agree on them by {self.stability:.2f}"
         if self.n_clusters == 1:
             return f"no clusters are found twice alike ({found}); the best number was {others}"
