@@ -46,8 +46,9 @@ def test_every_open_parameter_is_explained(model):
 @pytest.fixture(scope="module")
 def doubtful(views):
     """A model of rows that say little: kinds of scaling are tried."""
-    noise = np.random.default_rng(1).normal(size=(150, 10))
-    return LMVSC(3, random_state=0, n_jobs=1).fit({"noise": noise, "words": views["words"]})
+    rng = np.random.default_rng(1)
+    noise, words = rng.normal(size=(150, 10)), rng.permutation(views["words"])
+    return LMVSC(5, random_state=0, n_jobs=1).fit({"noise": noise, "words": words})
 
 
 @pytest.mark.parametrize("name", ["model", "doubtful"])
@@ -132,6 +133,15 @@ class TestNumberOfClusters:
         assert model.n_clusters_ == 1
         assert set(model.labels_) == {0}
         assert np.array_equal(model.predict(X), model.labels_)
+
+    @pytest.mark.filterwarnings("ignore:Cluster")
+    def test_levels_of_a_category_are_no_clusters(self):
+        """Three groups, and flags of 16 levels, 15 of them rare: scored by rank, each stands out."""
+        rng = np.random.default_rng(0)
+        level = rng.choice(16, 900, p=np.r_[0.55, np.full(15, 0.03)])
+        numbers = 5 * np.eye(3, 4)[np.arange(900) % 3] - 2 + rng.normal(size=(900, 4))
+        model = LMVSC("auto", random_state=0).fit(np.hstack([numbers, np.eye(16)[level]]))
+        assert 3 <= model.n_clusters_ <= 4
 
     @pytest.mark.parametrize("n", [1, 2, 5, 17])
     def test_few_rows_are_never_a_failure(self, n):

@@ -74,6 +74,14 @@ class TestFound:
         assert found.apart < 1.3
         assert adjusted_rand_score(groups, labels_by(found, arrays).labels) == 1.0
 
+    def test_clusters_that_touch_by_their_neighbours(self):
+        groups = np.arange(300) % 3
+        X = np.random.default_rng(0).normal(size=(300, 4)) + 3 * np.eye(3, 4)[groups]
+        found = find([X], 3)
+        assert found.apart is None and found.bound >= 5
+        assert adjusted_rand_score(groups, labels_by(found, [X]).labels) > 0.9
+        assert "bound into so many pieces" in LMVSC(3, random_state=0).fit(X).choices_[0]["why"]
+
     def test_the_same_for_sparse_storage(self, views, groups):
         stored = [views[0], sparse.csr_array(views[1])]
         assert adjusted_rand_score(groups, labels_by(find(stored, 3), stored).labels) == 1.0
@@ -98,9 +106,9 @@ class TestNotFound:
         for n, d in [(100, 2), (400, 3), (400, 20)]:
             assert find([noise(size=(n, d)) for _ in range(4)], k) is None
 
-    def test_where_clusters_touch(self):
+    def test_where_clusters_overlap(self):
         rng = np.random.default_rng(0)
-        assert find([rng.normal(size=(300, 4)) + 3 * np.eye(3, 4)[np.arange(300) % 3]], 3) is None
+        assert find([rng.normal(size=(300, 4)) + 2 * np.eye(3, 4)[np.arange(300) % 3]], 3) is None
 
     def test_where_one_would_be_a_single_odd_row(self, views):
         odd = [np.vstack([X, 900.0 * np.ones((1, X.shape[1]))]) for X in views]

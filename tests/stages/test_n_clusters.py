@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from manyview.stages.n_clusters import (
+    Suggestion,
     candidate_numbers,
     modularity,
     suggest_n_clusters,
@@ -41,6 +42,16 @@ def test_modularity_is_that_of_the_whole_graph():
     labels = rng.integers(0, 3, 40)
     expected = dense_modularity(B @ B.T, labels)
     assert modularity(sparse.csr_array(B), labels) == pytest.approx(expected, abs=1e-12)
+
+
+def test_modularity_without_loops_is_that_of_the_graph_without_its_diagonal():
+    rng = np.random.default_rng(0)
+    B = rng.dirichlet(np.full(6, 0.3), size=40)
+    labels = rng.integers(0, 3, 40)
+    W = B @ B.T
+    np.fill_diagonal(W, 0.0)
+    found = modularity(sparse.csr_array(B), labels, has_loops=False)
+    assert found == pytest.approx(dense_modularity(W, labels), abs=1e-12)
 
 
 def made(k, n=240, spread=0.05, seeds=3):
@@ -78,7 +89,7 @@ class TestMore:
     def test_many_are_not_missed_where_few_score_more_than_a_part_of_them(self):
         """Three groups of twenty small ones each: 28 clusters score less than 3, but 60 more."""
         rng, small = np.random.default_rng(0), np.arange(960) % 60
-        centres = np.hstack([np.eye(3)[np.arange(60) % 3], 1.3 * np.eye(60)])
+        centres = np.hstack([np.eye(3)[np.arange(60) % 3], 1.1 * np.eye(60)])
         part = centres[small] + 0.01 * rng.normal(size=(960, 63))
         graphs = [np.eye(k)[small % k] / np.sqrt(960 / k) for k in (3, 60)]
         suggestion = suggest_n_clusters(
@@ -87,6 +98,28 @@ class TestMore:
         )  # fmt: skip
         assert suggestion.candidates[int(np.argmax(suggestion.score[:27]))] == 3
         assert suggestion.n_clusters == 60
+
+
+def test_the_middle_of_three_votes_is_taken():
+    few, many = [0.45, 0.2, 0.2, 0.2], [0.3, 0.5, 0.5, 0.52]
+    suggestion = Suggestion(4, [2, 4, 8, 40], few, many, [0.2, 0.1, 0.1, 0.1], 0.9)
+    assert suggestion.votes() == [2, 4, 40]
+    assert "three criteria prefer 2, 4, 40" in suggestion.why()
+
+
+def test_clusters_that_only_one_seed_sees_count_for_nothing():
+    """The graph of each seed ties other pairs of rows, besides three groups that both know."""
+    rng = np.random.default_rng(0)
+    groups, n = np.arange(240) % 3, 240
+    parts, graphs = [], []
+    for _ in range(2):
+        pairs = rng.permutation(n) // 12 * 3 + groups  # a seed's own small groups inside the three
+        pairs = np.unique(pairs, return_inverse=True)[1]
+        parts.append(np.eye(3)[groups] + 0.3 * rng.normal(size=(pairs.max() + 1, 3))[pairs])
+        columns = [np.eye(3)[groups] / np.sqrt(n / 3), np.eye(pairs.max() + 1)[pairs]]
+        graphs.append(sparse.csr_array(np.hstack(columns)))
+    suggestion = suggest_n_clusters(lambda _: parts, graphs, range(2, 25), seed=0)
+    assert suggestion.n_clusters == 3
 
 
 def test_what_is_not_found_twice_is_one_cluster():

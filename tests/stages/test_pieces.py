@@ -10,7 +10,14 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from manyview.stages.pieces import count_pieces, distinct_rows, find_pieces
+from manyview.stages.pieces import (
+    Tree,
+    count_bound,
+    count_pieces,
+    distinct_rows,
+    find_bound,
+    find_pieces,
+)
 
 
 def far_blobs(sizes, *, seed=0, width=3):
@@ -116,6 +123,55 @@ class TestSame:
         before = rows.copy()
         find_pieces(rows, 3)
         assert np.array_equal(rows, before)
+
+
+class TestBound:
+    """Pieces that a few rows join: single linkage sees one, their neighbours' graph does not."""
+
+    def test_clusters_with_rows_between_them(self):
+        rows, groups = far_blobs((100, 100), width=2)
+        bridge = np.linspace(rows[:100].mean(axis=0), rows[100:].mean(axis=0), 12)
+        rows = np.vstack([rows, bridge])
+        assert find_pieces(rows, 2) is None
+        found = find_bound(Tree.of(rows), 2)
+        assert adjusted_rand_score(groups, found.labels[:200]) == 1.0
+
+    @pytest.mark.parametrize("shape", ["string", "ring"])
+    @pytest.mark.parametrize("k", [2, 3, 4])
+    def test_not_parts_of_a_string_or_ring(self, shape, k):
+        rng = np.random.default_rng(k)
+        angle = rng.uniform(0, 2 * np.pi, 400)
+        lines = {"string": [angle, 0 * angle], "ring": [np.cos(angle), np.sin(angle)]}
+        rows = np.stack(lines[shape], axis=1) + 0.02 * rng.normal(size=(400, 2))
+        assert find_bound(Tree.of(rows), k) is None
+
+    @pytest.mark.parametrize("n_columns", [1, 2, 3, 20])
+    def test_not_rows_that_chance_sets_apart(self, n_columns):
+        rng = np.random.default_rng(n_columns)
+        clouds = [rng.normal(size=(150, n_columns)) for _ in range(20)]
+        found = [find_bound(Tree.of(rows), 2 + i % 3) for i, rows in enumerate(clouds)]
+        assert sum(pieces is not None for pieces in found) <= 1
+
+    def test_copies_of_rows_count_once(self):
+        rows, groups = far_blobs((60, 60))
+        found = find_bound(Tree.of(np.repeat(rows, 3, axis=0)), 2)
+        assert adjusted_rand_score(np.repeat(groups, 3), found.labels) == 1.0
+
+    @pytest.mark.parametrize("k", [2, 5, 12])
+    def test_touching_blobs_are_counted(self, k):
+        rng = np.random.default_rng(0)
+        groups = np.arange(60 * k) % k
+        rows = 4.5 * np.eye(k, 12)[groups] + rng.normal(size=(len(groups), 12))
+        assert count_pieces(rows, 1.2) == 1
+        assert count_bound(Tree.of(rows)) == k
+
+    @pytest.mark.parametrize("rows", [np.zeros((40, 2)), np.arange(15.0)[:, None]])
+    def test_rows_that_say_nothing_are_one(self, rows):
+        assert count_bound(Tree.of(rows)) == 1
+
+    @pytest.mark.parametrize("k", [1, 2, 21])
+    def test_none_of_few_rows_or_of_many_pieces(self, k):
+        assert find_bound(Tree.of(np.arange(15.0)[:, None]), k) is None
 
 
 class TestCounted:

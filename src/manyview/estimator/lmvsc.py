@@ -87,7 +87,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     communities of anchors, and k-means on the embedding gives the labels. It starts once, from centres
     that are merged by the tree or the links between them. What is left on "auto" is chosen by the rows,
     and ``choices_`` says why. If nothing about graphs was set, and clusters are evident, because k-means
-    finds them far apart or rows fall into so many pieces, these are the answer.
+    finds them far apart or rows fall, or are bound, into so many pieces, these are the answer.
 
     Parameters
     ----------

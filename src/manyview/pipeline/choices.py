@@ -166,6 +166,11 @@ def _why_kind(scaler: Scaler, decision: Decision) -> str:
             f"rows fall into so many pieces, {evident.apart:.2f} times as far apart as neighbours "
             "within them, so they are the answer"
         )
+    if evident is not None and evident.bound is not None:
+        return (
+            f"rows are bound into so many pieces: to cut one more would lose {evident.bound:.1f} "
+            "times as much, so they are the answer"
+        )
     if evident is not None:
         return (
             f"k-means' clusters are evident: each is {evident.clearness:.2f} clear of the next "

@@ -1,7 +1,8 @@
 """Clusters that are evident from a few rows: they need no graph.
 
 Either k-means finds them and each stands clear of the next, or rows fall into so many pieces, whatever
-their shapes. Every row then belongs to the cluster of the anchor that is nearest to it.
+their shapes, or are bound into so many. Every row then belongs to the cluster of the anchor that is
+nearest to it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ from manyview.stages.embedding import Embedding, leading_rotation
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.kmeans import nearest_centers
 from manyview.stages.labels import fit_kmeans
-from manyview.stages.pieces import Labels, count_pieces, distinct_rows, find_pieces
+from manyview.stages.pieces import (
+    Labels,
+    Pieces,
+    Tree,
+    count_bound,
+    count_pieces,
+    distinct_rows,
+    find_bound,
+    find_pieces,
+)
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler, is_mostly_binary
@@ -34,7 +44,9 @@ _LEAST_AXES = 5  # in fewer, anything that is cut looks clear
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
 MOST_ROWS = 4000
 """As many rows as are looked at."""
-_FEWER_ROWS = 2000  # whose neighbours are looked for, each among all of them
+# Rows whose neighbours are looked for, each among all of them; a search tree finds those in few columns,
+# where fewer rows would tear curves.
+_FEWER_ROWS, _FEW_COLUMNS = 2000, 15
 _ANCHORS = 1000  # of all pieces
 _APART = 1.2  # pieces whose number is not known
 # Pieces that one view shows and all together do not, where another is noise: views of noise reach 8.
@@ -52,6 +64,9 @@ class Evident:
     clusters: npt.NDArray[np.int32]  # (a,)
     clearness: float | None = None  # least mean silhouette of k-means' clusters
     apart: float | None = None  # how far pieces are apart, over what holds them together
+    bound: float | None = (
+        None  # what one more cut would lose, over what is lost by cutting them apart
+    )
 
     def graph(self) -> AnchorGraph:
         """The graph in which every row is tied to its nearest anchor."""
@@ -89,31 +104,53 @@ def find_evident(
     found = _find_clear(standard, n_clusters, seed=seed)
     if found is not None:
         return found
-    few = spread_evenly(len(standard.rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
-    standard, arrays = replace(standard, rows=standard.rows[few]), [X[few] for X in arrays]
+    if standard.rows.shape[1] > _FEW_COLUMNS:
+        few = spread_evenly(len(standard.rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
+        standard, arrays = replace(standard, rows=standard.rows[few]), [X[few] for X in arrays]
     energy = _Scaled.by("energy", every, arrays, names)
-    tried = [(each, find_pieces(each.rows, n_clusters)) for each in (standard, energy)]
-    if all(pieces is None for _, pieces in tried):
-        alone = energy.each_alone(arrays)
-        find = partial(find_pieces, sizes=_ALONE, evidence=_ALONE_EVIDENCE)
-        tried = [(each, find(each.rows, n_clusters)) for each in alone]
-    apart = [0.0 if pieces is None else pieces.apart for _, pieces in tried]
-    if max(apart, default=0.0) == 0.0:
+    alone = tuple(energy.each_alone(arrays))
+    return _find_pieces((standard, energy), alone, n_clusters, seed=seed)
+
+
+def _find_pieces(
+    together: Sequence[_Scaled], alone: Sequence[_Scaled], k: int, *, seed: int
+) -> Evident | None:
+    """So many pieces of all views or of one alone, or that all views are bound into."""
+    trees = [Tree.of(each.rows) for each in together]
+    tied = zip(together, trees, strict=True)
+    pieces = [find_pieces(each.rows, k, tree=tree) for each, tree in tied]
+    found = _best_of(together, pieces, "apart", seed)
+    if found is None:
+        find = partial(find_pieces, n_pieces=k, sizes=_ALONE, evidence=_ALONE_EVIDENCE)
+        found = _best_of(alone, [find(each.rows) for each in alone], "apart", seed)
+    if found is None:
+        found = _best_of(together, [find_bound(tree, k) for tree in trees], "bound", seed)
+    return found
+
+
+def _best_of(
+    scaled: Sequence[_Scaled], tried: Sequence[Pieces | None], clear: str, seed: int
+) -> Evident | None:
+    """The clearest pieces, if there are any; ``clear`` names what their figure tells."""
+    found = [(each, pieces) for each, pieces in zip(scaled, tried, strict=True) if pieces]
+    if not found:
         return None
-    scaled, best = tried[int(np.argmax(apart))]
-    assert best is not None
-    anchors, clusters = _anchors_of(scaled.rows, best.labels, seed=seed)
-    return Evident(scaled.kind, scaled.scalers, scaled.views, anchors, clusters, apart=best.apart)
+    each, best = max(found, key=lambda one: one[1].apart)
+    anchors, clusters = _anchors_of(each.rows, best.labels, seed=seed)
+    return Evident(each.kind, each.scalers, each.views, anchors, clusters, **{clear: best.apart})
 
 
 def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
-    """How many pieces raw rows fall into, in some view or all; 1 if they do not."""
+    """How many pieces raw rows fall into, in some view or all, or are bound into; 1 if they are not."""
     if not _may_be_evident(arrays):
         return 1
     every = tuple(range(len(arrays)))
     together = [_Scaled.by(kind, every, arrays, names) for kind in ("standard", "energy")]
-    scaled = (*together, *together[1].each_alone(arrays))
-    return max(count_pieces(each.rows, _APART) for each in scaled)
+    trees = [Tree.of(each.rows) for each in together]
+    tied = zip(together, trees, strict=True)
+    apart = (count_pieces(each.rows, _APART, tree=tree) for each, tree in tied)
+    alone = (count_pieces(each.rows, _APART) for each in together[1].each_alone(arrays))
+    return max(*apart, *alone, *map(count_bound, trees))
 
 
 def standardise(arrays: Sequence[Any], names: Sequence[str]) -> Array:

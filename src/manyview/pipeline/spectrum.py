@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,8 @@ from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
-from manyview.stages.scaling import unit_rows
+from manyview.stages.scaling import choose_kind, is_mostly_binary, unit_rows
+from manyview.views.selection import split_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
 _FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
@@ -70,7 +72,7 @@ def suggest(
     """A number of clusters from the graph of a few sampled rows."""
     few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
-    scaled = scale_sample(some, names, settings.scaling, settings)
+    scaled = scale_sample(some, names, _flags_kept(some.arrays, settings.scaling), settings)
     graphs, *_ = choose_graphs(some, scaled, settings, rng.spawn(_SUGGESTING_REPEATS))
     tile = GraphRows(scaled.applied, graphs)(scaled.rows.arrays, 0)
     moments = graph_moments(tile)
@@ -111,3 +113,14 @@ def suggest(
             columns=partial(standardise, some.arrays, names),
             more=partial(embed, numbers[n_few:]) if n_few < len(numbers) else None,
         )
+
+
+def _flags_kept(arrays: Sequence[Any], scaling: Sequence[str | None]) -> list[str | None]:
+    """Kinds of scaling by which no level of a category is a cluster of its own."""
+
+    def keep(rows: Any, kind: str | None) -> str | None:
+        is_by_rank = kind == "auto" and choose_kind(rows)[0] == "normal-scores"
+        return "mixed" if is_by_rank and is_mostly_binary(rows) else kind
+
+    each = zip(arrays, scaling, strict=True)
+    return [keep(split_rows(array)[0], kind) for array, kind in each]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -22,14 +23,17 @@ Labels = npt.NDArray[np.int32]
 
 _NODES, _NODE_SWEEPS = 400, 5  # small groups of rows that a tree merges
 _SWEEPS = 10  # of k-means from the tree's groups
-_SILHOUETTE_ROWS = 1000
+_SILHOUETTE_ROWS, _SILHOUETTE_EACH = 500, 10  # at least, in all and of a cluster
 _MOST = 150
 _EVERY_UNTIL = 20
 _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
-_PRICE = 0.15  # power of their number that clusters' scores are divided by
+_PRICE = 0.07  # power of their number that clusters' scores are divided by: 5 % for twice as many
+_BY_CHANCE = (
+    0.7  # silhouette of k clusters of Gaussian rows on a sphere in 1.5 k directions, times k
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,15 +47,17 @@ class Suggestion:
     candidates : list of int
         Numbers that were tried, ascending.
     silhouette : list of float
-        For each of them, how far clusters are apart in the embedding.
+        For each of them, how far clusters are apart in the embeddings of the anchor seeds.
     modularity : list of float
-        For each of them, how much more of the graph lies inside clusters than by chance.
+        For each of them, how much more of the graph of another anchor seed lies inside clusters than by
+        chance.
     score : list of float
-        The product of both over a power of the number, .15, whose maximum is taken.
+        The product of both over a power of the number, .07, so twice as many must be better by 5 %.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
-        Number of pieces that the rows themselves fall into and that are the answer; 1 if they are not.
+        Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
+        they are not.
 
     See Also
     --------
@@ -82,6 +88,16 @@ class Suggestion:
             lines.insert(1, "clusters  silhouette  modularity       score")
         return "\n".join(lines)
 
+    def votes(self) -> list[int]:
+        """The numbers that three criteria prefer, the middle one of which is taken.
+
+        These are the score, which leans to few clusters; modularity alone, which cannot see very many;
+        and the score with the silhouette above what chance gives, which leans to many.
+        """
+        return [
+            self.candidates[at] for at in _votes(self.candidates, self.silhouette, self.modularity)
+        ]
+
     def runners_up(self, count: int = 3) -> list[int]:
         """The next best candidates: peaks of the score first, then by score."""
         padded = [-np.inf, *self.score, -np.inf]
@@ -96,14 +112,14 @@ class Suggestion:
             return "too few rows to tell clusters apart"
         others = ", ".join(map(str, self.runners_up())) or "none"
         if self.n_clusters == self.n_pieces > 1:
-            return f"rows fall into so many pieces that are far apart; next: {others}"
+            return f"rows fall, or are bound, into so many pieces; next: {others}"
         found = f"anchor seeds agree on them by {self.stability:.2f}"
         if self.n_clusters == 1:
             return f"no clusters are found twice alike ({found}); the best number was {others}"
-        at = self.candidates.index(self.n_clusters)
+        at, votes = self.candidates.index(self.n_clusters), ", ".join(map(str, self.votes()))
         return (
-            f"silhouette {self.silhouette[at]:.2f} times modularity {self.modularity[at]:.2f} is "
-            f"largest, less 10 % for twice as many, {found}; next: {others}"
+            f"silhouette {self.silhouette[at]:.2f} and modularity {self.modularity[at]:.2f}; three "
+            f"criteria prefer {votes}, the middle one is taken, {found}; next: {others}"
         )
 
 
@@ -137,10 +153,10 @@ def suggest_n_clusters(
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
-    The silhouette alone prefers few clusters and modularity many; their product has its maximum
-    near the number of classes more often than either, the eigengap or stability. Where it stays about
-    the same from a few to many, as with groups that fall into small tight ones, the few are meant: twice
-    as many must be better by 11 %.
+    The silhouette prefers few clusters, and less so above what chance gives; modularity cannot see very
+    many small ones. So three criteria vote, and the middle number is taken: see
+    :meth:`Suggestion.votes`. Clusters of one anchor seed are judged by the graph of another, without
+    what ties rows to themselves: what only one seed sees, or only a row, counts for nothing.
 
     ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
     seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
@@ -149,56 +165,73 @@ def suggest_n_clusters(
     must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
     which are asked for then: what curves are cut into is neither.
 
-    Where the product itself is largest among the larger half of the candidates, ``more`` are asked for:
-    greater ones, and the embeddings for any number up to them.
+    Where the score is largest among the larger half of the candidates, as if many cost nothing, ``more``
+    are asked for: greater ones, and the embeddings for any number up to them.
 
-    One tree of the rows, in the embedding for a middling number, says where k-means starts for all.
+    One tree of the rows a seed, in the embedding for a middling number, says where k-means starts.
     """
     candidates = list(candidates)
     middling = max((k for k in candidates if k <= _EVERY_UNTIL), default=1)
-    tree = _Tree.of(_joined(embeddings_for(middling)), seed) if candidates else None
+    trees = [_Tree.of(part, seed) for part in _single(embeddings_for(middling))]
 
-    def judge(k: int) -> tuple[float, float]:
-        assert tree is not None
-        joined = _joined(embeddings_for(k))
-        labels = tree.fit(joined, k).labels_
-        inside = [modularity(graph, labels) for graph in graphs]
-        few = spread_evenly(len(joined), _SILHOUETTE_ROWS)
-        return silhouette(joined[few], labels[few]), float(np.mean(inside))
+    def judge(k: int) -> tuple[float, float, float]:
+        parts = _single(embeddings_for(k))
+        found = [tree.fit(part, k).labels_ for tree, part in zip(trees, parts, strict=True)]
+        few = spread_evenly(len(parts[0]), max(_SILHOUETTE_ROWS, _SILHOUETTE_EACH * k))
+        clear = [silhouette(part[few], each[few]) for part, each in zip(parts, found, strict=True)]
+        others = [graphs[(i + 1) % len(graphs)] for i in range(len(found))]
+        inside = map(partial(modularity, has_loops=False), others, found)
+        return float(np.mean(clear)), float(np.mean(list(inside))), _agreement(found)
 
     judged = list(each(judge, candidates))
-    score = _scores(candidates, judged)
-    # As if many cost nothing: a hundred clusters may be hardly clearer than three when cut into twenty.
-    free = [a * b for a, b in judged]
+    # A hundred clusters may be hardly clearer than three when cut into twenty.
+    free = [a * b for a, b, _ in judged]
     if more is not None and candidates and 2 * candidates[int(np.argmax(free))] > candidates[-1]:
         embeddings_for, greater = more()
         judged += each(judge, greater)
         candidates += greater
-        score = _scores(candidates, judged)
+    silhouettes, modularities = [a for a, *_ in judged], [b for _, b, _ in judged]
     best, clear, stability = 1, 0.0, 0.0
     if candidates:
-        at = int(np.argmax(score))
-        best, clear = candidates[at], judged[at][0]
-        stability = _stability(embeddings_for(best), best, seed)
-        best = best if stability >= _LEAST_STABILITY else 1
+        at = sorted(_votes(candidates, silhouettes, modularities))[1]
+        clear, _, stability = judged[at]
+        best = candidates[at] if stability >= _LEAST_STABILITY else 1
     if 1 < n_pieces < best and clear < _CLEAR:
         rows = None if columns is None else columns()
         if rows is None or _clearness(rows, n_pieces, seed) >= _clearness(rows, best, seed):
             best = n_pieces
     best = max(best, n_pieces)
     n_pieces = best if best == n_pieces else 1
-    silhouettes, modularities = [a for a, _ in judged], [b for _, b in judged]
+    score = _criteria(candidates, silhouettes, modularities)[0].tolist()
     return Suggestion(best, candidates, silhouettes, modularities, score, stability, n_pieces)
 
 
-def _scores(candidates: Sequence[int], judged: Sequence[tuple[float, float]]) -> list[float]:
-    each = zip(candidates, judged, strict=True)
-    return [max(a, 0.0) * max(b, 0.0) / k**_PRICE for k, (a, b) in each]
+def _criteria(
+    candidates: Sequence[int], silhouettes: Sequence[float], modularities: Sequence[float]
+) -> tuple[Array, Array, Array]:
+    """Silhouette times modularity, modularity, and the first again above chance; less their price."""
+    k, clear = np.array(candidates, dtype=np.float64), np.array(silhouettes)
+    inside = np.array(modularities) / k**_PRICE
+    above = (clear - _BY_CHANCE / k) / (1.0 - _BY_CHANCE / k)
+    return clear * inside, inside, above * inside
 
 
-def _joined(parts: Sequence[Array]) -> Any:
-    """Embeddings side by side, in single precision: enough to compare them."""
-    return np.concatenate(parts, axis=1).astype(np.float32)
+def _votes(
+    candidates: Sequence[int], silhouettes: Sequence[float], modularities: Sequence[float]
+) -> list[int]:
+    """The place of each criterion's largest value among the candidates."""
+    return [int(each.argmax()) for each in _criteria(candidates, silhouettes, modularities)]
+
+
+def _single(parts: Sequence[Array]) -> list[Any]:
+    """Embeddings in single precision: enough to compare them."""
+    return [part.astype(np.float32) for part in parts]
+
+
+def _agreement(labels: Sequence[Labels]) -> float:
+    """Mean adjusted Rand index of the clusterings from each anchor seed; 1 if there is one."""
+    pairs = combinations(labels, 2)
+    return float(np.mean([adjusted_rand_score(a, b) for a, b in pairs] or [1.0]))
 
 
 @dataclass(frozen=True)
@@ -231,11 +264,11 @@ def _members(labels: Labels, n_clusters: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
 
 
-def modularity(graph: sparse.csr_array, labels: Labels) -> float:
+def modularity(graph: sparse.csr_array, labels: Labels, *, has_loops: bool = True) -> float:
     """Share of the graph B B' inside clusters, less what chance would put there.
 
     ``graph`` is B (n, M), the fused graph with columns scaled. Rows of B B' sum to one, or to less for
-    samples that lack views.
+    samples that lack views. What ties rows to themselves is left out unless it ``has_loops``.
 
     Examples
     --------
@@ -243,25 +276,17 @@ def modularity(graph: sparse.csr_array, labels: Labels) -> float:
     >>> round(modularity(B, np.array([0, 0, 0, 1, 1, 1])), 6)
     0.5
     """
-    degrees = graph @ np.asarray(graph.sum(axis=0)).ravel()
+    own = 0.0 if has_loops else np.asarray(graph.power(2).sum(axis=1)).ravel()
+    degrees = graph @ np.asarray(graph.sum(axis=0)).ravel() - own
     total = max(float(degrees.sum()), np.finfo(np.float64).tiny)
     shares = np.bincount(labels, weights=degrees) / total
-    inside = kept_inside(graph, labels, len(shares)).sum() / total
+    inside = (kept_inside(graph, labels, len(shares)).sum() - np.sum(own)) / total
     return float(inside - (shares**2).sum())
 
 
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
     """For each cluster, the sum of B B' over pairs of its members."""
     return np.asarray((_members(labels, n_clusters) @ graph).power(2).sum(axis=1)).ravel()
-
-
-def _stability(parts: Sequence[Array], k: int, seed: int) -> float:
-    """Mean agreement of the clusterings from each anchor seed; of either half of rows if one."""
-    if len(parts) > 1:
-        labels = [_fit(part, k, seed).labels_ for part in parts]
-    else:
-        labels = [_fit(parts[0][half::2], k, seed).predict(parts[0]) for half in (0, 1)]
-    return float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(labels, 2)]))
 
 
 def _fit(rows: Array, k: int, seed: int) -> KMeans:

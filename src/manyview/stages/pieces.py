@@ -1,7 +1,8 @@
 """Rows -> the pieces they fall into when only near neighbours hold together.
 
 Neighbours are tied in the order of their distances, as in single linkage. Where clusters are apart,
-whatever their shapes and sizes, there is a wide range of distances at which just they are left.
+whatever their shapes and sizes, there is a wide range of distances at which just they are left. A few
+rows between two of them join them there; their neighbours' graph still shows them, by its eigenvalues.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from sklearn.neighbors import NearestNeighbors
 
+from manyview.stages.eigen import leading_eigenvectors
+from manyview.stages.labels import corner_centers, label_rows
 from manyview.stages.rows import Array
+from manyview.stages.scaling import unit_rows
 
 Labels = npt.NDArray[np.int32]
 
@@ -26,11 +30,15 @@ _LEAST_COUNTED, _LEAST_SHARE = 8, 0.002  # rows of a piece where the number of t
 SIZES = ((0.05, 1.05), (0.015, 1.3))
 """A few odd rows are a piece as well, so small ones must stand farther apart."""
 _EVIDENCE = 10.0  # least, by which pieces are no chance; rows without any reach 6, seldom 8
+# Least ratio of what is lost by one more cut to what is lost by the last; a string cut in two, or a ring
+# in three, has four.
+_BOUND = 5.0
+_MOST_BOUND = 20  # pieces: eigenvectors cost time
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A partition of rows."""
+    """A partition of rows, and how clear it is."""
 
     labels: Labels
     apart: float  # distance that joins two of them over that which ties the loosest
@@ -42,11 +50,13 @@ def find_pieces(
     sizes: Sequence[tuple[float, float]] = SIZES,
     *,
     evidence: float = _EVIDENCE,
+    tree: Tree | None = None,
 ) -> Pieces | None:
     """So many pieces that rows (n, d) fall into; None if they do not.
 
     ``sizes`` are least shares of an average cluster that a piece has, and how far apart pieces must
-    then be; ``evidence`` is the least by which they are no chance.
+    then be; ``evidence`` is the least by which they are no chance. ``tree`` is that of the rows, if it
+    is known.
 
     Examples
     --------
@@ -55,7 +65,7 @@ def find_pieces(
     array([20, 20])
     >>> find_pieces(np.arange(40.0)[:, None], 2)
     """
-    tree = Tree.of(rows)
+    tree = Tree.of(rows) if tree is None else tree
     found = [tree.cut(n_pieces, share, apart) for share, apart in sizes]
     wide = [pieces for pieces in found if pieces is not None]
     if not wide:
@@ -63,15 +73,61 @@ def find_pieces(
     return _completed(rows, max(wide, key=lambda pieces: pieces.apart), evidence)
 
 
-def count_pieces(rows: Array, apart: float) -> int:
+def find_bound(tree: Tree, n_pieces: int) -> Pieces | None:
+    """So many pieces, each bound together far more than to the others; None if rows are not so.
+
+    One minus the eigenvalues of the neighbours' graph tell what cuts lose: up to as many as there are
+    pieces little, then much. ``apart`` is by how many times.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.r_[rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + [6, 0]]
+    >>> np.bincount(find_bound(Tree.of(rows), 2).labels)
+    array([50, 50])
+    """
+    if not 1 < n_pieces <= _most_bound(tree):
+        return None
+    ratios, vectors = _weigh_cuts(tree, n_pieces)
+    if ratios[-1] < _BOUND:
+        return None
+    embedded = unit_rows(vectors[:, :n_pieces])
+    labels = label_rows(embedded, corner_centers(embedded, n_pieces))
+    return Pieces(labels[tree.nodes], float(ratios[-1]))
+
+
+def count_bound(tree: Tree) -> int:
+    """The largest number of pieces that rows are bound into; 1 if they are not."""
+    most = _most_bound(tree)
+    ratios = _weigh_cuts(tree, most)[0] if most > 1 else np.empty(0)
+    return max((k for k, ratio in enumerate(ratios, 2) if ratio >= _BOUND), default=1)
+
+
+def _most_bound(tree: Tree) -> int:
+    return min(_MOST_BOUND, len(tree.lengths) // _NEIGHBORS)
+
+
+def _weigh_cuts(tree: Tree, most: int) -> tuple[Array, Array]:
+    """For 2, 3, ... pieces, what one more cut loses over what the last does; and eigenvectors."""
+    lengths = np.asarray(tree.graph.sum(axis=1)).ravel() ** -0.5
+    scaled = tree.graph.multiply(lengths[:, None]).multiply(lengths).tocsr()
+    values, vectors = leading_eigenvectors(scaled, most + 1, rng=np.random.default_rng(0))
+    lost = np.maximum(1.0 - values, np.finfo(np.float32).eps)
+    return lost[2:] / lost[1:-1], vectors
+
+
+def count_pieces(rows: Array, apart: float, *, tree: Tree | None = None) -> int:
     """The largest number of pieces, that far apart, that rows (n, d) fall into; 1 if they do not.
+
+    ``tree`` is that of the rows, if it is known.
 
     Examples
     --------
     >>> count_pieces(np.r_[np.arange(20.0), 30 + np.arange(20.0)][:, None], 2.0)
     2
     """
-    tree, least = Tree.of(rows), max(_LEAST_COUNTED, _LEAST_SHARE * len(rows))
+    tree = Tree.of(rows) if tree is None else tree
+    least = max(_LEAST_COUNTED, _LEAST_SHARE * len(rows))
     found = tree.distances(least)
     for count in sorted((count for count, ratio in found.items() if ratio >= apart), reverse=True):
         pieces = tree.cut(count, least * count / len(rows), apart)
@@ -87,6 +143,7 @@ class Tree:
     nodes: npt.NDArray[np.intp]  # (n,), the node of each row
     ends: npt.NDArray[np.int32]  # (ties, 2)
     lengths: Array  # (ties,), ascending
+    graph: sparse.csr_matrix  # of near neighbours; those of each other count twice
 
     @classmethod
     def of(cls, rows: Array) -> Tree:
@@ -94,12 +151,14 @@ class Tree:
         distinct, nodes = distinct_rows(rows)
         n = len(distinct)
         if n < 2:
-            return cls(nodes, np.empty((0, 2), np.int32), np.empty(0))
+            return cls(nodes, np.empty((0, 2), np.int32), np.empty(0), sparse.csr_matrix((n, n)))
         near = NearestNeighbors(n_neighbors=min(_NEIGHBORS, n - 1)).fit(distinct)
         graph = near.kneighbors_graph(mode="distance")
         tree = minimum_spanning_tree(_tied(distinct, graph.maximum(graph.T))).tocoo()
         order = np.argsort(tree.data, kind="stable")
-        return cls(nodes, np.column_stack([tree.row, tree.col])[order], tree.data[order])
+        graph.data = np.ones_like(graph.data)
+        ends = np.column_stack([tree.row, tree.col])[order]
+        return cls(nodes, ends, tree.data[order], graph + graph.T)
 
     def cut(self, n_pieces: int, share: float, apart: float) -> Pieces | None:
         """So many pieces, each with that share of an average cluster, if they are that far apart.
