@@ -160,6 +160,21 @@ class TestByModularity:
             monkeypatch.setattr(stage, "_MARGIN", share * lead)
             assert next(iter(cluster().tried)) == expected
 
+    def test_no_start_is_taken_for_clusters_of_a_few_rows(
+        self, sample, settings, groups, monkeypatch
+    ):
+        """Two merged groups and a row by itself may have the greater modularity."""
+        rows = stage._embedding(sample, settings).rows(sample.tile)
+        good = np.stack([rows[groups == g].mean(axis=0) for g in range(3)])
+        merged = np.stack([rows[:200].mean(axis=0), rows[200:].mean(axis=0), 9.0 * rows[0]])
+        monkeypatch.setattr(stage, "find_starts", lambda *_, **__: {"ward": good, "graph": merged})
+        monkeypatch.setattr(stage, "_MARGIN", -1.0)  # all others would be taken before Ward's
+        as_they_are = lambda rows, centers, **_: (label_rows(rows, centers), centers)  # noqa: E731
+        monkeypatch.setattr(stage, "improve_centers", as_they_are)
+        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        assert list(found.tried) == ["ward", "graph"]
+        assert adjusted_rand_score(groups, found.labels) == 1.0
+
     @pytest.mark.parametrize(("kind", "is_placed"), [("lognorm", True), ("standard", False)])
     def test_of_cells_centres_that_are_near_in_the_views_are_merged(
         self, sample, settings, groups, kind, is_placed
