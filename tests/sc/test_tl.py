@@ -364,3 +364,16 @@ def test_blood_cells_are_told_apart_without_tuning(data):
     labels = mdata.obs["manyview"].astype(int)
     assert metrics.nmi(cells.target, labels) > 0.71
     assert metrics.purity(cells.target, labels) > 0.93
+
+
+def test_batches_that_mean_nothing_cost_nothing(data):
+    """Cells whose batch was taken off are cells still: rare kinds stay apart."""
+    cells = data("citeseq_pbmc10x")
+    rng = np.random.default_rng(0)
+    some, chance = rng.permutation(cells.n_rows)[:1500], rng.choice(["a", "b"], 1500)
+    model = LMVSC(7, random_state=0)
+    without, with_key = (
+        metrics.nmi(cells.target[some], model.fit(cells[some], groups=groups).labels_)
+        for groups in (None, chance)
+    )
+    assert with_key > without - 0.05

@@ -148,7 +148,9 @@ def fit(
             with watch.stage("groups"):
                 known, codes = learn_groups(rows, sample, names, groups, settings, weights)
                 corrected = known.correct(rows, codes)
-            settings = replace(settings, scaling=("energy",) * len(names))
+            settings = replace(
+                settings, scaling=("energy",) * len(names), had_genes=settings.counts_genes
+            )
             rows, sample, numbers = open_(corrected, settings)
         oddness, scores, is_odd = None, None, None
         if settings.marks_outliers:

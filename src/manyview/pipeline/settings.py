@@ -57,7 +57,8 @@ class Settings:
     ``locality`` and ``n_neighbors`` for each graph, by :meth:`for_graph`; ``n_axes`` for each view;
     without ``n_components``, vectors that sit on a handful of rows are left out and the others are
     weighted by their strength. ``has_many_rows`` says which kind of graph suits them;
-    ``counts`` says of each view that counts molecules how that shows, once the sample is seen;
+    ``counts`` says of each view that counts molecules how that shows, once the sample is seen, and
+    ``had_genes`` whether some were of genes or peaks, where groups were taken off rows scaled so;
     ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
     ``many_anchors`` and ``few_anchors`` are what ``n_anchors`` is on "auto", at most, where rows use the
     nearest anchors and where they use all.
@@ -88,6 +89,7 @@ class Settings:
     many_anchors: int = _MANY_ANCHORS
     few_anchors: int = 300
     counts: tuple[str, ...] = ()
+    had_genes: bool = False
     degree_norm: bool = True
     row_norm: bool = True
     is_alpha_relative: bool = True
@@ -108,7 +110,7 @@ class Settings:
     @property
     def counts_genes(self) -> bool:
         """Whether some view holds counts of genes or peaks in cells, as far as is known."""
-        return any(kind in scaling.COUNTED for kind in self.scaling)
+        return self.had_genes or any(kind in scaling.COUNTED for kind in self.scaling)
 
     @property
     def known_clusters(self) -> int:
