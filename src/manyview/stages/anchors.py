@@ -15,10 +15,7 @@ from manyview.stages.sampling import spread_evenly
 from manyview.views.container import with_short_indices
 
 _SWEEPS = 7  # that compare every row with every anchor
-_FIRST_SWEEPS, _LAST_SWEEPS = (
-    3,
-    6,
-)  # that compare it with the likely ones: over a few rows, over all
+_FIRST_SWEEPS, _LAST_SWEEPS = 4, 10  # that compare it with likely ones: over few rows, over all
 FEW_ROWS = 2000
 """Most rows whose distances are looked at as they are, where columns are many more."""
 WIDE = 4000
