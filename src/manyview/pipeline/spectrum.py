@@ -30,7 +30,7 @@ from manyview.views.selection import split_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
 _FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
-_SMALL = 3000  # anchors up to which whole matrices of several repeats are worked on at a time
+_SMALL = 3000  # anchors up to which repeats are worked on at a time; twice, if no matrix is whole
 
 
 def find_bases(
@@ -52,8 +52,8 @@ def find_bases(
         partial(_find_basis, gram, each, wanted, n_sure)
         for gram, each in zip(moments.grams, scales, strict=True)
     ]
-    is_small = all(len(each) <= _SMALL for each in scales)
-    fits = is_small or not any(isinstance(gram, np.ndarray) for gram in moments.grams)
+    is_whole = any(isinstance(gram, np.ndarray) for gram in moments.grams)
+    fits = max(map(len, scales)) <= (_SMALL if is_whole else 2 * _SMALL)
     return tuple(run_side_by_side(tasks, n_jobs if fits else 1))
 
 
