@@ -176,3 +176,16 @@ def test_views_of_many_rows_are_weighed_by_some_of_them(blobs):
     scalers = scalers_of(views, ["standard"] * 3)
     chosen = choose(views, scalers=scalers, fusion="both", view_weights="agreement")
     assert len(chosen.tile(scalers, views.arrays)) == 2100
+
+
+def test_rows_are_dense_only_if_all_have_all_views(views):
+    """Whichever row comes first."""
+    scalers = scalers_of(views, ("standard", "standard"))
+    columns = Columns(scalers, (0, 1), (1.0, 1.0))
+    holes = [X.copy() for X in views.arrays]
+    holes[1][60:80] = np.nan
+    whole, partial = (
+        Memory().open(each, Run(1, SilentProgress())) for each in (views.arrays, holes)
+    )
+    assert columns.are_dense(whole)
+    assert not columns.are_dense(partial)

@@ -196,6 +196,12 @@ class TestLater:
         with pytest.raises(ValueError, match=message):
             sc.tl.subcluster(adata, cluster)
 
+    @pytest.mark.parametrize("kind", [pd.Index, pd.Series, pd.Categorical, set, np.array])
+    def test_clusters_may_be_named_by_any_collection(self, adata, kind):
+        adata.obs["manyview"] = pd.Categorical(["0", "1", "2"] * 50)
+        sc.tl.subcluster(adata, kind(["0", "1"]), 2, n_repeats=1)
+        assert (adata.obs["manyview_sub"] == "2").sum() == 50
+
     def test_parts_of_a_cluster(self, mdata, counts):
         mdata.obs["coarse"] = pd.Categorical(np.where(counts[0] == 0, "a", "b"))
         sc.tl.subcluster(mdata, "b", 2, key="coarse", n_repeats=1, alpha=0.01)

@@ -135,6 +135,7 @@ def test_no_candidates_is_one_cluster():
     suggestion = suggest_n_clusters(lambda _: [], [], [], seed=0)
     assert suggestion.n_clusters == 1
     assert "too few rows" in suggestion.why()
+    assert suggestion.votes() == []
 
 
 def test_runners_up_are_peaks_first():

@@ -152,6 +152,14 @@ class TestBound:
         found = [find_bound(Tree.of(rows), 2 + i % 3) for i, rows in enumerate(clouds)]
         assert sum(pieces is not None for pieces in found) <= 1
 
+    def test_not_a_few_rows_that_are_nearly_alike(self):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(1012, 3))
+        rows[500:1000, 0] += 4.0
+        rows[1000:] = 6.0 + 0.01 * rng.normal(size=(12, 3))
+        assert find_bound(Tree.of(rows), 2) is None
+        assert count_bound(Tree.of(rows)) <= 2
+
     def test_copies_of_rows_count_once(self):
         rows, groups = far_blobs((60, 60))
         found = find_bound(Tree.of(np.repeat(rows, 3, axis=0)), 2)

@@ -77,3 +77,15 @@ def test_a_cut_has_exactly_as_many_groups(k):
 
 def test_one_point_is_a_group():
     assert cut_tree(ward_tree(np.zeros((1, 3)), np.ones(1)), 1, 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cut_is_exact_where_many_points_have_no_weight(seed):
+    """Merges of those cost as little as rounding."""
+    rng = np.random.default_rng(seed)
+    points = np.repeat(rng.normal(size=(20, 3)), 3, axis=0)
+    points += 1e-9 * rng.normal(size=points.shape)
+    tree = ward_tree(points, np.where(rng.random(60) < 0.6, 0.0, 5.0))
+    assert is_valid_linkage(tree)
+    for k in range(1, 61):
+        assert len(np.unique(cut_tree(tree, 60, k))) == k

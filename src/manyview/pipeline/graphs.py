@@ -104,6 +104,8 @@ class Columns:
 
     def are_dense(self, sample: SampledRows) -> bool:
         """Whether the sampled rows are there as they are, without a view missing or stored sparse."""
+        if any(find_present(sample.arrays[v]) is not None for v in self.views):
+            return False
         first = self([array[:1] for array in sample.arrays], 0)
         return isinstance(first, ScaledRows) and first.offset is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -240,8 +240,8 @@ def subcluster(
     """
     import pandas as pd
 
-    is_several = isinstance(cluster, Sequence | np.ndarray) and not isinstance(cluster, str)
-    chosen = [str(each) for each in (cluster if is_several else [cluster])]
+    is_one = cluster is None or np.isscalar(cluster)
+    chosen = [str(each) for each in ([cluster] if is_one else cluster)]
     if not chosen:
         raise ValueError("cluster is empty: name at least one of the clusters.")
     clusters = _read_column(data, key)
@@ -363,7 +363,8 @@ def _read_views(data: Any, use_rep: Any) -> Views:
             "arrays and data frames."
         )
     keys = ["X"] if use_rep is None else [use_rep] if isinstance(use_rep, str) else use_rep
-    if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
+    keys = list(keys) if isinstance(keys, Iterable) and not isinstance(keys, Mapping) else [keys]
+    if not all(isinstance(key, str) for key in keys):
         raise TypeError(f"Of an AnnData, use_rep is a name or a list of names; got {use_rep!r}.")
     if not keys or len(set(keys)) < len(keys):
         raise ValueError(

@@ -192,7 +192,8 @@ def sweep_likely(
     from manyview.stages import kernels
 
     k, half_norms = len(centers), _half_norms(centers)
-    likely, labels = np.empty((len(rows), min(_LIKELY, k)), np.int32), np.empty(len(rows), np.int32)
+    # Zeros: a row whose scores are no numbers has some centre all the same.
+    likely, labels = np.zeros((len(rows), min(_LIKELY, k)), np.int32), np.empty(len(rows), np.int32)
     step = max(_COMPARED_BYTES // (4 * k), 64)
     for start in range(0, len(rows), step):
         part = slice(start, start + step)

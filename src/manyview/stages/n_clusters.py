@@ -94,6 +94,8 @@ class Suggestion:
         These are the score, which leans to few clusters; modularity alone, which cannot see very many;
         and the score with the silhouette above what chance gives, which leans to many.
         """
+        if not self.candidates:
+            return []
         return [
             self.candidates[at] for at in _votes(self.candidates, self.silhouette, self.modularity)
         ]

@@ -89,18 +89,26 @@ def find_bound(tree: Tree, n_pieces: int) -> Pieces | None:
     if not 1 < n_pieces <= _most_bound(tree):
         return None
     ratios, vectors = _weigh_cuts(tree, n_pieces)
-    if ratios[-1] < _BOUND:
-        return None
+    labels = _bind(tree, vectors, n_pieces) if ratios[-1] >= _BOUND else None
+    return None if labels is None else Pieces(labels, float(ratios[-1]))
+
+
+def _bind(tree: Tree, vectors: Array, n_pieces: int) -> Labels | None:
+    """So many pieces by the leading eigenvectors; None if one of them is but a few odd rows."""
     embedded = unit_rows(vectors[:, :n_pieces])
-    labels = label_rows(embedded, corner_centers(embedded, n_pieces))
-    return Pieces(labels[tree.nodes], float(ratios[-1]))
+    labels = label_rows(embedded, corner_centers(embedded, n_pieces))[tree.nodes]
+    least = max(_LEAST_ROWS, SIZES[0][0] * len(labels) / n_pieces)
+    return labels if np.bincount(labels, minlength=n_pieces).min() >= least else None
 
 
 def count_bound(tree: Tree) -> int:
     """The largest number of pieces that rows are bound into; 1 if they are not."""
     most = _most_bound(tree)
-    ratios = _weigh_cuts(tree, most)[0] if most > 1 else np.empty(0)
-    return max((k for k, ratio in enumerate(ratios, 2) if ratio >= _BOUND), default=1)
+    if most < 2:
+        return 1
+    ratios, vectors = _weigh_cuts(tree, most)
+    bound = (k for k, ratio in enumerate(ratios, 2) if ratio >= _BOUND)
+    return max((k for k in bound if _bind(tree, vectors, k) is not None), default=1)
 
 
 def _most_bound(tree: Tree) -> int:

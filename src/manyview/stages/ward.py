@@ -27,7 +27,7 @@ def ward_tree(points: Array, sizes: Array) -> Array:
     np.fill_diagonal(cost, np.inf)
     merges: list[tuple[float, int, int]] = []
     chain: list[int] = []
-    is_left = np.ones(n, bool)
+    is_left, heights = np.ones(n, bool), np.zeros(n)
     while len(merges) < n - 1:
         if not chain:
             chain.append(int(is_left.argmax()))
@@ -40,7 +40,9 @@ def ward_tree(points: Array, sizes: Array) -> Array:
             chain.append(following)
             continue
         i, j = sorted((chain.pop(), chain.pop()))
-        merges.append((float(cost[i, j]), i, j))
+        # Rounding may make a merge cheaper than those it is made of, and it must come after them.
+        heights[i] = max(float(cost[i, j]), heights[i], heights[j])
+        merges.append((float(heights[i]), i, j))
         _merge(cost, sizes, i, j)
         is_left[j] = False
     return _as_linkage(merges, n)
