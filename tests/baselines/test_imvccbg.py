@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from manyview import Views, datasets
 from manyview.baselines import IMVCCBG
@@ -28,7 +29,18 @@ def test_what_stands_in_missing_rows_does_not_matter(views):
     )
 
 
-def test_features_enter_as_they_are(views):
-    moved = Views([np.asarray(X) * 5 for X in views.arrays])
-    raw, scaled = (IMVCCBG(3, random_state=0).fit(each).objective_[-1] for each in (views, moved))
-    assert scaled > 5 * raw
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_lengths_of_rows_do_not_matter(kind):
+    made = datasets.make_views(150, 3, (8, 10), separation=9.0, random_state=0)
+    factors = 10.0 ** np.random.default_rng(0).uniform(-2, 6, size=(150, 1))
+    plain, scaled = (
+        IMVCCBG(3, random_state=0).fit([kind(np.asarray(X) * factor) for X in made.arrays])
+        for factor in (1.0, factors)
+    )
+    np.testing.assert_allclose(scaled.weights_, plain.weights_, atol=1e-9)
+    np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+
+
+def test_sweeps_end_as_soon_as_the_objective_settles(views):
+    model = IMVCCBG(3, tol=0.5, random_state=0).fit(views)
+    assert model.n_iter_ == 2

@@ -109,11 +109,6 @@ def test_views_that_agree_help_one_that_is_noisy():
     assert accuracy(views.target, together) > max(0.95, accuracy(views.target, alone))
 
 
-def test_more_rows_than_memory_are_refused_before_anything_is_allocated():
-    with pytest.raises(MemoryError, match=r"MLRSSC on 1000000 rows and 1 view\(s\) needs"):
-        MLRSSC(2).fit(np.zeros((1_000_000, 1)))
-
-
 def test_too_few_sweeps_warn_with_the_residual_reached(subspaces):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=3 with a relative residual of \d"):
         MLRSSC(3, max_iter=3, random_state=0).fit(subspaces)

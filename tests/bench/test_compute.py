@@ -2,11 +2,13 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from manyview import datasets
 from manyview.bench.cells import Cell
 from manyview.bench.compute import Computer, measure
 from manyview.bench.data import Rows
+from manyview.bench.methods import as_methods
 
 
 def test_a_line_has_scores_costs_and_warnings():
@@ -46,3 +48,11 @@ def test_a_setting_of_none_is_given_too():
     computer.prepare(cells)
     assert [line["status"] for line in computer.compute(cells)] == ["done"]
     assert given == [{"most": None}]
+
+
+def test_rows_of_one_class_are_refused():
+    views = datasets.make_views(30, 3, (4,), random_state=0)
+    computer, cells = Computer(as_methods("KMeans"), {"d": views}), [Cell(Rows("d", 1), "KMeans")]
+    computer.prepare(cells)
+    with pytest.raises(ValueError, match="'d' has one class"):
+        list(computer.compute(cells))

@@ -58,3 +58,50 @@ def test_data_does_not_count_as_memory_of_a_fit():
         for n_bytes, status in ((10**8, "done"), (4 * 10**8, "failed"), (10**8, "done")):
             ((_, line),) = worker.compute([Cell(CELL.data, "A", seed=n_bytes)], seconds=60)
             assert line["status"] == status
+
+
+class Odd:
+    """Does what the name of a method says, in the process of a worker."""
+
+    def prepare(self, cells):
+        pass
+
+    def compute(self, cells):
+        (cell,) = cells
+        getattr(self, cell.method)()
+        yield {"status": "done"}
+
+    def end(self):
+        import os
+
+        os._exit(3)
+
+    def kill(self):
+        import os
+        import signal
+
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def speak(self):
+        import sys
+
+        sys.stdout.write("noise")
+
+    def raise_lines(self):
+        raise RuntimeError("one\n\n  two")
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "reason"),
+    [
+        ("end", "failed", "the process ended with code 3"),
+        ("kill", "failed", "the process was killed (signal 9); most likely memory ran out"),
+        ("raise_lines", "failed", "RuntimeError: one two"),
+        ("speak", "done", None),
+    ],
+)
+def test_what_a_method_does_to_its_process_is_told(method, status, reason, capfd):
+    with Worker(Odd) as worker:
+        ((_, line),) = worker.compute([Cell(CELL.data, method)], seconds=60)
+    assert (line["status"], line.get("reason")) == (status, reason)
+    assert capfd.readouterr().out == ""  # what is printed must not stand among the results

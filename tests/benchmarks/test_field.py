@@ -27,7 +27,9 @@ def lines():
         for place, method in enumerate(field.METHODS)
         for data in ("msrcv1", "bdgp2")
     ]
-    every[3] |= {"status": "failed", "reason": "it broke"}
+    every[2] |= {"status": "failed", "reason": "no view 'a' was found; try another"}
+    every[3] |= {"status": "failed", "reason": "no view 'b' was found"}
+    every[5] |= {"status": "stopped", "reason": "stopped after 9 s"}
     return [*every, line("LMVSC", "acm", 0.5)]
 
 
@@ -40,13 +42,11 @@ def test_page_says_figures_ranks_and_what_is_missing(lines, tmp_path):
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     field.draw(path, tmp_path)
     text = (tmp_path / "guides" / "methods.inc").read_text()
-    assert (
-        "NMI on 2 data sets" in text
-        and "own defaults, 0 to 1 seeds (" in text
-        and "``acm``" in text
-    )
-    assert "* - LMVSC\n     - 1.00\n" in text
-    assert "No result of LMVSC-released on ``bdgp2``: it broke." in text
+    assert "NMI on 2 data sets" in text and "own defaults, 1 seed (" in text and "``acm``" in text
+    assert "* - LMVSC\n     - 1.00\n     - 0.900\n     - 2\n     - 2\n" in text
+    assert "* - LMVSC-released\n     - 19.75\n     - –\n     - 0\n     - 0\n" in text
+    assert "No result of LMVSC-released on ``msrcv1``, ``bdgp2``: no view 'a' was found.\n" in text
+    assert "No result of LMVSC-paper on ``bdgp2``: stopped after 9 s.\n" in text
     assert (tmp_path / "_static" / "ranks.png").stat().st_size > 5000
     assert "Handwritten" in (tmp_path / "guides" / "traps.inc").read_text()
 

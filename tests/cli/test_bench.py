@@ -45,3 +45,17 @@ def test_unknown_method_is_one_line_and_code_2(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("bench", "Nothing", "--data", "digits", code=2)
     assert "No method 'Nothing'" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_data_that_names_nothing_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "No data" in run("bench", "KMeans", "--data", ",", code=2).stderr
+
+
+@pytest.mark.slow
+def test_a_bench_without_any_result_has_code_1(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nothing").mkdir()
+    result = run("bench", "KMeans", "--data", "nothing", "--seeds", "1", code=1)
+    assert "nothing: no result of KMeans (ValueError: nothing holds no files" in result.stderr
+    assert "no method has a result" in result.stderr

@@ -52,16 +52,12 @@ class AMGL(Baseline):
         deviation; or each row scaled to unit length.
     normalise_rows : bool, default False
         Scale the rows of F to unit length before k-means. The published method does not.
-    n_init : int, default 20
-        Restarts of k-means, of which the best is kept.
     max_iter : int, default 100
         Most sweeps over weights and vectors.
     tol : float, default 1e-8
         Stop when the objective falls by less than this share of itself.
-    random_state : None, int, RandomState or Generator
-        Starts the eigensolver, the anchors and k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, verbose : int, RandomState, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

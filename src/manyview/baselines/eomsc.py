@@ -48,17 +48,12 @@ class EOMSC(RowwiseBaseline):
         Number m of anchors; twice the clusters by default. The authors choose from k to 7k with labels.
     n_dimensions : int, optional
         l, the dimension of the space that views share; as many as anchors by default.
-    init : {"random", "first"}, default "random"
-        Rows that anchors start from: drawn at random, or the first of the file as in the authors'
-        program. Public files are sorted by class, so "first" uses the labels in a roundabout way.
     max_iter : int, default 51
         Most sweeps.
     tol : float, default 1e-4
         Stop when the objective changes by less than this share of itself.
-    random_state : None, int, RandomState or Generator
-        Draws the start; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    init, random_state, verbose : str, RandomState, int
+        As in :class:`~manyview.baselines.SMVSC`.
 
     Attributes
     ----------

@@ -19,8 +19,12 @@ class IMVCCBG(SMVSC):
               {\sum_v \alpha_v^2 h_{iv} + \lambda} \right), \quad h_{iv} = 1 \text{ if view v is there}
 
     with :math:`\alpha_v \propto 1 / \sqrt{r_v}` as in the authors' program, :math:`r_v` the squared
-    residual of view v. Features enter as they are: scale them first if they need it. k-means on the left
+    residual of view v. Every row of a view is scaled to unit length first, as there. k-means on the left
     singular vectors of Z gives the labels [1]_. Time and memory are linear in the number of rows.
+
+    A view whose rows nearly all point the same way is fitted better with every sweep, until it has all
+    the weight (look at ``view_weights_``) and nearly all rows share one anchor: leave it out, or centre
+    it first.
 
     Parameters
     ----------
@@ -38,7 +42,7 @@ class IMVCCBG(SMVSC):
     max_iter : int, default 51
         Most sweeps.
     tol : float, default 1e-3
-        Stop, after ten sweeps, when the objective changes by less than this share of itself.
+        Stop when the objective changes by less than this share of itself.
     random_state : None, int, RandomState or Generator
         Draws the start and starts k-means; an int gives the same labels every time.
     verbose : int, default 0
@@ -84,6 +88,7 @@ class IMVCCBG(SMVSC):
 
     _standardise: ClassVar[bool] = False
     _power: ClassVar[float] = 0.5
+    _least_sweeps: ClassVar[int] = 2
 
     _: KW_ONLY
     variant: str = field(default="exact", init=False)

@@ -48,12 +48,8 @@ class LSC(Baseline):
         each row scaled to unit length.
     normalise_rows : bool, default True
         Scale the embedding's rows to unit length before k-means.
-    n_init : int, default 20
-        Restarts of k-means, of which the best is kept.
-    random_state : None, int, RandomState or Generator
-        Starts the anchors and k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, verbose : int, RandomState, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

@@ -69,19 +69,13 @@ class MLRSSC(Baseline):
         What is done to each view first: rows scaled to unit length; columns centred and divided by
         their standard deviation, and the view by the root mean squared norm of its rows; or
         nothing, as published. With None the betas and the penalty refer to the data's own units.
-    n_init : int, default 20
-        Restarts of k-means, of which the best is kept.
     max_iter : int or None, default None
         Most sweeps; None is 100 for the centroid and 300 for the pairwise agreement.
     tol : float, default 0.01
         Stop when all copies of :math:`A_v` agree, and it changes, by less than this share of its
         largest entry, in every view, but not before 10 sweeps.
-    force : bool, default False
-        Go ahead even if the n x n arrays do not fit in the memory that is free.
-    random_state : None, int, RandomState or Generator
-        Starts the eigensolver and k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, force, verbose : int, RandomState, bool, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

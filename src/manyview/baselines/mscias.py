@@ -69,19 +69,12 @@ class MSCIAS(Baseline):
         What is done to each view first: columns divided by their standard deviation (and centred
         if dense), rows scaled to unit length, or nothing. Views are always brought to a mean
         squared row norm of one after that.
-    n_init : int, default 20
-        Restarts of k-means, of which the best is kept.
     max_iter : int, default 100
         Most sweeps of the latent part.
     tol : float, default 1e-3
         Stop when its objective falls by less than this for each row of each view.
-    force : bool, default False
-        Try n x n arrays even if they do not fit in the memory that is free.
-    random_state : None, int, RandomState or Generator
-        Starts the latent part, the eigensolver and k-means; an int gives the same labels every
-        time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, force, verbose : int, RandomState, bool, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

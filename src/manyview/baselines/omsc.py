@@ -48,15 +48,10 @@ class OMSC(RowwiseBaseline):
         Number m of anchors; as many as clusters by default.
     lam : float, default 1e-4
         How much weights are drawn to the corners.
-    init : {"random", "first"}, default "random"
-        Rows that anchors start from: drawn at random, or the first of the file as in the authors'
-        program. Public files are sorted by class, so "first" uses the labels in a roundabout way.
     max_iter : int, default 15
         Sweeps; the authors' program always makes fifteen.
-    random_state : None, int, RandomState or Generator
-        Draws the start; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    init, random_state, verbose : str, RandomState, int
+        As in :class:`~manyview.baselines.SMVSC`.
 
     Attributes
     ----------

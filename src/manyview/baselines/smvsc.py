@@ -27,8 +27,6 @@ from manyview.checks import check_number, check_option
 from manyview.stages.rows import ScaledRows
 from manyview.views.container import Views
 
-_LEAST_SWEEPS = 10
-
 
 @dataclass(eq=False, repr=False)
 class SMVSC(RowwiseBaseline):
@@ -115,6 +113,7 @@ class SMVSC(RowwiseBaseline):
 
     _standardise: ClassVar[bool] = True
     _power: ClassVar[float] = 1.0  # of the squared residuals, whose inverses weight the views
+    _least_sweeps: ClassVar[int] = 10
 
     n_clusters: int = 8
     _: KW_ONLY
@@ -164,7 +163,7 @@ class SMVSC(RowwiseBaseline):
             penalty = self.lam * float((Z**2).sum())
             objective.append(float(shared.weights**2 @ residuals) + penalty)
             self._log("%s: sweep %d, objective %g", type(self).__name__, sweep + 1, objective[-1])
-            if has_settled(objective, self.tol, least_sweeps=_LEAST_SWEEPS):
+            if has_settled(objective, self.tol, least_sweeps=self._least_sweeps):
                 return fitted, objective
         self._warn_unsettled(
             f"{type(self).__name__} stopped at max_iter={self.max_iter} before its objective "

@@ -41,14 +41,8 @@ class SubspaceMVSC(Baseline):
         Ridge on the weights, relative to the view's mean squared norm unless ``scaling`` is None.
     scaling : {"standard", "normal-scores", "hellinger", "unit", "energy", None}, default "standard"
         How columns are scaled, as in ``LMVSC``; None uses raw features and an absolute ``alpha``.
-    n_init : int, default 20
-        Restarts of k-means, of which the best is kept.
-    force : bool, default False
-        Go ahead even if memory does not seem to suffice.
-    random_state : None, int, RandomState or Generator
-        Starts the eigensolver and k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    n_init, random_state, force, verbose : int, RandomState, bool, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

@@ -39,11 +39,9 @@ class UMAPKMeans(Baseline):
         What is done to each view first: nothing; each column divided by its standard deviation; or
         each row scaled to unit length.
     n_init : int, default 10
-        Restarts of k-means, of which the best is kept.
-    random_state : None, int, RandomState or Generator
-        Starts the map and k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+        Restarts of k-means, of which the one with the least inertia is kept.
+    random_state, verbose : int, RandomState, int
+        As in :class:`~manyview.baselines.SSCOMP`.
 
     Attributes
     ----------

@@ -92,6 +92,8 @@ class Computer:
         views = self._views[1]
         target = np.unique(np.asarray(views.target))
         method, k = self._methods[cell.method], len(target)
+        if k < 2:
+            raise ValueError(f"{cell.data.name!r} has one class: there is nothing to find.")
 
         def fit() -> tuple[Any, Line]:
             labels = np.asarray(method.labels(views, k, cell.seed, self._given(cell)))

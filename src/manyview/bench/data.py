@@ -59,7 +59,7 @@ def as_sources(data: Any) -> dict[str, Source]:
         if title in found:
             raise ParameterError(
                 "data",
-                f"has {title!r} twice. Name them in a mapping, as in {{'a': {name!r}, ...}}.",
+                f"has {title!r} twice. Rename one, or name them in Python: {{'a': {name!r}, ...}}.",
             )
         found[title] = _checked(one, title)
     if not found:

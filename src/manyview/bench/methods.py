@@ -18,7 +18,8 @@ from manyview.views.container import Views
 
 Settings = dict[str, Any]
 
-_GIVEN = ("n_clusters", "random_state")  # set by the bench, so no setting of a method
+_SET = {"n_clusters": 2, "n_components": 2, "random_state": None}
+"""What the bench sets, with values until it does."""
 
 OPTIONAL = ("UMAPKMeans",)
 """Methods that need a package of their own."""
@@ -35,8 +36,9 @@ class Method:
     estimator : estimator
         As scikit-learn knows them: parameters, and ``fit_predict``, or ``fit`` and ``labels_``. The
         bench sets ``n_clusters`` (or ``n_components`` of a mixture) to the number of classes, and
-        ``random_state``. It is given :class:`~manyview.Views` if it is manyview's or has an attribute
-        ``takes_views`` that is true; any other gets all views standardised, side by side.
+        ``random_state``; in a plain class, the attributes of these names. It is given
+        :class:`~manyview.Views` if it is manyview's or has an attribute ``takes_views`` that is true;
+        any other gets all views standardised, side by side.
     grid : callable, optional
         Further settings that labels choose from in the label-tuned protocol, from the number of
         clusters.
@@ -60,13 +62,17 @@ class Method:
     @property
     def settings(self) -> Settings:
         """Parameters that are not what they are by default, as JSON can hold them."""
-        if not hasattr(self.estimator, "get_params"):
-            return {}
         signature = inspect.signature(type(self.estimator).__init__).parameters
+        defaults = {name: repr(one.default) for name, one in signature.items()}
+        known = _parameters(self.estimator)
+        # All attributes of a plain class are known, also those that are no parameters.
+        own = known if hasattr(self.estimator, "get_params") else known.keys() & defaults.keys()
         return {
             name: value if isinstance(value, int | float | str | None) else repr(value)
-            for name, value in self.estimator.get_params(deep=False).items()
-            if name not in _GIVEN and not _is_default(signature.get(name), value)
+            for name, value in known.items()
+            if name in own
+            and name not in _set_by_bench(known)
+            and repr(value) != defaults.get(name)
         }
 
     @property
@@ -82,13 +88,11 @@ class Method:
     def make(self, n_clusters: int, seed: int, settings: Settings) -> Any:
         """A new estimator, ready to be fitted."""
         model = clone(self.estimator, safe=False)
-        if not hasattr(model, "get_params"):
-            return model
-        known = model.get_params(deep=False)
-        size = next((name for name in ("n_clusters", "n_components") if name in known), None)
-        given: Settings = {} if size is None else {size: n_clusters}
-        given |= {"random_state": seed} if "random_state" in known else {}
-        return model.set_params(**given, **settings)
+        given: Settings = {
+            name: seed if name == "random_state" else n_clusters
+            for name in _set_by_bench(_parameters(model))
+        }
+        return _with(model, {**given, **settings})
 
     def labels(self, views: Views, n_clusters: int, seed: int, settings: Settings) -> Any:
         """Labels of the rows of views."""
@@ -99,8 +103,26 @@ class Method:
         )
 
 
-def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
-    return parameter is not None and repr(value) == repr(parameter.default)
+def _parameters(estimator: Any) -> Settings:
+    """Parameters of an estimator; attributes of what is none of scikit-learn's kind."""
+    if hasattr(estimator, "get_params"):
+        return dict(estimator.get_params(deep=False))
+    return dict(getattr(estimator, "__dict__", {}))
+
+
+def _set_by_bench(known: Settings) -> list[str]:
+    """Those of the parameters that are no settings of a method."""
+    size = "n_clusters" if "n_clusters" in known else "n_components"
+    return [name for name in (size, "random_state") if name in known]
+
+
+def _with(estimator: Any, settings: Settings) -> Any:
+    """The estimator, with these parameters or attributes."""
+    if hasattr(estimator, "set_params"):
+        return estimator.set_params(**settings)
+    for name, value in settings.items():
+        setattr(estimator, name, value)
+    return estimator
 
 
 def grid(**options: Sequence[Any]) -> list[Settings]:
@@ -163,21 +185,44 @@ def _as_method(method: Any, name: str | None = None) -> Method:
         if not is_named or "(" in title:
             title, text = "", method
         return _parse(text, name or title)
-    estimator = method() if inspect.isclass(method) else method
+    estimator = _call(method) if inspect.isclass(method) else method
+    return _of_estimator(estimator, name or type(estimator).__name__)
+
+
+def _of_estimator(estimator: Any, name: str) -> Method:
     if not (hasattr(estimator, "fit_predict") or hasattr(estimator, "fit")):
-        raise TypeError(f"A method has fit_predict, or fit and labels_; got {method!r}.")
-    return Method(name or type(estimator).__name__, estimator)
+        raise TypeError(f"A method has fit_predict, or fit and labels_; got {estimator!r}.")
+    return Method(name, estimator)
+
+
+def _call(make: Callable[..., Any]) -> Any:
+    """What a class or function makes, given no more than what the bench sets."""
+    parameters = inspect.signature(make).parameters.values()
+    needed = [one.name for one in parameters if one.default is one.empty and one.name in _SET]
+    estimator = make(**{name: _SET[name] for name in needed})
+    for name in needed:
+        if name not in _parameters(estimator):
+            raise TypeError(
+                f"{make.__name__} must keep {name} as an attribute of that name, for the bench to set."
+            )
+    return estimator
 
 
 def _parse(text: str, title: str) -> Method:
     head, is_call, arguments = text.partition("(")
     settings = _parse_arguments(is_call + arguments, text) if is_call else {}
     method = _named(head)
+    known = _parameters(method.estimator)
     for option in settings:
-        if option not in method.estimator.get_params(deep=False):
-            raise ValueError(f"{head} has no parameter {option!r}.")
+        if option not in known:
+            raise ValueError(f"{method.name} has no parameter {option!r}.")
+        if option in _set_by_bench(known):
+            raise ValueError(
+                f"{option} of {method.name} is set by the bench: to the number of classes, or the seed."
+            )
     if settings:
-        method = Method(text, clone(method.estimator).set_params(**settings), method.grid)
+        model = _with(clone(method.estimator, safe=False), settings)
+        method = Method(text, model, method.grid)
     return Method(title, method.estimator, method.grid) if title else method
 
 
@@ -209,6 +254,7 @@ def _named(name: str) -> Method:
     if not is_path:
         raise ValueError(f"No method {name!r}. There are {', '.join(names())}, and MODULE:CLASS.")
     try:
-        return Method(kind, getattr(importlib.import_module(module), kind)())
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"Cannot use {name!r}: {error}.") from error
+        found = getattr(importlib.import_module(module), kind)
+        return _of_estimator(_call(found) if callable(found) else found, kind)
+    except Exception as error:  # whatever a module of somebody's does
+        raise ValueError(f"Cannot use {name!r}: {str(error).rstrip('.')}.") from error

@@ -79,8 +79,7 @@ class Worker(AbstractContextManager["Worker"]):
                 self._process.join(10)
                 code = self._process.exitcode
                 self.stop()
-                reason = f"the process died ({code}); most likely memory ran out"
-                line = {"status": "failed", "reason": reason}
+                line = {"status": "failed", "reason": _why_it_ended(code)}
                 break
             if number is None:  # data is loaded
                 started = time.monotonic()
@@ -113,6 +112,13 @@ class Worker(AbstractContextManager["Worker"]):
         self.stop()
 
 
+def _why_it_ended(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"the process ended with code {code}"
+    advice = "; most likely memory ran out" if code == -9 else ""
+    return f"the process was killed (signal {-code}){advice}"
+
+
 @contextmanager
 def _environment(defaults: dict[str, str]) -> Iterator[None]:
     """While this is entered, processes that are started have these variables, unless set already."""
@@ -141,6 +147,8 @@ def _plain_main() -> Iterator[None]:
 def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
     """Compute what is asked for until the other end is closed."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(OSError):
+        os.dup2(2, 1)  # what methods print must not stand among the results of the caller
     computer: Computer = cloudpickle.loads(make)()
     while True:
         try:
@@ -159,7 +167,7 @@ def _serve(pipe: Connection, make: bytes, memory_limit: int | None) -> None:
         except KeyboardInterrupt:
             return
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
             for number in set(range(len(cells))) - answered:
                 pipe.send((number, {"status": "failed", "reason": reason[:1000]}))
 

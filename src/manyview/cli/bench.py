@@ -11,6 +11,8 @@ import click
 from manyview.cli.console import Failure, current, echo, print_result, say, shared_options
 from manyview.cli.options import PICTURES, Size, check_ending
 
+_LONGEST_REASON = 300
+
 
 @click.command(name="bench", short_help="Compare methods on data sets, your own too.")
 @click.argument("methods", nargs=-1, metavar="[METHOD...]")
@@ -120,7 +122,8 @@ def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
         check_ending(options["picture"], PICTURES, flag="--picture")
     here = str(Path.cwd())
     sys.path.insert(0, here)  # mymodule:MyClass is looked for where the command is called
-    names = [name for text in options["data"] for name in text.split(",") if name] or ["digits"]
+    asked = options["data"] or ["digits"]
+    names = [name for text in asked for name in text.split(",") if name]
     try:
         found = compare(
             list(methods),
@@ -152,10 +155,12 @@ def _compare(methods: tuple[str, ...], options: dict[str, Any]) -> None:
     if options["picture"] is not None:
         found.draw_ranks(options["picture"], options["score"])
         say(f"drew {options['picture']}")
+    if not any(line["status"] == "done" for line in found.lines):
+        raise Failure("no method has a result.", exit_code=1)
 
 
 def _say_what_is_missing(found: Any, score: str) -> None:
     for data in found.data:
         for method in found.methods:
             if why := found.figure(method, data, score).why:
-                say(f"{data}: no result of {method} ({why})")
+                say(f"{data}: no result of {method} ({why[:_LONGEST_REASON]})")

@@ -38,11 +38,14 @@ def test_columns_are_standardised_with_n_minus_one_and_constant_ones_are_zero(ki
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_rows_stay_as_they_are_without_standardising(kind):
+def test_rows_have_unit_length_without_standardising(kind):
     X = np.random.default_rng(0).normal(5, 3, size=(10, 3))
+    X[4] = 0
     views = Views([kind(X)])
     rows = scale_views(views, fit_scalers(views, standardise=False))[0]
-    np.testing.assert_allclose(times(rows, np.eye(3)), X)
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    lengths[4] = 1
+    np.testing.assert_allclose(times(rows, np.eye(3)), X / lengths)
 
 
 def test_residuals_are_those_of_the_rows_that_are_there(incomplete):
@@ -68,6 +71,13 @@ def test_weights_minimise_the_weighted_sum_of_residuals():
     others = np.random.default_rng(0).dirichlet(np.ones(3), size=200)
     assert shared.weights.sum() == pytest.approx(1)
     assert (others**2 @ residuals >= best).all()
+
+
+def test_weights_of_small_residuals_do_not_depend_on_a_huge_one():
+    weights = (
+        SharedAnchors((), np.eye(2), np.ones(3)).reweighted(np.array([1.0, 4.0, 1e30])).weights
+    )
+    np.testing.assert_allclose(weights, [0.8, 0.2, 0.8e-30])
 
 
 def test_view_that_fits_exactly_does_not_break_the_weights():

@@ -23,21 +23,11 @@ _EXACT = 1e-7
 
 @dataclass(frozen=True)
 class Components:
-    """A graph (n, m) and what its rank says.
+    """A graph and what its rank says."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n, m)
-        Z.
-    cut : float
-        ||U||^2 + ||V||^2 - tr(U' S V), the part of the objective that the penalty multiplies.
-    is_exact : bool
-        Whether the rank is that of k components.
-    """
-
-    weights: FloatArray
-    cut: float
-    is_exact: bool
+    weights: FloatArray  # Z (n, m)
+    cut: float  # ||U||^2 + ||V||^2 - tr(U' S V), what the penalty of the objective multiplies
+    is_exact: bool  # the rank is that of k components
 
 
 def solve_components(

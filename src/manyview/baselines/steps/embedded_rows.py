@@ -19,18 +19,10 @@ _NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which there is only
 
 @dataclass(frozen=True)
 class SingularRows:
-    """The map from weights z to rows of U, where Z = U S V' are the fitted rows; of unit length.
+    """The map from weights z to rows of U, where Z = U S V' are the fitted rows; of unit length."""
 
-    Attributes
-    ----------
-    transform : ndarray of shape (m, r)
-        V / S, without the vectors whose singular value is zero.
-    centers : ndarray of shape (k, r)
-        Centres of the clusters among such rows.
-    """
-
-    transform: FloatArray
-    centers: FloatArray
+    transform: FloatArray  # V / S (m, r), without the vectors whose singular value is zero
+    centers: FloatArray  # (k, r), of the clusters among such rows
 
     def embed(self, Z: FloatArray) -> FloatArray:
         """Rows of U of unit length, (n, r)."""

@@ -28,24 +28,12 @@ _RANGE_SWEEPS, _SPARE_VECTORS = 6, 10
 
 @dataclass(frozen=True)
 class IntactSpace:
-    """Latent points and how each view sees them.
+    """Latent points and how each view sees them."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n, r)
-        H, a row a sample.
-    maps : tuple of ndarray of shape (d_v, r)
-        W_v: view v is about ``points @ maps[v].T``.
-    scale : float
-        c of the Cauchy loss, about the median residual.
-    objective : tuple of float
-        Of the start, and after each sweep; it never rises.
-    """
-
-    points: FloatArray
-    maps: tuple[FloatArray, ...]
-    scale: float
-    objective: tuple[float, ...]
+    points: FloatArray  # H (n, r), a row a sample
+    maps: tuple[FloatArray, ...]  # W_v (d_v, r): view v is about points @ maps[v].T
+    scale: float  # c of the Cauchy loss, about the median residual
+    objective: tuple[float, ...]  # of the start, and after each sweep; it never rises
 
 
 def learn_intact_space(

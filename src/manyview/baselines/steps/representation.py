@@ -23,22 +23,11 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Dictionary:
-    """The rows that others are written in terms of.
+    """The rows that others are written in terms of; the one atom that a row may not use is itself."""
 
-    Attributes
-    ----------
-    atoms : ndarray or csr_array of shape (m, d)
-        Rows of the data.
-    rows : ndarray of shape (m,)
-        Which rows they are.
-    own : ndarray of shape (n,)
-        Position of each row of the data in the dictionary, -1 if it is not there: the one atom
-        that a row may not use.
-    """
-
-    atoms: Block
-    rows: IntArray
-    own: IntArray
+    atoms: Block  # (m, d), rows of the data
+    rows: IntArray  # (m,), which rows they are
+    own: IntArray  # (n,), the place of each row of the data among them, -1 if it is not there
 
     @property
     def is_whole(self) -> bool:

@@ -37,22 +37,12 @@ _TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class BlockSolution:
-    """Weights found for a block of rows, and how the solver got there.
+    """Weights found for a block of rows, and how the solver got there."""
 
-    Attributes
-    ----------
-    C : csr_array of shape (b, m)
-        Weights.
-    objective : ndarray of shape (n_iter,)
-        Objective after each iteration, summed over the rows.
-    residual, is_converged : float, bool
-        What the stopping rule compares with its tolerance, at the end; whether it got below.
-    """
-
-    C: Any
-    objective: FloatArray
-    residual: float
-    is_converged: bool
+    C: Any  # csr_array (b, m)
+    objective: FloatArray  # (n_iter,), after each iteration, summed over the rows
+    residual: float  # what the stopping rule compares with its tolerance, at the end
+    is_converged: bool  # it got below
 
 
 def choose_fidelity(X: Block, dictionary: Dictionary, alpha: float) -> float:

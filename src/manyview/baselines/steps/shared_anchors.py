@@ -25,20 +25,20 @@ from manyview.views.selection import find_present
 INITS = ("random", "first")
 """Rows that a fit starts from: drawn by the seed, or the first ones of the file as in the sources."""
 
-# Of a residual in the largest: a view that fits exactly must not have all weight.
-_LEAST_SHARE = 1e-12
+_LEAST_SHARE = 1e-12  # of a view's energy: what is left of one that fits exactly is rounding
 
 
 def fit_scalers(views: Views, *, standardise: bool) -> list[Scaler]:
-    """How each view is scaled: columns to mean 0 and standard deviation 1 (n - 1), or not at all.
+    """How each view is scaled: columns to mean 0 and standard deviation 1 (n - 1), or rows to length 1.
 
     Constant columns are 0 where columns are standardised. Samples that lack a view do not count.
     """
     scalers = []
     for name, array in views.items():
-        scaler = fit_scaler(array, name=name, kind="standard" if standardise else None)
+        scaler = fit_scaler(array, name=name, kind="standard" if standardise else "unit")
         if not standardise:
-            scalers.append(replace(scaler, shift=np.zeros_like(scaler.shift)))
+            d = len(scaler.shift)
+            scalers.append(replace(scaler, shift=np.zeros(d), scale=np.ones(d)))
             continue
         present = find_present(array)
         n = array.shape[0] if present is None else int(present.sum())
@@ -91,19 +91,12 @@ def transposed_times(rows: ScaledRows, Z: FloatArray) -> FloatArray:
 class SharedAnchors:
     """What a row's weights depend on.
 
-    Attributes
-    ----------
-    rotations : tuple of ndarray of shape (d_v, l)
-        W_v, with orthonormal columns; rows, where a view has fewer columns than l.
-    anchors : ndarray of shape (l, m)
-        A, with orthonormal columns; rows, where l is less than m.
-    weights : ndarray of shape (v,)
-        alpha, the views' weights.
+    Rotations and anchors have orthonormal columns, or rows where these are fewer.
     """
 
-    rotations: tuple[FloatArray, ...]
-    anchors: FloatArray
-    weights: FloatArray
+    rotations: tuple[FloatArray, ...]  # W_v (d_v, l)
+    anchors: FloatArray  # A (l, m)
+    weights: FloatArray  # alpha (v,), the views' weights
 
     @classmethod
     def start(cls, widths: Sequence[int], n_dimensions: int, n_anchors: int) -> SharedAnchors:
@@ -125,7 +118,8 @@ class SharedAnchors:
 
     def reweighted(self, residuals: FloatArray, power: float = 1.0) -> SharedAnchors:
         """With weights that fall with the squared residuals, to this power; their sum is one."""
-        inverse = 1 / np.maximum(residuals, _LEAST_SHARE * residuals.max() or 1.0) ** power
+        positive = np.maximum(residuals, np.finfo(np.float64).tiny)
+        inverse = (positive.min() / positive) ** power
         return replace(self, weights=inverse / inverse.sum())
 
     def projections(self, views: Sequence[ScaledRows]) -> list[FloatArray]:
@@ -151,7 +145,8 @@ class SharedAnchors:
             M = W @ self.anchors
             fitted = float(np.sum((own.T @ own) * (M.T @ M)))
             energy = float(rows.square_norms.sum())
-            found.append(max(energy - 2 * float(np.sum(P * Z)) + fitted, 0.0))
+            left = energy - 2 * float(np.sum(P * Z)) + fitted
+            found.append(max(left, _LEAST_SHARE * energy))
         return np.array(found)
 
     def weigh(self, projections: Sequence[FloatArray]) -> FloatArray:

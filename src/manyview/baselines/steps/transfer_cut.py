@@ -18,18 +18,10 @@ from manyview.stages.scaling import unit_rows
 
 @dataclass(frozen=True)
 class TransferCut:
-    """Rows of a bipartite graph -> clusters.
+    """Rows of a bipartite graph -> clusters."""
 
-    Attributes
-    ----------
-    vectors : ndarray of shape (p, k)
-        E: leading eigenvectors of the anchors' graph, divided by the roots of their degrees.
-    centers : ndarray of shape (k, k)
-        Directions of the clusters among rows of unit length.
-    """
-
-    vectors: FloatArray
-    centers: FloatArray
+    vectors: FloatArray  # E (p, k): leading eigenvectors of the anchors' graph, by roots of degrees
+    centers: FloatArray  # (k, k), directions of the clusters among rows of unit length
 
     def embed(self, B: Any) -> FloatArray:
         """Mean of the anchors' vectors, weighted by each row of ``B`` (n, p), to unit length."""
