@@ -33,13 +33,8 @@ def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -
 
     Parameters
     ----------
-    transformers : transformer, or mapping of view names to transformers
-        One for all views, cloned for each; or one a view. "passthrough" leaves a view as it is, and
-        so does a mapping that does not name it; "drop" leaves it out.
-    views : mapping of str to columns, optional
-        Splits one wide array or data frame into views first, as the parameter of
-        :class:`~manyview.LMVSC` does. Columns of a data frame may then hold text, if the transformer
-        turns it into numbers.
+    transformers, views
+        As in :class:`PerView`.
 
     Returns
     -------
@@ -64,14 +59,17 @@ def per_view(transformers: Any, *, views: Mapping[str, Columns] | None = None) -
 
 
 class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
-    """A transformer for each view; see :func:`per_view`.
+    """A transformer for each view.
 
     Parameters
     ----------
     transformers : transformer, or mapping of view names to transformers
-        One for all views, or one a view.
+        One for all views, cloned for each; or one a view. "passthrough" leaves a view as it is, and
+        so does a mapping that does not name it; "drop" leaves it out.
     views : mapping of str to columns, default=None
-        How one wide array is split.
+        Splits one wide array or data frame into views first, as the parameter of
+        :class:`~manyview.LMVSC` does. Columns of a data frame may then hold text, if the transformer
+        turns it into numbers.
 
     Attributes
     ----------

@@ -1,9 +1,10 @@
 """How well clusters agree with known classes; arguments in the order ``(y_true, y_pred)``.
 
-Every score is computed from one sparse table of class and cluster counts: never an n x n array, nor
-a large classes x clusters one, so ten million labels or many thousand clusters are no trouble.
-Labels may be of any hashable kind but NaN. Scores do not depend on how classes or clusters are named,
-and all but :func:`ari` are between 0 and 1.
+``y_true`` are the known classes, and ``y_pred`` the clusters found: array-likes of shape (n,), of any
+hashable kind but NaN. Every score is computed from one sparse table of class and cluster counts: never
+an n x n array, nor a large classes x clusters one, so ten million labels or many thousand clusters are
+no trouble. Scores do not depend on how classes or clusters are named, and all but :func:`ari` are
+between 0 and 1.
 """
 
 from __future__ import annotations
@@ -46,11 +47,6 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     of classes stay unmatched, and so count as wrong. It is at most :func:`purity` and
     :func:`inverse_purity`.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
-
     Examples
     --------
     >>> accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
@@ -92,11 +88,6 @@ def purity(y_true: Any, y_pred: Any) -> float:
     It is never below the share of the largest class, and 1 when every sample is its own cluster.
     Some papers print :func:`inverse_purity` under this name.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
-
     Examples
     --------
     >>> purity([0, 0, 0, 1], [5, 5, 6, 7])
@@ -111,11 +102,6 @@ def inverse_purity(y_true: Any, y_pred: Any) -> float:
 
     This is :func:`purity` with the arguments exchanged. It is 1 when everything is one cluster.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
-
     Examples
     --------
     >>> inverse_purity([0, 0, 0, 1], [5, 5, 6, 7])
@@ -129,11 +115,6 @@ def ari(y_true: Any, y_pred: Any) -> float:
     """Rand index of classes and clusters, adjusted for chance.
 
     It is 1 for the same grouping, about 0 for a random one, and at least -0.5.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
 
     Examples
     --------
@@ -150,11 +131,6 @@ def f_score(y_true: Any, y_pred: Any) -> float:
     recall the share of pairs in a common class that are in a common cluster; this is their
     harmonic mean. It is not the F-measure of classes matched to clusters.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
-
     Examples
     --------
     >>> round(f_score([0, 0, 1, 1], [0, 0, 1, 2]), 4)
@@ -165,11 +141,6 @@ def f_score(y_true: Any, y_pred: Any) -> float:
 
 def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
     """All scores of this module by name.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n,)
-        Known classes, and clusters found.
 
     Returns
     -------

@@ -1,7 +1,5 @@
 """Three files of the same samples, in different formats and different order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from click.testing import CliRunner

@@ -1,7 +1,5 @@
 """From a spreadsheet with categories to a report, and to the clusters of new rows."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

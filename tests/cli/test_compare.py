@@ -1,7 +1,5 @@
 """``manyview compare``: agreement, moves, a picture."""
 
-from __future__ import annotations
-
 import csv
 import json
 

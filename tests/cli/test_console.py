@@ -1,7 +1,5 @@
 """Errors of the library as the command line tells them: problem from there, remedy from here."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

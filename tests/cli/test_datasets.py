@@ -1,7 +1,5 @@
 """``manyview datasets``: what is known, and writing it in formats that fit reads."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

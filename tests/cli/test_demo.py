@@ -155,15 +155,6 @@ def test_a_file_of_someone_else_is_not_replaced(tmp_path, quick_demo):
     assert (tmp_path / "labels.csv").read_text() == "precious"
 
 
-@pytest.mark.parametrize("place", ["file", "file/below"])
-def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path, place, quick_demo):
-    (tmp_path / "file").write_text("precious")
-    result = quick_demo("-o", tmp_path / place)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("manyview: ") and result.stderr.count("\n") == 1
-    assert (tmp_path / "file").read_text() == "precious"
-
-
 def test_interrupting_says_so_in_one_line(tmp_path, monkeypatch, quick_demo):
     def interrupt(*arguments):
         raise KeyboardInterrupt

@@ -1,7 +1,5 @@
 """``manyview evaluate``: rows matched by id, all scores, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``manyview fit``: what it reads, writes and says, and what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import json
@@ -127,10 +125,7 @@ def test_parameters_reach_the_model(files, run):
         (("fit", "-k", "3", "-o", "x"), "Missing argument 'VIEW...'"),
         (("fit", "nothere.csv", "-k", "3", "-o", "x"), "There is no file nothere.csv"),
         (("fit", "colour.csv", "-k", "3", "-o", "x", "--categories", "refuse"), "non-numeric"),
-        (("fit", "plain.npy", "-k", "many", "-o", "x"), "'many' is not a whole number, or 'auto'"),
         (("fit", "plain.npy", "-k", "1000", "-o", "x"), "-k must not exceed the number of samples"),
-        (("fit", "plain.npy", "-k", "3", "-o", "x", "--alpha", "no"), "'no' is not a number"),
-        (("fit", "plain.npy", "-k", "3", "-o", "x", "--scaling", "odd"), "'odd' is not one of auto"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_exit_code_2(files, run, arguments, message):
@@ -360,15 +355,6 @@ def test_bad_rows_on_disk_can_be_mended_and_fitted_by_the_same_command(files, ru
     assert sorted(files.rglob("*")) == before
     np.save("plain.npy", rows)
     run(*command)
-
-
-def test_a_refused_command_leaves_an_earlier_checkpoint_alone(files, run):
-    (files / "out" / "checkpoint").mkdir(parents=True)
-    (files / "out" / "checkpoint" / "mine.txt").write_text("hours of work")
-    command = ("fit", "plain.npy", "-o", "out", "--engine", "disk")
-    run(*command, "-k", N + 1, code=2)  # refused before the checkpoint is opened
-    run(*command, "-k", K, code=2)  # no checkpoint
-    assert (files / "out" / "checkpoint" / "mine.txt").read_text() == "hours of work"
 
 
 def test_the_checkpoint_outlives_errors_that_refuse_nothing(files, run, monkeypatch):

@@ -1,13 +1,12 @@
 """``manyview inspect``: facts, likely problems, what a fit would do and cost."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview import LMVSC
 from manyview.cli.diagnosis import describe_view
 
 from .conftest import VIEWS, is_one_line
@@ -137,3 +136,13 @@ def test_a_fit_that_chooses_the_number_of_clusters(files, run):
     assert facts["problem"] is None
     assert facts["plan"]["n_clusters"] == "auto"
     assert facts["cost"]["total_seconds"] > 0
+
+
+@pytest.mark.parametrize("command", ["inspect", "fit"])
+def test_a_model_is_no_data_and_what_to_do_with_it_is_told(tmp_path, run, blobs, command):
+    LMVSC(3, n_repeats=1, random_state=0).fit(blobs()).save(tmp_path / "groups.mv")
+    more = ["-k", "3", "-o", tmp_path / "out"] if command == "fit" else []
+    result = run(command, tmp_path / "groups.mv", *more, code=2)
+    assert is_one_line(result.stderr)
+    assert "is a model that manyview saved, not data" in result.stderr
+    assert "'manyview predict groups.mv VIEW...'" in result.stderr

@@ -1,7 +1,5 @@
 """Labels of the same rows from two places."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Every option of every command, given nonsense: one line that names the option, and no Python."""
 
-from __future__ import annotations
-
 import re
 from contextlib import chdir
 

@@ -1,7 +1,5 @@
 """``manyview predict``: new rows, columns found by name, views by name or order."""
 
-from __future__ import annotations
-
 import csv
 import json
 import warnings
@@ -81,14 +79,6 @@ def test_names_that_are_numbers_are_names(files, run):
     for order in (texts, texts[::-1], ("colour.csv", "shape.parquet")):
         result = run("predict", "n", *order, "-q")
         assert labels_of(result.stdout) == expected
-
-
-def test_views_by_name_in_any_order(known, run):
-    result = run(
-        "predict", "out", "words=words.npz", "shape=shape.parquet", "colour=colour.csv",
-        "--id-column", "id", "-q",
-    )  # fmt: skip
-    assert labels_of(result.stdout) == known
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """``manyview report``: the page again, from facts or from the views."""
 
-from __future__ import annotations
-
 import json
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """A run file: options as TOML, paths from its folder, overridden by flags."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -99,18 +97,12 @@ def test_columns_and_lists_of_files(files, run):
         ("parameters = {n_axes = 1.5}", "'--n-axes': '1.5' is not a whole number"),
         ("parameters = {n_init = 1}", "unknown key 'n_init'"),
         ("parameters = {n_jobs = true}", "'--n-jobs': 'True' is not a valid integer"),
-        ("parameters = {row_norm = true}", "unknown key 'row_norm'"),
     ],
 )
 def test_mistakes_in_it_are_one_line(files, run, text, message):
     (files / "run.toml").write_text(text)
     result = run("fit", "--config", "run.toml", "-k", "3", "-o", "x", "plain.npy", code=2)
     assert is_one_line(result.stderr) and message in result.stderr
-
-
-def test_a_run_file_that_is_not_there(files, run):
-    result = run("fit", "--config", "no.toml", code=2)
-    assert is_one_line(result.stderr) and "--config no.toml cannot be read" in result.stderr
 
 
 def test_a_seed_before_the_command_overrides_it_too(run_file, run):

@@ -1,7 +1,5 @@
 """Results of an earlier run: replaced whole by those of the next, or left as they are."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real processes: a terminal that shows progress, pipes that do not, Ctrl-C, completion, colour."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -137,12 +135,6 @@ def test_output_to_a_closed_pipe_is_no_traceback(tmp_path):
     process.stderr.close()
     process.wait(timeout=60)
     assert "Traceback" not in errors
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(tmp_path, shell):
-    script = piped([], tmp_path, _MANYVIEW_COMPLETE=f"{shell}_source").stdout
-    assert "_MANYVIEW_COMPLETE" in script and shell in script
 
 
 @pytest.mark.parametrize(

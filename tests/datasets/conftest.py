@@ -1,7 +1,5 @@
 """Made data of a small registry entry, and a machine without data sets."""
 
-from __future__ import annotations
-
 import socket
 
 import numpy as np

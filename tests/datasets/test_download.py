@@ -1,7 +1,5 @@
 """Downloads, from a server on this machine and from stand-ins for scikit-learn's fetchers."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

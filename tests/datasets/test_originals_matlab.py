@@ -1,7 +1,5 @@
 """Files as MATLAB writes them, of version 5 and of version 7.3 (HDF5)."""
 
-from __future__ import annotations
-
 import h5py
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """The real data sets, where this machine has them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

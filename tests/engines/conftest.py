@@ -1,7 +1,5 @@
 """What tests of engines share: a disk that is full."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import pytest

@@ -1,7 +1,5 @@
 """Sums in a fixed tree, and tiles."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from itertools import pairwise

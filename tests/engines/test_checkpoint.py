@@ -1,7 +1,5 @@
 """A fit that was interrupted goes on from where it was, and only that fit does."""
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The Dask engine on a real cluster: the labels of memory from any chunks, lazily, leaving nothing."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle
@@ -166,19 +164,6 @@ class TestLazy:
         labels = model.predict([as_chunks(view, 5000) for view in views])
         with dask.config.set(scheduler="synchronous"):
             assert np.array_equal(labels.compute(), expected.labels_)
-
-    def test_samples_may_lack_views(self, cluster, views):
-        rng = np.random.default_rng(1)
-        present = rng.random((N_ROWS, 3)) > 0.3
-        present[:TILE_ROWS, 1] = False
-        present[~present.any(axis=1), 0] = True
-        expected = make_model().fit(Views(views, present=present))
-        chunks = CHUNKS["uneven, one empty"]
-        some = Views([as_chunks(view, chunks) for view in views], present=present)
-        with cluster.client.as_current():
-            model = make_model().fit(some)
-            assert np.array_equal(model.labels_.compute(), expected.labels_)
-            assert np.array_equal(model.predict(some).compute(), expected.labels_)
 
     def test_the_model_is_in_the_graph_once(self, chunked, expected):
         model = copy.deepcopy(expected).set_params(engine="auto")

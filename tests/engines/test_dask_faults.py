@@ -1,7 +1,5 @@
 """Workers killed with SIGKILL, in every kind of stage of a fit, change nothing but time."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from threading import Timer

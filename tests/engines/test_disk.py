@@ -1,7 +1,5 @@
 """Rows in files: within a memory limit, results beside, and faults told in one clear error."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import os

@@ -1,7 +1,5 @@
 """Progress: a line on a terminal or in a notebook, nothing anywhere else."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

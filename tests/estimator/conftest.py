@@ -1,7 +1,5 @@
 """Small views with clear groups, and one way to fit them that costs little."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

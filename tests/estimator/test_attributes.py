@@ -1,7 +1,5 @@
 """What a fitted model tells, and what settings do to it."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import resource

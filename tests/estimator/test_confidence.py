@@ -1,9 +1,5 @@
 """How sure labels are: calibrated where clusters are Gaussian, for every kind of view."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -106,10 +102,3 @@ def test_one_cluster_is_certain(views, fit):
 def test_a_stream_is_sure_of_its_rows_too(views):
     model = LMVSC(3, random_state=0, n_repeats=1, n_anchors=10).partial_fit(views)
     np.testing.assert_array_equal(model.predict_proba(views).argmax(axis=1), model.predict(views))
-
-
-def test_models_of_earlier_versions_say_that_they_do_not_know():
-    old = load(Path(__file__).parents[1] / "pipeline" / "format_2.mv")
-    widths = old.n_features_per_view_
-    with pytest.raises(ValueError, match="Fit it again"):
-        old.predict_proba([np.ones((2, width)) for width in widths])

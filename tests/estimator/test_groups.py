@@ -1,7 +1,5 @@
 """Groups of rows that are not to decide clusters: fitting, predicting, keeping, telling."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Constant, tiny, huge and repeated rows; and warnings about them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

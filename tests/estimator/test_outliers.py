@@ -1,7 +1,5 @@
 """Odd rows: scored in every fit, marked where that is asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

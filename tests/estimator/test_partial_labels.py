@@ -1,7 +1,5 @@
 """A few labels that are known: optional, and never more than a hint."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """New rows, and training rows again: every setting, seed and number of threads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from manyview import LMVSC
 from manyview.engines import Memory
-from manyview.stages.scaling import KINDS
 
 
 class TestPredict:
@@ -89,13 +86,6 @@ class TestPredict:
         assert adjusted_rand_score(inner, model.labels_) == 1.0
         assert np.array_equal(model.predict(rings), model.labels_)
         assert np.array_equal(model.transform(rings), model.embedding_)
-
-    @pytest.mark.parametrize("scaling", KINDS)
-    @pytest.mark.parametrize("fusion", ["late", "both"])
-    def test_training_rows_get_their_labels_with_any_scaling(self, views, scaling, fusion, fit):
-        X = [np.abs(views[0]), sparse.csr_array(np.abs(views[1]))]
-        model = fit(X, scaling=scaling, fusion=fusion)
-        assert np.array_equal(model.predict(X), model.labels_)
 
     @pytest.mark.parametrize("options", [{"view_weights": w} for w in ("agreement", "amgl")])
     def test_training_rows_get_their_labels_with_three_weighted_views(self, blobs, options, fit):

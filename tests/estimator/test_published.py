@@ -1,7 +1,5 @@
 """The method as published, as an estimator of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

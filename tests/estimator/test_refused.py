@@ -1,7 +1,5 @@
 """What is refused, and in which words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Rules of scikit-learn: parameters, clones, pipelines, searches."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 
@@ -11,14 +9,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyview
-from manyview import LMVSC, Views
+from manyview import LMVSC
 from tests.scikit_learn_checks import EXPECTED_TO_FAIL, SPARSE, WEIGHTS
 
 NAMES = [
@@ -92,23 +89,6 @@ class TestScikitLearn:
         labels = pipeline.fit_predict(views[0])
         assert adjusted_rand_score(groups, labels) > 0.9
         assert np.array_equal(pipeline.predict(views[0]), labels)
-
-    @pytest.mark.slow
-    def test_grid_search_over_several_views(self, views, groups):
-        def score(model, X, y):
-            return adjusted_rand_score(y, model.predict(X))
-
-        search = GridSearchCV(
-            LMVSC(3, n_repeats=1, random_state=0),
-            {"n_clusters": [2, 3], "fusion": ["late", "both"]},
-            scoring=score,
-            cv=KFold(3, shuffle=True, random_state=0),
-            error_score="raise",
-        )
-        search.fit(Views(views), groups)
-        assert search.best_params_["n_clusters"] == 3
-        assert search.best_score_ == 1.0
-        assert search.predict(Views(views)).shape == (90,)
 
     def test_feature_names_of_a_table_are_kept_and_checked(self, views, fit):
         table = pd.DataFrame(views[0], columns=list("abcd"))

@@ -167,7 +167,7 @@ def test_what_cannot_be_updated_is_refused_and_unchanged(fitted, model):
     stream = LMVSC(3, n_anchors=20, random_state=0).partial_fit(VIEWS)
     for other in (published, stream):
         with pytest.raises(
-            ValueError, match="cannot be updated: it was fitted as published, on a st"
+            ValueError, match="cannot be updated: it was fitted as published, or on a st"
         ):
             other.update(VIEWS)
     with pytest.raises(ValueError, match="X has 5 features"):

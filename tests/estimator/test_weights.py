@@ -1,7 +1,5 @@
 """Rows that count more, less or not at all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from manyview import LMVSC, metrics
-from manyview.engines import Disk
 
 EXPLICIT = {
     "scaling": "energy", "n_axes": None, "fusion": "late", "n_neighbors": None, "alpha": 0.01,
@@ -57,15 +54,6 @@ def test_junk_of_weight_0_moves_nothing(rows, fit):
     junk = [np.vstack([X, np.full((5, X.shape[1]), 1e3)]) for X in rows]
     model = fit(junk, sample_weight=np.append(np.ones(90), np.zeros(5)))
     np.testing.assert_allclose(model.cluster_centers_, fit(rows).cluster_centers_, atol=1e-9)
-
-
-def test_weights_count_on_disk_as_in_memory(rows, fit, tmp_path):
-    for number, X in enumerate(rows):
-        np.save(tmp_path / f"{number}.npy", X)
-    weights = np.random.default_rng(0).random(90)
-    memory = fit(rows, sample_weight=weights)
-    disk = fit([tmp_path / "0.npy", tmp_path / "1.npy"], engine=Disk(), sample_weight=weights)
-    np.testing.assert_array_equal(disk.labels_, memory.labels_)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What to be wary of, told by the model, the report and the command line."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -42,9 +40,7 @@ def test_a_fit_warns_and_keeps_what_it_warned_of(tmp_path):
 
 @pytest.mark.slow
 def test_the_report_adds_its_own(tmp_path):
-    model = LMVSC(2, n_repeats=1, random_state=None).fit(
-        np.random.default_rng(1).normal(size=(90, 4))
-    )
+    model = LMVSC(2, n_repeats=1, random_state=0).fit(np.random.default_rng(1).normal(size=(90, 4)))
     before = list(model.cautions_)
     model.report(tmp_path / "r.html", np.random.default_rng(1).normal(size=(90, 4)))
     assert model.cautions_[: len(before)] == before and len(model.cautions_) > len(before)

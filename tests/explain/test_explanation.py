@@ -1,7 +1,5 @@
 """Explanations: shares that add up, the view that knows, and tables anyone can use."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

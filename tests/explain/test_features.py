@@ -1,7 +1,5 @@
 """Effect sizes against direct computation, dense and sparse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Margins: shares of the graphs that sum to them, and where each graph stands in the model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

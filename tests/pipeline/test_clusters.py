@@ -1,7 +1,5 @@
 """Clusters of a sample's graph rows: by exactly k vectors, or by the best of several starts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

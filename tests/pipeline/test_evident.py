@@ -1,7 +1,5 @@
 """Evident clusters: by k-means or as pieces, never of noise, and labelled by the nearest anchor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

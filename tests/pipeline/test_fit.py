@@ -1,7 +1,5 @@
 """The algorithm as a whole: the paper's Proposition 1, and what must not change a result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from manyview import LMVSC, Views
 from manyview.engines import Memory
-from manyview.engines.base import TILE_ROWS, Run
+from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline.settings import resolve
@@ -162,24 +160,6 @@ def expected(many):
 
 @pytest.mark.slow
 class TestSameLabels:
-    @pytest.mark.parametrize("n_jobs", [1, 2])
-    @pytest.mark.parametrize("block_rows", [1, 5001, 2 * TILE_ROWS, 10**6])
-    def test_for_any_threads_and_blocks(self, many, expected, n_jobs, block_rows):
-        model = LMVSC(5, n_jobs=n_jobs, engine=Memory(block_rows), **OPTIONS).fit(many)
-        assert np.array_equal(model.labels_, expected.labels_)
-        assert np.array_equal(model.embedding_, expected.embedding_)
-        assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
-
-    def test_for_any_threads_where_the_scaling_is_left_open(self, many):
-        options = {**OPTIONS, "scaling": "auto"}
-        one, two = (
-            LMVSC(5, n_jobs=n_jobs, engine=Memory(block_rows), **options).fit(many)
-            for n_jobs, block_rows in ((1, "auto"), (2, 1))
-        )
-        assert one.choices_ == two.choices_
-        assert np.array_equal(one.embedding_, two.embedding_)
-        assert np.array_equal(one.labels_, two.labels_)
-
     @pytest.mark.parametrize("n_threads", [1, 2])
     def test_for_any_threads_inside_products(self, many, expected, n_threads):
         with threadpool_limits(n_threads):
@@ -194,15 +174,6 @@ class TestSameLabels:
             for n_jobs in (1, 2)
         )
         assert np.array_equal(one, two)
-
-    def test_predict_gives_them_again(self, many, expected):
-        assert np.array_equal(expected.predict(many), expected.labels_)
-        assert np.array_equal(expected.transform(many), expected.embedding_)
-
-    def test_predict_gives_them_for_any_threads_and_blocks(self, many, expected):
-        model = LMVSC(5, n_jobs=1, **OPTIONS).fit(many)
-        for options in ({"n_jobs": 2}, {"n_jobs": 2, "engine": Memory(9999)}):
-            assert np.array_equal(model.set_params(**options).predict(many), expected.labels_)
 
     @pytest.mark.parametrize("rows", [slice(0, 100), slice(4000, 8200), slice(8990, None)])
     def test_rows_predicted_apart_get_the_labels_they_had_among_others(self, many, expected, rows):

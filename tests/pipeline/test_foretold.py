@@ -1,7 +1,5 @@
 """What stages will cost."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from manyview import LMVSC

@@ -1,7 +1,5 @@
 """Which graphs a fit builds: of each view, of all, one for each setting and seed."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -75,6 +73,15 @@ class TestKind:
     def test_axes_are_evened_out_by_turns(self, views):
         graphs, *_ = choose(views, fusion="late", n_repeats=3)
         assert [graph.whitening for graph in graphs] == [0.5, 0.5, 0.25, 0.25, 0.5, 0.5]
+
+    def test_samples_that_lack_views_ask_for_no_more_anchors(self, blobs):
+        """More of them hide what only all views tell."""
+        X, Y = blobs(n=1200)[:2]
+        present = np.random.default_rng(0).random((1200, 2)) < 0.6
+        present[~present.any(axis=1)] = True
+        graphs, *_ = choose(Views([X, Y], present=present), n_anchors="auto")
+        n_described = [*present.sum(axis=0), 1200]
+        assert [len(g.anchors) for g in graphs] == [min(300, n // 3) for n in n_described]
 
     def test_near_anchors_are_used_where_it_was_said(self, views):
         assert {graph.n_neighbors for graph in choose(views)[0]} == {None}

@@ -1,7 +1,5 @@
 """Groups: what is taken off their rows, and what becomes of rows of others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

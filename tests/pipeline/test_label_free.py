@@ -1,7 +1,5 @@
 """How good a clustering is, without labels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from manyview import LMVSC

@@ -1,7 +1,5 @@
 """A fitted model: what it makes of rows, and arrays that do not fit together."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Odd rows of a sample: learned from few of its rows, scaled as they look or as a fit scales them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from manyview import LMVSC, Views

@@ -1,7 +1,5 @@
 """What a fit leaves behind."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from manyview import LMVSC

@@ -1,20 +1,15 @@
 """Model files: they predict what was fitted, hold no code, and say what is wrong with them."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json
 import os
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.metrics import adjusted_rand_score
 
 import manyview
 from manyview import LMVSC, load
@@ -172,34 +167,6 @@ class TestRoundTrip:
         assert np.array_equal(again.anchor_method[name], anchors[name])
         assert np.array_equal(again.predict(views[0]), model.labels_)
 
-    def test_a_view_called_array_in_a_file_of_an_older_version(self, views, saved):
-        fit(views[0], views={"array": [0, 2, 3]}).save(saved)
-        change_json(saved, lambda document: document["params"].update(views={"array": [0, 2, 3]}))
-        assert load(saved).views == {"array": [0, 2, 3]}
-
-    @pytest.mark.parametrize(
-        ("name", "alpha"), [("format_1.mv", [0.1, 0.2]), ("format_2.mv", [0.1])]
-    )
-    def test_files_of_earlier_formats_still_load_and_predict_what_they_did(self, name, alpha):
-        """Written by earlier versions, from the data below; the second with two anchor seeds."""
-        model = load(Path(__file__).with_name(name))
-        rng, groups = np.random.default_rng(0), np.arange(24) % 3
-        X = 3 * np.eye(3, 2)[groups] + 0.3 * rng.normal(size=(24, 2))
-        Y = np.abs(3 * np.eye(3)[groups] + 0.3 * rng.normal(size=(24, 3)))
-        views = {
-            "a": pd.DataFrame(X, columns=["x", "y"]),
-            "array": pd.DataFrame(Y, columns=[*"pqr"]),
-        }
-        assert adjusted_rand_score(groups, model.labels_) == 1.0
-        assert np.array_equal(model.predict(views), model.labels_)
-        distances = cdist(model.transform(views), model.cluster_centers_)
-        assert (distances.min(axis=1) ** 2).sum() <= model.inertia_ * (1 + 1e-9)
-        assert model.ids_.tolist() == [f"s{number}" for number in range(24)]
-        assert model.alpha == alpha
-        assert model.cautions_ == []
-        with pytest.raises(ValueError, match="View 'a' lacks 1 column"):
-            model.predict({**views, "a": views["a"].rename(columns={"x": "z"})})
-
     def test_ids_that_are_objects_of_other_libraries_come_back_as_text(self, tmp_path):
         days = pd.date_range("2020", periods=24, tz="UTC")
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(24, 3)), index=days)
@@ -327,13 +294,13 @@ class TestDamaged:
         with pytest.raises(ModelFileError, match="not a whole manyview model file"):
             load(saved)
 
-    def test_a_newer_format_says_to_upgrade(self, saved):
-        def newer(document):
-            document["format_version"] = 5
-            document["manyview_version"] = "9.1"
-
-        change_json(saved, newer)
-        with pytest.raises(ModelFileError, match=r"written by manyview 9\.1.*Upgrade manyview"):
+    @pytest.mark.parametrize(
+        ("version", "todo"), [(5, "Upgrade manyview"), (3, "Fit the model again")]
+    )
+    def test_another_format_says_what_to_do(self, saved, version, todo):
+        other = {"format_version": version, "manyview_version": "9.1"}
+        change_json(saved, lambda document: document.update(other))
+        with pytest.raises(ModelFileError, match=rf"written by manyview 9\.1.*{todo}"):
             load(saved)
 
     @pytest.mark.parametrize("version", [None, "1", [], {}])
@@ -483,6 +450,12 @@ class TestFields:
         with pytest.raises(ModelFileError):
             load(saved)
 
+    @pytest.mark.parametrize("name", ["encodings_", "view_weights_", "cautions_", "leaves_"])
+    def test_an_attribute_that_every_model_has(self, saved, name):
+        change_json(saved, lambda document: document["fitted"].pop(name))
+        with pytest.raises(ModelFileError, match=f"{name} is missing"):
+            load(saved)
+
     @pytest.mark.parametrize("name", ["predict", "labels", "_stream", "colour_", "model_"])
     def test_no_other_attribute_is_set(self, saved, name):
         change_json(saved, lambda document: document["fitted"].update({name: 1}))
@@ -492,39 +465,6 @@ class TestFields:
     def test_every_field_of_the_records_is_in_the_table(self):
         for kind, known in MODEL.items():
             assert [field.name for field in dataclasses.fields(kind)] == [*known]
-
-
-REMOVED = {
-    "degree_norm": True, "row_norm": True, "impute": None, "block_rows": 4096, "n_init": 10,
-}  # fmt: skip
-
-
-class TestEarlierVersions:
-    """Files that were written when LMVSC had 22 parameters."""
-
-    def age(self, path, **params):
-        def edit(document):
-            document["params"].update({**REMOVED, **params})
-            for scaler in document["model"]["scalers"]:
-                del scaler["energy"]
-                scaler["fill"] = None
-
-        change_json(path, edit)
-
-    def test_are_read(self, saved, views):
-        expected = load(saved).predict(views)
-        self.age(saved)
-        again = load(saved)
-        assert np.array_equal(again.predict(views), expected)
-        assert not REMOVED.keys() & again.get_params().keys()
-
-    @pytest.mark.parametrize(
-        ("name", "value"), [("degree_norm", False), ("row_norm", False), ("impute", "mean")]
-    )
-    def test_are_refused_if_made_with_what_was_removed(self, saved, name, value):
-        self.age(saved, **{name: value})
-        with pytest.raises(ModelFileError, match=f"with another {name} than .*fit the model again"):
-            load(saved)
 
 
 class TestFiles:

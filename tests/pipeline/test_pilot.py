@@ -1,7 +1,5 @@
 """Which way a fit goes: evident clusters, a gap or modularity; by a few rows, the same every time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """A stream: bounded memory, the basis of a fit on all rows, labels as good, at any time."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading
@@ -19,7 +17,7 @@ from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
 from manyview.errors import RankWarning
 from manyview.pipeline.fit import fit
-from manyview.pipeline.predict import embed
+from manyview.pipeline.predict import map_rows
 from manyview.pipeline.settings import resolve
 from manyview.pipeline.stream import Reservoir, Stream
 from manyview.stages.fusion import graph_moments
@@ -63,7 +61,9 @@ class TestOnePass:
         )  # fmt: skip
         for ours, theirs in zip(stream.outcome().bases, whole.bases, strict=True):
             assert np.allclose(ours.singular_values, theirs.singular_values, rtol=1e-10)
-        embedding = embed(model, views.arrays, engine=Memory(), run=run)
+        embedding = map_rows(
+            views.arrays, engine=Memory(), run=run, function=model.embed, stage="embedding"
+        )
         assert np.allclose(embedding, whole.embedding, atol=1e-7)
 
     @pytest.mark.parametrize("size", [977, 6000, N_ROWS])

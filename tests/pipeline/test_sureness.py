@@ -1,7 +1,5 @@
 """How sharply a sample's columns say that clusters are told apart."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

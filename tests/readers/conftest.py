@@ -1,7 +1,5 @@
 """One small table of samples, and every way to write it to a file."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

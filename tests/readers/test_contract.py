@@ -1,7 +1,5 @@
 """What holds for every format: the same arrays, ids and labels; lazily where promised; clear errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Spreadsheets."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import numpy as np

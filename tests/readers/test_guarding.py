@@ -1,7 +1,5 @@
 """Ids that a spreadsheet would run: written so that it does not, and read as they were."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np
@@ -29,7 +27,7 @@ def test_nothing_starts_like_a_formula_but_numbers(text):
 
 def test_labels_in_csv_have_their_ids_back(tmp_path):
     path = tmp_path / "labels.csv"
-    write_labels(path, np.arange(len(ODD)), np.array(ODD), "id")
+    write_labels(path, np.arange(len(ODD)), np.array(ODD), "id", confidence=np.ones(len(ODD)))
     assert read_labels(str(path)).ids.tolist() == ODD
     with path.open(newline="") as file:
         cells = [row[0] for row in csv.reader(file)][1:]

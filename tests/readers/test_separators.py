@@ -1,7 +1,5 @@
 """What separates fields, and in which encoding."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

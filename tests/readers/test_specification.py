@@ -1,7 +1,5 @@
 """NAME=PATH::KEY, and file names that look like it."""
 
-from __future__ import annotations
-
 import pytest
 
 from manyview.errors import ReadError

@@ -1,7 +1,5 @@
 """Tables: names, ids, labels, columns that make views, and what is refused."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files tried in another process: what is said of one that this process would not survive."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.io import savemat

@@ -1,7 +1,5 @@
 """Small fits whose reports many tests look at; nobody may change them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a careful colleague would say, and would not."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """True labels: numbered whatever they are, compared with clusters, merged where they are many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Displays compute what they say and draw where they are told."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Who moved where, drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.figure import Figure
 

@@ -1,7 +1,5 @@
 """Places on the map."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A model in a notebook, and model.report."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Colours stay apart for all eyes, and from the paper."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What was run, as code and command that repeat it."""
 
-from __future__ import annotations
-
 import copy
 import shlex
 

@@ -1,7 +1,5 @@
 """Clustering again: each view alone, other seeds, and what overlaps say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

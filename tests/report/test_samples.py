@@ -1,7 +1,5 @@
 """Samples are bounded, nested, and leave no cluster out; rows are those of the model and no others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError

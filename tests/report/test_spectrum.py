@@ -1,7 +1,5 @@
 """The spectrum, and the number of clusters that its largest gap suggests."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

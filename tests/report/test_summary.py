@@ -1,7 +1,5 @@
 """The facts of a report: right, bounded, plain, repeatable."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

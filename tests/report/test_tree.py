@@ -1,7 +1,5 @@
 """The tree of clusters as it is drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

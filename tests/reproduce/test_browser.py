@@ -1,7 +1,5 @@
 """The page in a real browser: no errors, everything visible, light, dark, narrow and on paper."""
 
-from __future__ import annotations
-
 import pytest
 
 from manyview.reproduce.page import write_pages

@@ -6,7 +6,6 @@ import pytest
 from manyview import metrics
 from manyview.reproduce.tensor import (
     cluster_by_tensor,
-    project_on_simplex,
     shrink_along_rows,
     shrink_columns,
 )
@@ -15,14 +14,6 @@ from manyview.reproduce.tensor import (
 @pytest.fixture(scope="module")
 def rng():
     return np.random.default_rng(0)
-
-
-def test_projections_are_the_nearest_points_of_the_simplex(rng):
-    Y = rng.normal(size=(3, 8, 5))
-    P = project_on_simplex(Y)
-    assert P.min() >= 0 and np.allclose(P.sum(axis=-1), 1)
-    others = rng.dirichlet(np.ones(5), size=(200, 3, 8))
-    assert (((P - Y) ** 2).sum(axis=-1) <= ((others - Y) ** 2).sum(axis=-1)).all()
 
 
 def test_shrunk_columns_minimise_their_objective(rng):

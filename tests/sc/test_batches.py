@@ -1,7 +1,5 @@
 """Batches: what is taken off, what is kept for new cells, and what is refused."""
 
-from __future__ import annotations
-
 import anndata
 import numpy as np
 import pytest

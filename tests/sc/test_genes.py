@@ -1,7 +1,5 @@
 """Highly variable genes: which, of which modalities, and the same ones of new cells."""
 
-from __future__ import annotations
-
 import anndata
 import mudata
 import numpy as np

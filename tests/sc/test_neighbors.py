@@ -1,7 +1,5 @@
 """Neighbours of cells: by shared anchors, or the nearest in the embedding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

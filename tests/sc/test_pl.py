@@ -1,7 +1,5 @@
 """Plots: which of scanpy's is drawn, coloured by what; scanpy itself need not be there."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

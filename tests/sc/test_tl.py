@@ -1,7 +1,5 @@
 """Single cells: what is written where, what is left alone, and real cells."""
 
-from __future__ import annotations
-
 import warnings
 
 import anndata
@@ -279,13 +277,6 @@ class TestRepresentations:
 
 
 class TestFiles:
-    def test_written_and_read_back(self, mdata, tmp_path):
-        sc.tl.lmvsc(mdata, 3, n_repeats=1)
-        mdata.write_h5mu(tmp_path / "cells.h5mu")
-        again = mudata.read_h5mu(tmp_path / "cells.h5mu")
-        assert again.obs["manyview"].astype(str).equals(mdata.obs["manyview"].astype(str))
-        assert again.uns["manyview"]["params"]["random_state"] == 0
-
     def test_backed_files_are_not_read_at_once(self, mdata, tmp_path):
         mdata.write_h5mu(tmp_path / "cells.h5mu")
         backed = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")

@@ -1,7 +1,5 @@
 """Exact answers to the simplex problem, from solvers that share no code with ours."""
 
-from __future__ import annotations
-
 import daqp
 import numpy as np
 import pytest

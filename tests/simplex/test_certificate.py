@@ -1,7 +1,5 @@
 """The certificate: small for solutions, large for anything else, and right about both."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Compiled kernels: the same bits where they are compiled, which is said, and where they are loaded."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

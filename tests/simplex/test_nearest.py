@@ -1,7 +1,5 @@
 """The problem over a row's nearest anchors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

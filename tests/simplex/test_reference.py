@@ -1,7 +1,5 @@
 """The plain solver: right where the answer is known, and as good as the fast one elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Matrices stored by columns: turned a few entries at a time, and nothing left behind."""
 
-from __future__ import annotations
-
 import gc
 import tempfile
 

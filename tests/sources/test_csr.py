@@ -1,7 +1,5 @@
 """Sparse matrices with wrong places, from everywhere that they come in: refused before any product."""
 
-from __future__ import annotations
-
 import anndata
 import h5py
 import numpy as np

@@ -1,7 +1,5 @@
 """Small files that unfold, or promise to, into far more than they are: refused before it is there."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Columns of a table as they are."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from manyview.sources.table import Table

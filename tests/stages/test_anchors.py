@@ -1,7 +1,5 @@
 """Anchors: distinct rows to start from, moved to where rows are."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Principal axes: those of the sample's covariance, from dense, sparse, narrow and wide rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Communities of anchors: as modular as another implementation finds them, and as many as asked for."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 
@@ -275,6 +273,11 @@ class TestSearch:
         found = find_communities(lonely, 5, seed=0)
         assert found[:3].tolist() == [-1, -1, -1]
         assert np.array_equal(found[-n:], find_communities(graph, 5, seed=0))
+
+    @pytest.mark.parametrize("k", [101, 110, 150, 190, 199, 200])
+    def test_small_components_are_split_if_there_are_to_be_more(self, k):
+        pairs = sparse.csr_array(sparse.block_diag([1.0 - np.eye(2)] * 100, "csr"))
+        assert find_communities(pairs, k, seed=0).max() + 1 == k
 
     def test_no_more_communities_than_nodes(self):
         assert find_communities(sparse.csr_array(np.ones((3, 3))), 5, seed=0).max() < 3

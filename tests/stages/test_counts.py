@@ -1,7 +1,5 @@
 """Counts of molecules are known by their look, however they are stored; other whole numbers are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """The spectral basis: singular vectors of the fused graph, the same whatever an eigensolver chose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from manyview import LMVSC
+from manyview.engines import Disk, Memory
 from manyview.stages.embedding import (
     COMMUNITY_WEIGHT,
     Basis,
@@ -54,10 +53,6 @@ class TestBasis:
 
     def test_no_more_vectors_than_anchors(self, graph):
         assert spectral_basis(graph.T @ graph, np.ones(8), 20).transform.shape == (8, 8)
-
-    def test_singular_values_descend(self, graph):
-        values = spectral_basis(graph.T @ graph, np.ones(8), 6).singular_values
-        assert (np.diff(values) <= 0).all()
 
     def test_a_graph_without_edges_gives_finite_numbers(self):
         basis = spectral_basis(np.zeros((3, 3)), np.zeros(3), 2)
@@ -231,12 +226,6 @@ class TestCommunities:
     def shares(self, embedding, tile):
         return embedding.rows(tile)[:, 5:] / COMMUNITY_WEIGHT
 
-    def test_shares_sum_to_one(self, embedding, graph):
-        shares = self.shares(embedding, tile_of(graph, graph))
-        assert shares.shape == (60, 3)
-        assert (shares >= 0).all()
-        assert np.allclose(shares.sum(axis=1), 1.0, rtol=1e-13)
-
     def test_are_what_a_row_has_of_the_members_of_all_repeats(self, embedding, graph, membership):
         tile = tile_of(graph, graph[::-1])
         expected = np.stack(
@@ -330,3 +319,6 @@ def test_very_wide_rows_are_in_single_precision_and_label_as_others(monkeypatch)
     np.testing.assert_allclose(model.embedding_, usual.embedding_, rtol=0, atol=1e-6)
     assert np.array_equal(model.predict(views), model.labels_)
     assert np.array_equal(model.labels_, usual.labels_)
+    for engine in (Memory(block_rows=37), Disk()):
+        other = LMVSC(4, n_neighbors=3, random_state=0, engine=engine, n_jobs=2).fit(views)
+        assert np.array_equal(other.labels_, model.labels_)

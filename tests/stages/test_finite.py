@@ -1,7 +1,5 @@
 """Columns that cannot be computed with are named, for every scaling, before anything is computed."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fusing: columns scaled after summing are columns scaled before."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

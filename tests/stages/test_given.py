@@ -1,7 +1,5 @@
 """Rows whose cluster is known: where centres start, and what they add to the means."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from manyview.stages.given import seed_centers, sum_given

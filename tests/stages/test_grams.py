@@ -1,15 +1,22 @@
 """Gram matrices of graph rows: the same numbers, whatever they are kept as."""
 
-from __future__ import annotations
-
 import operator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview.sources.packing import from_bytes, to_bytes
 from manyview.stages import grams
-from manyview.stages.grams import RowsGram, add_grams, dense_gram, fused_gram, gram_of
+from manyview.stages.grams import (
+    RowsGram,
+    ThreadedRowsGram,
+    add_grams,
+    dense_gram,
+    fused_gram,
+    gram_of,
+)
 
 
 def rows(n_rows, n_used, n_anchors=60):
@@ -57,3 +64,19 @@ def test_rows_multiply_as_their_matrix_does():
     assert np.allclose(gram @ V, gram.toarray() @ V, rtol=1e-12)
     assert np.allclose(gram.columns(slice(5, 9)).toarray(), gram.toarray()[5:9, 5:9], rtol=1e-12)
     assert gram.transposed().shape == (30, 30)
+
+
+def test_threads_change_no_product_with_rows():
+    Z, V = rows(30, 4), np.random.default_rng(0).random((60, 90))
+    with ThreadPoolExecutor(3) as pool:
+        found = ThreadedRowsGram(Z, pool.map) @ V
+    assert np.array_equal(found, RowsGram(Z) @ V)
+    np.testing.assert_allclose(found, (Z.T @ Z) @ V, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [(9, 2), (200, 20), (400, 1)])
+def test_sums_can_be_kept_in_a_checkpoint(size):
+    gram = gram_of(rows(*size))
+    kept = from_bytes(np.frombuffer(b"".join(to_bytes(gram)), np.uint8))
+    assert type(kept) is type(gram)
+    assert np.array_equal(dense_gram(kept), dense_gram(gram))

@@ -1,7 +1,5 @@
 """Graph rows of scaled views, and their sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

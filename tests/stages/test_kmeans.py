@@ -1,7 +1,6 @@
 """Lloyd's iterations as sums over tiles: what scikit-learn finds, and empty clusters repaired."""
 
-from __future__ import annotations
-
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from operator import add
 
@@ -150,3 +149,20 @@ class TestLikelyCentres:
         centers, labels = sweep_likely(rows, starts, n_sweeps=2)
         assert np.array_equal(centers, starts)
         assert np.bincount(labels, minlength=3).tolist() == [5, 5, 0]
+
+    @pytest.mark.parametrize("width", [5, 600])
+    def test_threads_change_nothing(self, width):
+        rows = np.random.default_rng(0).normal(size=(5000, width)).astype(np.float32)
+        alone = sweep_likely(rows, rows[:300], n_sweeps=3)
+        with ThreadPoolExecutor(3) as pool:
+            shared = sweep_likely(rows, rows[:300], n_sweeps=3, each=pool.map)
+        for one, other in zip(alone, shared, strict=True):
+            assert np.array_equal(one, other)
+
+    def test_rows_that_are_very_wide_find_the_centres_they_belong_to(self):
+        rng = np.random.default_rng(0)
+        places = rng.normal(size=(400, 700)).astype(np.float32)
+        groups = np.repeat(np.arange(400), 6)
+        rows = places[groups] + 0.3 * rng.normal(size=(2400, 700)).astype(np.float32)
+        _, labels = sweep_likely(rows, places, n_sweeps=2)
+        assert np.array_equal(labels, groups)

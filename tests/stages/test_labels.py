@@ -1,7 +1,5 @@
 """Labels: starts that see dense groups of any size, merged in three ways, and the nearest centre."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -245,3 +243,17 @@ class TestNearest:
     def test_centres_without_rows_are_no_failure(self):
         groups = merge_nearest(np.zeros((4, 2)), np.array([5, 0, 0, 5]), 3, least=0)
         assert len(np.unique(groups)) == 3
+
+
+def test_rows_in_single_precision_have_the_labels_of_double_precision():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(30, 600))
+    near = centers[rng.integers(30, size=500)] + 1e-3 * rng.normal(size=(500, 600))
+    pairs = rng.integers(30, size=(500, 2))
+    shares = 0.5 + 1e-6 * rng.normal(size=(500, 1))  # of two centres: single precision cannot tell
+    between = shares * centers[pairs[:, 0]] + (1 - shares) * centers[pairs[:, 1]]
+    rows = np.concatenate([near, between]).astype(np.float32)
+
+    exact = cdist(rows.astype(np.float64), centers).argmin(axis=1)
+    np.testing.assert_array_equal(label_rows(rows, centers), exact)
+    assert label_rows(rows[:3], centers[:1]).tolist() == [0, 0, 0]

@@ -1,7 +1,5 @@
 """The k-means of published figures: as the authors do it, whatever is spared on the way."""
 
-from __future__ import annotations
-
 import pickle
 from functools import reduce
 from operator import add

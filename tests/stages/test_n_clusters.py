@@ -1,11 +1,10 @@
 """The number of clusters: candidates, modularity, and what is suggested for made embeddings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview.stages import n_clusters
 from manyview.stages.n_clusters import (
     Suggestion,
     candidate_numbers,
@@ -94,7 +93,7 @@ class TestMore:
         graphs = [np.eye(k)[small % k] / np.sqrt(960 / k) for k in (3, 60)]
         suggestion = suggest_n_clusters(
             lambda _: [part] * 2, [sparse.csr_array(np.hstack(graphs) / np.sqrt(2))], range(2, 29),
-            seed=0, more=lambda: (lambda _: [part] * 2, [40, 60, 80]),
+            seed=0, more=lambda: (lambda _: [part] * 2, [31, 35, 39, 44, 49, 55, 60, 66, 73]),
         )  # fmt: skip
         assert suggestion.candidates[int(np.argmax(suggestion.score[:27]))] == 3
         assert suggestion.n_clusters == 60
@@ -104,7 +103,78 @@ def test_the_middle_of_three_votes_is_taken():
     few, many = [0.45, 0.2, 0.2, 0.2], [0.3, 0.5, 0.5, 0.52]
     suggestion = Suggestion(4, [2, 4, 8, 40], few, many, [0.2, 0.1, 0.1, 0.1], 0.9)
     assert suggestion.votes() == [2, 4, 40]
-    assert "three criteria prefer 2, 4, 40" in suggestion.why()
+    assert "three criteria prefer 2, 4, 40, the middle one is taken" in suggestion.why()
+
+
+def test_what_is_both_unclear_and_loose_is_not_the_best():
+    """A negative silhouette times a negative modularity is no score."""
+    suggestion = Suggestion(3, [2, 3, 4], [-0.9, 0.5, 0.4], [-0.9, 0.4, 0.4], [0.0, 0.2, 0.1], 0.9)
+    assert suggestion.votes()[::2] == [3, 3]
+
+
+def test_a_single_spike_of_a_jagged_curve_counts_less_than_a_hump():
+    spike = [0.3, 0.3, 0.3, 0.6, 0.3, 0.5, 0.55, 0.5]
+    suggestion = Suggestion(8, list(range(2, 10)), spike, [0.5] * 8, [0.1] * 8, 0.9)
+    assert suggestion.votes()[0] == 8
+
+
+def test_three_are_three_though_two_are_much_worse_and_four_a_little():
+    clear = [0.3, 0.6, 0.55, 0.5, 0.45]
+    suggestion = Suggestion(3, [2, 3, 4, 5, 6], clear, [0.5] * 5, [0.1] * 5, 0.9)
+    assert suggestion.votes()[0] == 3
+
+
+class TestHardlyWorse:
+    """Three large groups and small ones: further clusters make the large ones a little clearer."""
+
+    CANDIDATES = (3, 4, 5, 6, 7, 8, 9)
+    MODULARITY = (0.61,) * 7
+
+    def best(self, silhouettes, stabilities):
+        judged = list(zip(silhouettes, self.MODULARITY, stabilities, strict=True))
+        return self.CANDIDATES[n_clusters._best(self.CANDIDATES, judged)]
+
+    def test_modularity_decides_where_the_score_is_flat(self):
+        assert self.best((0.80, 0.83, 0.845, 0.855, 0.865, 0.875, 0.88), [0.95] * 7) == 3
+
+    def test_it_does_not_where_many_are_much_clearer(self):
+        assert self.best((0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.80), [0.95] * 7) == 9
+
+    def test_it_does_not_where_only_the_many_are_found_twice_alike(self):
+        stabilities = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+        assert self.best((0.80, 0.83, 0.845, 0.855, 0.865, 0.875, 0.885), stabilities) > 6
+
+
+class TestBlur:
+    """Rows without clusters say how clear clusters are by chance."""
+
+    def suggest(self, spread, blurred_spread):
+        parts, graph = made(4, spread=spread)
+        blurred, _ = made(4, spread=blurred_spread)
+        asked = []
+
+        def blur(k):
+            asked.append(k)
+            return (lambda _: blurred), [graph]
+
+        found = suggest_n_clusters(lambda _: parts, [graph], range(2, 9), seed=0, blur=blur)
+        return found, asked
+
+    def test_clusters_that_are_as_clear_without_any_are_one(self):
+        found, asked = self.suggest(0.35, 0.35)
+        assert asked == [4]
+        assert found.n_clusters == 1
+        assert found.beyond == pytest.approx(1.0)
+        assert "as clear in rows without any" in found.why()
+
+    def test_clusters_that_are_clearer_stay(self):
+        found, _ = self.suggest(0.35, 2.0)
+        assert found.n_clusters == 4
+        assert found.beyond > 1.25
+
+    def test_clear_clusters_are_not_asked_about(self):
+        found, asked = self.suggest(0.05, 0.05)
+        assert (found.n_clusters, asked, found.beyond) == (4, [], None)
 
 
 def test_clusters_that_only_one_seed_sees_count_for_nothing():

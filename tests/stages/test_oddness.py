@@ -1,7 +1,5 @@
 """How badly anchors explain rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Pieces that rows fall into: those of single linkage where these are apart, whatever their shapes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

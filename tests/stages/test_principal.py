@@ -1,7 +1,5 @@
 """Columns that are principal components already are known by their lack of correlation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Rows of scaled views: sparse, dense, side by side, and of samples that lack views."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Rows that stand for all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

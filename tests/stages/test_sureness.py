@@ -1,7 +1,5 @@
 """Probabilities of clusters, and how sharp they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -141,6 +141,21 @@ def test_agreement_is_equal_where_it_cannot_tell(graphs, n_views, k):
     np.testing.assert_array_equal(weights, np.full(n_views, 1 / n_views))
 
 
+def test_an_odd_row_that_views_share_is_no_agreement():
+    """Two views of the same groups, and one of others; the last two have an odd row in common."""
+    n, rng = 400, np.random.default_rng(0)
+    groups = np.arange(n) % 4
+    Z = [np.eye(4)[groups], np.eye(4)[groups], np.eye(4)[rng.permutation(groups)]]
+    for each in Z[1:]:
+        each[0] = 0.0
+    odd = np.eye(n)[:, :1]
+    graphs = [Z[0], *(np.hstack([odd, each]) for each in Z[1:])]
+    B = [each / np.sqrt(each.sum(axis=0)) for each in graphs]
+    gram = RowsGram(sparse.csr_array(np.hstack(B)))
+    weights = agreement_weights(gram, [each.shape[1] for each in B], 5, n)
+    assert weights == pytest.approx([0.5, 0.5, 0.0])
+
+
 def test_agreement_is_equal_where_no_views_agree():
     splits = [np.repeat(np.eye(2), 4, axis=0), np.tile(np.repeat(np.eye(2), 2, axis=0), (2, 1))]
     splits.append(np.tile(np.eye(2), (4, 1)))

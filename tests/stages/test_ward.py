@@ -1,7 +1,5 @@
 """Ward's tree of weighted points: that of SciPy for points that stand as often as their weight says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """AnnData and MuData: which matrix, whose cells, and names of columns."""
 
-from __future__ import annotations
-
 import anndata
 import numpy as np
 import pandas as pd

@@ -1,7 +1,5 @@
 """One wide array or frame, split into views by columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

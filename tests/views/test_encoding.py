@@ -1,7 +1,5 @@
 """Tables with categories, from the data frame to the labels of new rows."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of several files: by id, by place, and what does not match."""
 
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data frames in: what is read, what is refused, whose rows; and data frames out."""
 
-from __future__ import annotations
-
 import decimal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of rows: as text, missing, repeated, and where they are."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import numpy as np

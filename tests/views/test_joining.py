@@ -1,7 +1,5 @@
 """Tables and files joined by their ids: which rows, in which order, and what is doubtful."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,18 +78,6 @@ class TestParts:
 class TestFromTables:
     A = (["x", "y", "z"], np.arange(3.0)[:, None])
     B = (["z", "x"], np.array([[20.0], [0.0]]))
-
-    def test_inner_keeps_the_common_ones(self):
-        joined = Views.from_tables({"a": self.A, "b": self.B}, how="inner")
-        assert joined.ids.tolist() == ["x", "z"]
-        assert joined["b"].ravel().tolist() == [0.0, 20.0]
-        assert joined.present is None
-
-    def test_outer_keeps_all(self):
-        joined = Views.from_tables({"b": self.B, "a": self.A}, how="outer")
-        assert joined.ids.tolist() == ["z", "x", "y"]
-        assert joined.present.tolist() == [[True, True], [True, True], [False, True]]
-        assert np.asarray(joined["a"]).ravel().tolist() == [2.0, 0.0, 1.0]
 
     def test_data_frames_bring_their_index(self):
         pandas = pytest.importorskip("pandas")

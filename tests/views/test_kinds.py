@@ -1,7 +1,5 @@
 """What a column of a table is."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 

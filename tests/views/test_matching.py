@@ -1,7 +1,5 @@
 """New data brought into the order of what was fitted: views by name, columns by name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The road in: files, frames and arrays become one record a view; what is one view, what several."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -51,18 +49,6 @@ class TestFiles:
         assert is_source(views.arrays[0]) and not is_source(views.arrays[1])
         model = LMVSC(2, n_repeats=1, random_state=0).fit(views)
         assert model.labels_series().index[3] == "s3"
-
-    def test_an_estimator_takes_paths_of_any_format(self, folder):
-        frame = pd.DataFrame(X, columns=list("abc"))
-        frame.to_csv("plain.csv", index=False)
-        model = LMVSC(2, n_repeats=1, random_state=0).fit({"a": "plain.csv"})
-        expected = LMVSC(2, n_repeats=1, random_state=0).fit({"a": X})
-        assert np.array_equal(model.labels_, expected.labels_)
-        assert np.array_equal(model.predict(Path("plain.csv")), expected.labels_)
-
-    def test_one_view_by_path_is_fitted_and_predicted(self, folder):
-        model = LMVSC(2, n_repeats=1, random_state=0).fit(folder / "x.npy")
-        assert np.array_equal(model.predict(X), model.labels_)
 
     @pytest.mark.parametrize("text", ["two.npz::second", "two.h5::second"])
     def test_a_key_names_what_is_inside(self, folder, text):

@@ -1,7 +1,5 @@
 """Rows and columns of a view in any order, and samples that have no row."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

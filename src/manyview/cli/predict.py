@@ -46,10 +46,7 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
             data = inputs.read_like(estimator, fitted)
         estimator.verbose = line
         with remarks():
-            if estimator.model_.sharpness is None:  # of an earlier version
-                labels, confidence = estimator.predict(data.views), None
-            else:
-                labels, confidence = estimator.predict_with_confidence(data.views)
+            labels, confidence = estimator.predict_with_confidence(data.views)
     id_column = inputs.id_column or (fitted.id_column if fitted else None)
     if output is not None:
         write_labels(output, labels, data.ids, id_column, confidence=confidence)
@@ -89,7 +86,7 @@ def _print(
     facts: dict[str, Any] = {"n_rows": len(labels), "cluster_sizes": counts}
     if output is None and current().as_json:
         facts["labels"] = np.asarray(labels).tolist()
-        facts["confidence"] = None if confidence is None else np.asarray(confidence).tolist()
+        facts["confidence"] = np.asarray(confidence).tolist()
         named = ids if ids is None or ids.dtype.kind in "iu" else as_ids(ids)
         facts["ids"] = None if named is None else named.tolist()
 

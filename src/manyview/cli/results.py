@@ -162,7 +162,7 @@ def write_array(path: Path, array: Any) -> None:
 
 
 def write_labels(
-    path: Path, labels: Any, ids: Any, id_column: str | None, *, confidence: Any = None
+    path: Path, labels: Any, ids: Any, id_column: str | None, *, confidence: Any
 ) -> None:
     """Write the clusters as an array (.npy), or with the ids or numbers of the rows (.csv)."""
     if path.suffix == ".npy":
@@ -173,12 +173,11 @@ def write_labels(
 
 
 def write_label_lines(
-    file: Any, labels: Any, ids: Any, id_column: str | None, *, confidence: Any = None
+    file: Any, labels: Any, ids: Any, id_column: str | None, *, confidence: Any
 ) -> None:
     """Write lines with the id (or the number) and the cluster of every row, and how probable it is.
 
     Ids that a spreadsheet would run as formulas are guarded; on a terminal, nothing but text is shown.
-    Models of earlier versions do not know the last.
     """
     from manyview.readers.guarding import guard
     from manyview.sources import as_ids
@@ -188,9 +187,11 @@ def write_label_lines(
     if ids is not None:
         names = map(guard, as_ids(ids).tolist())  # as they will be compared
         names = map(visible, names) if file.isatty() else names
-    columns = {"row" if ids is None else guard(id_column or "id"): names, "cluster": labels}
-    if confidence is not None:
-        columns["confidence"] = (f"{value:.4f}" for value in confidence)
+    columns = {
+        "row" if ids is None else guard(id_column or "id"): names,
+        "cluster": labels,
+        "confidence": (f"{value:.4f}" for value in confidence),
+    }
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
 

@@ -34,7 +34,6 @@ from manyview.explain.features import measure_importances
 from manyview.machine import count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline import persistence
-from manyview.pipeline import predict as prediction
 from manyview.pipeline import update as updating
 from manyview.pipeline.choices import (
     Choices,
@@ -49,6 +48,7 @@ from manyview.pipeline.label_free import score_without_labels
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.model_fields import FITTED
 from manyview.pipeline.outcome import Outcome
+from manyview.pipeline.predict import cut_known, map_rows
 from manyview.pipeline.settings import read_known, read_weights, resolve
 from manyview.pipeline.stream import StreamStart
 from manyview.pipeline.sureness import as_sparse
@@ -111,9 +111,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     n_anchors : int, sequence of int or "auto", default="auto"
         Anchors of each view; several numbers make several graphs of each view, fused like more
         views. "auto" is 300, but at most a third of the rows (in text, over 93 % zeros, a tenth, and
-        two a cluster); where rows use their nearest anchors only, 1000 or two a cluster, but at most a
-        sixth of the rows. There are at least ``n_clusters``, and up to twice as many where samples lack
-        views.
+        two a cluster); where rows use their nearest anchors only, a seventh of the rows (a 35th for 100
+        clusters or more) within 1000 and 2000, or two a cluster, but at most a sixth of the rows.
+        There are at least ``n_clusters``.
     alpha : float, sequence of float or "auto", default="auto"
         Ridge on the graph weights, relative to the view's energy: the mean squared norm of its centred
         rows. More spreads each row over more anchors. "auto" is 0.01, or 0.1 where rows use their
@@ -142,8 +142,9 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         "auto" is "both" ("late" where anchors are given).
     n_repeats : int or "auto", default="auto"
         Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and
-        up to 9 for fewer than 2000 rows, which vary more and cost little; 2 for more than 100 clusters;
-        fewer than 3 for very wide views (1 where anchors are given).
+        up to 9 for fewer than 2000 rows, which vary more and cost little; 2 for 100 000 rows or more;
+        1 where 100 clusters or more are asked for (2 for fewer than 5000 rows); fewer than 3 for very
+        wide views (1 where anchors are given).
     view_weights : {"auto", "equal", "agreement", "amgl"} or sequence of float, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
         get none); by the rule of AMGL; or given. "auto" is "agreement", which needs three views.
@@ -229,7 +230,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     batch_mixing_ : float
         With ``groups``, how little clusters tell of them: from 0, if one follows from the other, to 1.
     choices_ : list of dict
-        What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``.
+        What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``. Fewer
+        anchors than ``n_anchors`` are told there, too.
     n_clusters_ : int
         Number of clusters.
     suggestion_ : Suggestion or None
@@ -551,10 +553,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -571,7 +571,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         (4, 600)
         """
         views, n_before = self.prepare_rows(X, groups), len(self.cluster_centers_)
-        what = partial(updating.update, view_weights=self.view_weights_)
+        what = partial(updating.update, self.model_, view_weights=self.view_weights_)
         found = self._compute(what, views, is_lazy=False)
         known = getattr(self, "groups_", None)
         self.__dict__.update(attributes_of_model(found.model, known))
@@ -655,9 +655,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         ndarray of shape (n,), int32
             For Dask arrays, a Dask array that is computed when it is asked for.
         """
-        labels: npt.NDArray[np.int32] = self._compute(
-            prediction.predict, self.prepare_rows(X, groups)
-        )
+        views = self.prepare_rows(X, groups)
+        labels: npt.NDArray[np.int32] = self._map(self.model_.label, views, stage="labels")
         return labels
 
     def predict_with_confidence(self, X: Any, *, groups: Any = None) -> tuple[Any, Any]:
@@ -665,17 +664,16 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
         labels, confidence
             What :meth:`predict` gives, and the largest number of each row of :meth:`predict_proba`.
         """
-        found = self._compute(prediction.predict_surely, self.prepare_rows(X, groups))
+        views = self.prepare_rows(X, groups)
+        found = self._map(self.model_.label_surely, views, stage="labels")
         return found[:, 0].astype(np.int32), found[:, 1]
 
     def predict_proba(self, X: Any, *, top: int | None = None, groups: Any = None) -> Any:
@@ -689,13 +687,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
         top : int, optional
             Keep so many of each row's largest probabilities, as a sparse matrix: for very many
             clusters.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -713,9 +709,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """
         views, k = self.prepare_rows(X, groups), len(self.cluster_centers_)
         if top is None:
-            return self._compute(partial(prediction.probabilities, top=None), views)
-        check_count("top", top)
-        packed = self._compute(partial(prediction.probabilities, top=min(top, k)), views)
+            return self._map(self.model_.probabilities, views, stage="probabilities")
+        n_top = min(check_count("top", top), k)
+        packed = self._map(
+            partial(self.model_.probabilities, top=n_top), views, stage="probabilities"
+        )
         return as_sparse(packed, k)
 
     def cut(self, n_clusters: int, X: Any = None, *, groups: Any = None) -> Any:
@@ -729,10 +727,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         n_clusters : int
             How many; up to about eight times as many as were fitted, fewer where clusters have few
             rows.
-        X : array, data frame, list or dict of them, or Views, optional
-            Rows to label; those that were fitted or added by default.
-        groups : array of shape (n,), optional
-            Where each row of ``X`` is from, as in :meth:`predict`.
+        X, groups : optional
+            Rows to label, as :meth:`predict` takes them; those that were fitted or added by default.
 
         Returns
         -------
@@ -752,11 +748,11 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         n = check_count("n_clusters", n_clusters)
         if X is not None:
             views = self.prepare_rows(X, groups)
-            return self._compute(partial(prediction.cut, n_clusters=n), views)
+            cut = partial(self.model_.cut, groups=self.model_.groups(n))
+            return self._map(cut, views, stage="labels")
         if not hasattr(self, "labels_"):
             raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
-        leaves = getattr(self, "leaves_", None)
-        return prediction.cut_known(self.model_, n, labels=self.labels_, leaves=leaves)
+        return cut_known(self.model_, n, getattr(self, "leaves_", None))
 
     def outlier_scores(self, X: Any, *, groups: Any = None) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -769,10 +765,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
 
         Returns
         -------
@@ -789,7 +783,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         >>> bool(model.outlier_scores(far)[0] > 0.5)
         True
         """
-        return self._compute(prediction.outlier_scores, self.prepare_rows(X, groups))
+        views = self.prepare_rows(X, groups)
+        return self._map(self.model_.outlier_scores, views, stage="oddness")
 
     def score(self, X: Any, y: Any = None, *, groups: Any = None) -> float:
         """How good the clusters of ``X`` are, without labels: silhouette times modularity, 0 to 1.
@@ -799,12 +794,10 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
         y : ignored
             For scikit-learn's conventions.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
         """
         views = self.prepare_rows(X, groups)
         return score_without_labels(self.model_, views)
@@ -814,20 +807,22 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
-        groups : array of shape (n,), optional
-            Where each row is from, as in :meth:`predict`.
         """
         views = self.prepare_rows(X, groups)
-        return self._as_output(self._compute(prediction.embed, views), views.ids)
+        return self._as_output(self._map(self.model_.embed, views, stage="embedding"), views.ids)
+
+    def _map(self, function: Callable[..., Any], views: Views, *, stage: str) -> Any:
+        """What a function of tiles finds for each row."""
+        return self._compute(partial(map_rows, function=function, stage=stage), views)
 
     def _compute(self, what: Callable[..., Any], views: Views, *, is_lazy: bool = True) -> Any:
-        """What a function of the pipeline finds for each row."""
+        """What a function of the pipeline makes of rows."""
         warn_of_silent_views(views, self.view_weights_)
         engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=is_lazy)
         with run.resources:
-            return what(self.model_, views.arrays, engine=engine, run=run)
+            return what(views.arrays, engine=engine, run=run)
 
     def _as_output(self, rows: Any, ids: Any) -> Any:
         """Rows with their ids where ``set_output`` asks for pandas; scikit-learn does the rest."""
@@ -838,10 +833,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views, optional
-            Rows to predict; those that were fitted by default.
-        groups : array of shape (n,), optional
-            Where each row of ``X`` is from, as in :meth:`predict`.
+        X, groups : optional
+            Rows to label, as :meth:`predict` takes them; those that were fitted by default.
 
         Examples
         --------
@@ -860,10 +853,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views, optional
-            Rows to predict; those that were fitted by default.
-        groups : array of shape (n,), optional
-            Where each row of ``X`` is from, as in :meth:`predict`.
+        X, groups : optional
+            Rows to label, as :meth:`predict` takes them; those that were fitted by default.
         kind : {"pandas", "polars", "pyarrow"}
             Which library's.
         """
@@ -1022,8 +1013,7 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         if places is None and is_single(X, views):
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
         views = encode_like(views, names, self.encodings_)
-        columns = getattr(self, "feature_names_per_view_", None)  # absent in older files
-        views = align_columns(views, names, columns or [None] * len(names))
+        views = align_columns(views, names, self.feature_names_per_view_)
         refuse_other_columns(views, names, widths)
         return views
 
@@ -1032,10 +1022,8 @@ class LMVSC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
 
         Parameters
         ----------
-        X : array, data frame, list or dict of them, or Views
+        X, groups
             What :meth:`predict` takes.
-        groups : array of shape (n,), optional
-            Where each row is from, of a model that was fitted with groups.
         """
         views, known = self.read_rows(X), getattr(self, "groups_", None)
         if (known is None) != (groups is None):

@@ -20,7 +20,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     Raises
     ------
     ModelFileError
-        If the file is damaged, was not written by manyview, or by a newer version of it.
+        If the file is damaged, was not written by manyview, or is of another version's format.
 
     Examples
     --------
@@ -42,13 +42,11 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     scalers = model.scalers if groups is None else groups.scalers
     widths = [len(scaler.shift) for scaler in scalers]
     estimator.__dict__.update(
-        encodings_=[None] * len(model.scalers),  # absent in older files
         n_views_=len(model.scalers),
         view_names_=[scaler.name for scaler in model.scalers],
         n_features_per_view_=widths,
         n_features_in_=sum(widths),
         suggestion_=None,
-        cautions_=[],  # absent in older files
         **attributes_of_model(model, groups),
     )
     estimator.__dict__.update(fitted)

@@ -13,7 +13,7 @@ from manyview.errors import RankWarning, warn_user
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.outcome import Outcome, Result
 from manyview.pipeline.pilot import LEAD, Decision
-from manyview.pipeline.settings import Settings
+from manyview.pipeline.settings import MANY_CLUSTERS, Settings
 from manyview.stages.scaling import Scaler
 from manyview.views.container import Views
 from manyview.wording import count as in_words
@@ -39,13 +39,22 @@ def _short(value: Any, width: int) -> str:
 def explain(params: Mapping[str, Any], names: Sequence[str], result: Result) -> list[Choice]:
     """The choices behind every parameter in ``params`` that is, or contains, "auto".
 
-    ``names`` are the views' names, and ``result`` is what the fit found.
+    ``names`` are the views' names, and ``result`` is what the fit found. Fewer anchors than were asked
+    for are told, too.
     """
     return [
         {"parameter": parameter, "value": value, "why": why}
         for parameter, value, why in _reasons(names, result)
-        if _is_left_open(params[parameter])
+        if _is_left_open(params[parameter]) or (parameter == "n_anchors" and _n_missing(result))
     ]
+
+
+def _n_missing(result: Result) -> int:
+    """How many anchors of those that were asked for the largest graph does not have."""
+    wanted = result.settings.n_anchors
+    if wanted is None or result.decision.evident is not None:
+        return 0
+    return max(max(wanted) - max(len(graph.anchors) for graph in result.model.graphs), 0)
 
 
 def _is_left_open(value: Any) -> bool:
@@ -204,6 +213,9 @@ def _why_fusion(settings: Settings, n_views: int) -> str:
 def _why_anchors(count: int, result: Result) -> str:
     if not isinstance(result.settings.anchor_method, str):
         return "as many as were given"
+    if n_missing := _n_missing(result):
+        why = "not so many rows differ, count, and have all views"
+        return f"{count + n_missing} were asked for: {why}"
     if any(graph.n_neighbors is not None for graph in result.model.graphs):
         return "many, as rows use the nearest only, but a sixth of the rows at most"
     if count < 300 and all(scaler.is_like_text for scaler in result.model.scalers):
@@ -211,15 +223,17 @@ def _why_anchors(count: int, result: Result) -> str:
             "a tenth of the rows, as nearly all is zero, but two a cluster: means of fewer are odd"
         )
     if count < 300:
-        return "a third of the rows, but as many as clusters at least"
+        return "a third of the rows, fewer if rows repeat, but as many as clusters at least"
     return "as many as clusters" if count > 300 else "more than 300 hardly help"
 
 
 def _why_repeats(settings: Settings) -> str:
     if not isinstance(settings.anchor_method, str):
         return "given anchors are the same every time"
+    if settings.known_clusters >= MANY_CLUSTERS and settings.n_repeats < 3:
+        return "of so many clusters vectors cost much, and more seeds gain little"
     if settings.n_repeats < 3:
-        return "more sets of anchors would fill a gigabyte: views are very wide"
+        return "of so many rows a third changes little; of very wide views it would fill a gigabyte"
     why = "embeddings from several anchor seeds side by side vary less"
     return f"{why}; few rows vary more, and cost little" if settings.n_repeats > 3 else why
 

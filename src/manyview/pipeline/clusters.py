@@ -152,15 +152,18 @@ def cluster_by_modularity(
         embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
     if k > VERY_MANY_CLUSTERS:
         sample = sample.take(spread_evenly(len(sample.tile), _ROWS_PER_CLUSTER * k))
-    fused, rows = sample.fused(), _embed_in_single(embedding, sample.tile)
-    warn_of_alike(rows, k)
+    fused = sample.fused()
     # Kinds of cells are uneven: Ward's criterion, links and modularity would rather halve a large one
     # than keep a rare one.
     places = sample.places if settings.counts_genes else None
-    starts = find_starts(rows, fused, k, seed=seed, places=places)
-    solve = partial(improve_centers, rows, max_iter=settings.max_iter)
-    with thread_pool(min(n_jobs, len(starts))) as pool:
-        solved = dict(zip(starts, pool.map(solve, starts.values()), strict=True))
+    with thread_pool(n_jobs) as pool:
+        rows = _embed_in_single(embedding, sample.tile, each=pool.map)
+        warn_of_alike(rows, k)
+        starts = find_starts(rows, fused, k, seed=seed, places=places, each=pool.map)
+        # The threads are busy with starts, or with the parts of one.
+        outer, inner = (pool.map, map) if len(starts) > 1 else (map, pool.map)
+        solve = partial(improve_centers, rows, max_iter=settings.max_iter, each=inner)
+        solved = dict(zip(starts, outer(solve, starts.values()), strict=True))
     tried = {name: modularity(fused, labels) for name, (labels, _) in solved.items()}
     # Clusters given to a few odd rows cost no modularity, and two merged for each of them gain some.
     n_specks = {name: count_specks(labels, k) for name, (labels, _) in solved.items()}
@@ -176,12 +179,15 @@ def cluster_by_modularity(
     )
 
 
-def _embed_in_single(embedding: Embedding, tile: GraphTile) -> Any:
+def _embed_in_single(embedding: Embedding, tile: GraphTile, *, each: Any) -> Any:
     """Embedding rows, made a few at a time, as those of many clusters are wide."""
     rows = np.empty((len(tile), embedding.width), np.float32)
-    for start in range(0, len(tile), _EMBEDDED_AT_A_TIME):
+
+    def embed(start: int) -> None:
         part = np.arange(start, min(start + _EMBEDDED_AT_A_TIME, len(tile)))
         rows[part] = embedding.rows(tile.take(part))
+
+    list(each(embed, range(0, len(tile), _EMBEDDED_AT_A_TIME)))
     return rows
 
 

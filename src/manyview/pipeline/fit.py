@@ -195,7 +195,7 @@ def fit(
             confidence = found.embedded.map_rows(
                 partial(_confidence, model=model), stage="confidence"
             )
-            leaves = _find_leaves(model, rows, found.embedded, is_odd)
+            leaves = _find_leaves(model, rows, found, engine=engine, run=run)
     if compiling is not None and compiling.seconds > _NOTICED:
         watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
@@ -222,13 +222,16 @@ def fit(
     )
 
 
-def _find_leaves(model: FittedModel, rows: Rows, embedded: Rows, is_odd: Any) -> Any:
+def _find_leaves(
+    model: FittedModel, rows: Rows, found: Clustering, *, engine: Engine, run: Run
+) -> Any:
     """The leaf of the tree that each row belongs to; None if there is no tree."""
     if model.hierarchy is None:
         return None
     if model.hierarchy.of_columns:
         return rows.map_rows(model.leaves, stage="confidence")
-    return embedded.map_rows(partial(_leaves, model=model, is_odd=is_odd), stage="confidence")
+    labelled = engine.open([found.embedding, found.labels[:, None]], run)
+    return labelled.map_rows(partial(_leaves, model=model), stage="confidence")
 
 
 @dataclass(frozen=True)
@@ -304,9 +307,9 @@ def plan_graphs(
         evident = decision.evident
         known = decision.scalers if evident is None else evident.scalers
         if known is None:
-            scaled = scale_sample(sample, names, decision.kinds, settings)
+            scaled = scale_sample(sample, names, decision.kinds, settings, n_jobs=run.n_jobs)
         else:
-            scaled = apply_scalers(sample, known)
+            scaled = apply_scalers(sample, known, n_jobs=run.n_jobs)
         if evident is None:
             graphs, weights, _ = choose_graphs(
                 rows, scaled, settings, rngs.repeats, n_jobs=run.n_jobs
@@ -472,11 +475,8 @@ def _label(
     return labels
 
 
-def _leaves(
-    tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any
-) -> npt.NDArray[np.int32]:
-    labels = _label(tile, first_row, centers=model.centers, is_odd=is_odd)
-    return model.tree.nearest(tile[0], labels)
+def _leaves(tile: list[Any], first_row: int, *, model: FittedModel) -> npt.NDArray[np.int32]:
+    return model.tree.nearest(tile[0], tile[1][:, 0])
 
 
 def _confidence(tile: list[Array], first_row: int, *, model: FittedModel) -> Array:

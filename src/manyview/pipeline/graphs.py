@@ -53,6 +53,7 @@ WHITENING = (0.5, 0.25)
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
 _WEIGHING_ROWS = 2000  # in one tile
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
+_MOST_WEIGHING_VECTORS = 200  # some rows each: more would span half of what there is
 _SWEEPS_OF_ALL = 100
 
 
@@ -138,20 +139,29 @@ class ScaledSample(NamedTuple):
 
 
 def scale_sample(
-    sample: SampledRows, names: Sequence[str], kinds: Sequence[str | None], settings: Settings
+    sample: SampledRows,
+    names: Sequence[str],
+    kinds: Sequence[str | None],
+    settings: Settings,
+    *,
+    n_jobs: int = 1,
 ) -> ScaledSample:
     """The sample along the axes that it has, each view by its kind of scaling."""
-    each = zip(sample.arrays, names, kinds, strict=True)
-    found = [
-        fit_to_sample(X, name=name, kind=kind, n_axes=settings.n_axes) for X, name, kind in each
+    tasks = [
+        partial(fit_to_sample, X, name=name, kind=kind, n_axes=settings.n_axes)
+        for X, name, kind in zip(sample.arrays, names, kinds, strict=True)
     ]
+    found = run_side_by_side(tasks, n_jobs)
     return _scaled(sample, [scaler for scaler, _ in found], [applied for _, applied in found])
 
 
-def apply_scalers(sample: SampledRows, scalers: Sequence[Scaler]) -> ScaledSample:
+def apply_scalers(
+    sample: SampledRows, scalers: Sequence[Scaler], *, n_jobs: int = 1
+) -> ScaledSample:
     """The sample along axes that are known."""
     each = zip(scalers, sample.arrays, strict=True)
-    return _scaled(sample, scalers, [apply_to_sample(scaler, array) for scaler, array in each])
+    tasks = [partial(apply_to_sample, scaler, array) for scaler, array in each]
+    return _scaled(sample, scalers, run_side_by_side(tasks, n_jobs))
 
 
 def _scaled(
@@ -196,9 +206,7 @@ def choose_graphs(
         n_jobs = 1  # sweeps over all rows have the threads
     if n_jobs > 1:
         sample = sample.with_arrays(sample.arrays, Run(1, SilentProgress()))
-    make = partial(
-        _make_graphs, rows, sample, scaled.scalers, settings=settings, finer=_finer_anchors(sample)
-    )
+    make = partial(_make_graphs, rows, sample, scaled.scalers, settings=settings)
     scalers = scaled.applied
     early_share = {"late": 0.0, "early": 1.0, "both": EARLY_SHARE}[settings.fusion]
     weighs = settings.view_weights == "amgl" or (
@@ -239,15 +247,6 @@ def choose_graphs(
     return ChosenGraphs(tuple(graphs), weights, late_rows if early_share < 1.0 else None)
 
 
-def _finer_anchors(sample: SampledRows) -> float:
-    """How many times as many anchors as usual there are where samples lack views: up to two.
-
-    A sample with all views is placed by anchors in each of them; one with a single view by those alone.
-    """
-    present = side_by_side(sample.arrays)
-    return 1.0 if present is None else min(1.0 + 3.0 * float((~present).mean()), 2.0)
-
-
 def _make_graphs(
     rows: Rows,
     sample: SampledRows,
@@ -255,7 +254,6 @@ def _make_graphs(
     columns: Columns,
     *,
     settings: Settings,
-    finer: float,
     repeat: int,
     rng: np.random.Generator,
 ) -> list[AnchorGraph]:
@@ -270,8 +268,6 @@ def _make_graphs(
     chosen = settings.for_graph(n_described, is_like_text=columns.is_like_text)
     graphs = []
     for n_anchors in chosen.n_anchors:
-        if settings.n_anchors is None:
-            n_anchors = min(int(finer * n_anchors), max(n_described // 3, n_anchors))
         if settings.is_litekmeans:
             anchors = _find_anchors_as_published(rows, sample, columns, n_anchors, rng)
         elif settings.anchor_method == "kmeans-all":
@@ -408,7 +404,7 @@ def _weigh_views(
     graphs = tuple(graph for of_view in late for graph in of_view)
     build = GraphRows(scalers, graphs)
     sizes = [sum(len(graph.anchors) for graph in of_view) for of_view in late]
-    n_vectors = settings.n_clusters or _WEIGHING_VECTORS
+    n_vectors = min(settings.n_clusters or _WEIGHING_VECTORS, _MOST_WEIGHING_VECTORS)
     is_amgl = settings.view_weights == "amgl"
     present = side_by_side(some.arrays)
     if present is not None:  # from each view's graph of the samples it describes

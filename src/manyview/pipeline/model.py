@@ -31,7 +31,7 @@ class FittedModel:
     centers: Array  # (k, c), cluster centres in the embedding
     oddness: Oddness | None = field(default=None, kw_only=True)  # None if it is as published
     hierarchy: Hierarchy | None = field(default=None, kw_only=True)  # None of very many clusters
-    sharpness: float | None = field(default=None, kw_only=True)  # None in files of earlier versions
+    sharpness: float = field(kw_only=True)  # of the probabilities of clusters
     sizes: Array | None = field(default=None, kw_only=True)  # (k,), rows, or their weights
     build: InitVar[GraphRows | None] = None  # what makes graph rows of raw rows, if it is there
     _build: GraphRows = field(init=False, repr=False, compare=False)
@@ -62,6 +62,12 @@ class FittedModel:
             rows = self.columns(tile, first_row)
         return self.tree.nearest(rows, labels)
 
+    def cut(
+        self, tile: Any, first_row: int, *, groups: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int32]:
+        """Labels of a tile of raw rows by the ``groups`` of leaves, as :meth:`groups` gives them."""
+        return groups[self.leaves(tile, first_row)]
+
     def columns(self, tile: Any, first_row: int) -> Array:
         """Scaled columns that the first graph sees of a tile of raw rows."""
         return scaled_columns(self.graphs[0], self.scalers, tile, first_row)
@@ -81,8 +87,8 @@ class FittedModel:
         """The tree of clusters; ValueError if there is none."""
         if self.hierarchy is None:
             raise ValueError(
-                "This model has no tree of clusters: it was fitted by an earlier version, or has "
-                f"more than {MOST_CLUSTERS} clusters. Fit it with the number you want."
+                f"This model has no tree of clusters: it has more than {MOST_CLUSTERS}. Fit it with the "
+                "number you want."
             )
         return self.hierarchy
 
@@ -90,8 +96,8 @@ class FittedModel:
         """How odd rows of a tile of raw rows are."""
         if self.oddness is None:
             raise ValueError(
-                "This model does not know which rows are odd: it was fitted as published, on a stream, "
-                "or by an earlier version. Fit LMVSC(...) on all rows."
+                "This model does not know which rows are odd: it was fitted as published, or on a "
+                "stream. Fit LMVSC(...) on all rows."
             )
         return self.oddness.scores(tile, first_row)
 
@@ -107,11 +113,6 @@ class FittedModel:
 
     def probabilities_of(self, rows: Array, *, top: int | None = None) -> Array:
         """How probable each cluster is for embedding rows (n, c)."""
-        if self.sharpness is None:
-            raise ValueError(
-                "This model was fitted by an earlier version, which did not find how sure labels are. "
-                "Fit it again."
-            )
         if top is None:
             return probabilities(rows, self.centers, self.sharpness)
         return top_probabilities(rows, self.centers, self.sharpness, top)

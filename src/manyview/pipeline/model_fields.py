@@ -177,6 +177,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "score": each(NUMBER),
         "stability": NUMBER,
         "n_pieces": COUNT,
+        "beyond": optional(NUMBER),
     },
 }
 """Fields of the records that a model consists of."""
@@ -208,6 +209,12 @@ FITTED: Mapping[str, Kind] = {
     "ids_": optional(NAMES),
 }
 """Fitted attributes that are saved beside the model; no others are ever set."""
+
+_OF_ALL = (
+    "encodings_", "feature_names_per_view_", "view_weights_", "inertia_", "singular_values_",
+)  # fmt: skip
+_WITH_LABELS = ("confidence_", "choices_", "cautions_", "stage_seconds_", "solver_report_")
+"""What models have, streams too, and what those have that keep the labels of their rows."""
 
 
 def make_record(kind: type, content: Any) -> Any:
@@ -243,6 +250,12 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int, n_leaves: int) -
             raise ValueError(f"{name!r} is no attribute that is saved")
         check(value, FITTED[name], name)
     labels, ids = fitted.get("labels_"), fitted.get("ids_")
+    needed: tuple[str, ...] = _OF_ALL
+    if labels is not None:
+        needed = (*_OF_ALL, *_WITH_LABELS, *(["leaves_"] if n_leaves else []))
+    for name in needed:
+        if name not in fitted:
+            raise ValueError(f"{name} is missing")
     for name, most in (("labels_", n_clusters), ("leaves_", n_leaves)):
         value = fitted.get(name)
         if value is not None and len(value) and not -1 <= value.min() <= value.max() < most:
@@ -256,5 +269,5 @@ def check_fitted(fitted: Any, *, n_clusters: int, n_views: int, n_leaves: int) -
     if fitted.get("n_clusters_", n_clusters) != n_clusters:
         raise ValueError(f"n_clusters_ is not {n_clusters}, the number of centres")
     for name in ("view_weights_", "feature_names_per_view_", "encodings_"):
-        if len(fitted.get(name, range(n_views))) != n_views:
+        if len(fitted[name]) != n_views:
             raise ValueError(f"{name} does not have {n_views} entries, one a view")

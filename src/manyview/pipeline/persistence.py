@@ -2,10 +2,7 @@
 
 A model file is a ZIP archive, nothing in it packed: ``model.json``, one ``.npy`` member per array, as
 :mod:`manyview.sources.packing` makes them, and ``digest.json``, a hash of all the others. What is read
-is checked against the hash, and every field against :mod:`manyview.pipeline.model_fields`. Models of
-earlier formats load as well and predict what they did, but for those that were fitted with parameters
-which changed the model and are no more: format 1 has no tuples; up to format 2, each repeat's embedding
-rows were as long as all are together now; up to format 3 there is no hash.
+is checked against the hash, and every field against :mod:`manyview.pipeline.model_fields`.
 """
 
 from __future__ import annotations
@@ -54,8 +51,6 @@ _FORMAT = "manyview-model"
 _FORMAT_VERSION = 4
 _DIGEST = "digest.json"
 _TYPES = "biufUSMm"  # of arrays that may be in a file: no objects, no records
-_DROPPED = ("block_rows", "n_init")  # they say how a fit went, not what it gave
-_REMOVED = {"degree_norm": True, "row_norm": True, "impute": None}
 
 
 def write_model(
@@ -129,7 +124,6 @@ def read_model(path: Path) -> tuple[dict[str, Any], FittedModel, dict[str, Any]]
     try:
         content, arrays = _read_members(path)
         params, fitted = (unpack(content[name], arrays) for name in ("params", "fitted"))
-        _drop_removed(params, path)
         if fitted.get("encodings_"):
             fitted["encodings_"] = list(map(_build_encoding, fitted["encodings_"]))
         if fitted.get("suggestion_"):
@@ -171,8 +165,7 @@ def _read_members(path: Path) -> tuple[dict[str, Any], Arrays]:
                 arrays[name[:-4]] = _read_array(member, name)
             elif name != "model.json":
                 raise ValueError(f"{name!r} does not belong into it")
-    has_digest = content["format_version"] >= 4 or written is not None
-    if has_digest and written != total.hexdigest():
+    if written != total.hexdigest():
         raise ValueError("it is not what was written: its digest is another")
     return content, arrays
 
@@ -205,58 +198,32 @@ def _check_header(content: Any, path: Path) -> None:
     version = content.get("format_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ModelFileError(f"{str(path)!r} has a format that is no number: {version!r}.")
-    if version > _FORMAT_VERSION:
+    if version != _FORMAT_VERSION:
         raise ModelFileError(
             f"{str(path)!r} was written by manyview {content.get('manyview_version')}, whose format "
-            f"{content['format_version']} this version ({manyview.__version__}) cannot read. "
-            "Upgrade manyview."
+            f"{version} this version ({manyview.__version__}) cannot read. "
+            f"{'Upgrade manyview' if version > _FORMAT_VERSION else 'Fit the model again'}."
         )
-
-
-def _drop_removed(params: dict[str, Any], path: Path) -> None:
-    """Drop parameters that earlier versions had; refuse those that changed the model."""
-    for name in _DROPPED:
-        params.pop(name, None)
-    for name, usual in _REMOVED.items():
-        if params.pop(name, usual) != usual:
-            raise ModelFileError(
-                f"{str(path)!r} holds a model that an earlier version fitted with another {name} than "
-                f"{usual}. LMVSC has no such parameter any more: fit the model again."
-            )
 
 
 def _build_model(content: dict[str, Any]) -> FittedModel:
     scalers = tuple(map(_build_scaler, content["scalers"]))
-    graphs = tuple(map(_build_graph, content["graphs"]))
+    graphs = tuple(make_record(AnchorGraph, graph) for graph in content["graphs"])
     centers = content["centers"]
     check(centers, floats(2), "the centres")
-    if "embedding" in content:
-        parts = _with_tuples(content["embedding"], "transforms", "communities")
-        embedding = make_record(Embedding, parts)
-    else:  # up to format 2
-        parts = {"transforms": tuple(content["transforms"]), "row_norm": content["row_norm"]}
-        embedding = make_record(Embedding, parts)
-        centers = centers / np.sqrt(len(embedding.transforms))
-    sharpness = content.get("sharpness")
-    check(sharpness, optional(POSITIVE), "the sharpness")
-    sizes = content.get("sizes")
-    check(sizes, optional(floats(1)), "the clusters' sizes")
-    tree = content.get("hierarchy")
+    check(content["sharpness"], POSITIVE, "the sharpness")
+    check(content["sizes"], optional(floats(1)), "the clusters' sizes")
+    tree = content["hierarchy"]
     return FittedModel(
         scalers,
         graphs,
-        embedding,
+        make_record(Embedding, content["embedding"]),
         centers,
-        sharpness=sharpness,
-        sizes=sizes,
-        oddness=_build_oddness(content.get("oddness")),
+        sharpness=content["sharpness"],
+        sizes=content["sizes"],
+        oddness=_build_oddness(content["oddness"]),
         hierarchy=None if tree is None else make_record(Hierarchy, tree),
     )
-
-
-def _build_graph(content: dict[str, Any]) -> AnchorGraph:
-    graph: AnchorGraph = make_record(AnchorGraph, _with_tuples(content, "views", "view_scales"))
-    return graph
 
 
 def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
@@ -265,8 +232,7 @@ def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
     parts = {
         **content,
         "scalers": tuple(map(_build_scaler, content["scalers"])),
-        "graphs": tuple(map(_build_graph, content["graphs"])),
-        "usual": tuple(content["usual"]),
+        "graphs": tuple(make_record(AnchorGraph, graph) for graph in content["graphs"]),
     }
     oddness: Oddness = make_record(Oddness, parts)
     return oddness
@@ -274,20 +240,14 @@ def _build_oddness(content: dict[str, Any] | None) -> Oddness | None:
 
 def _build_groups(content: dict[str, Any], model: FittedModel) -> Groups:
     parts = {**content, "scalers": tuple(map(_build_scaler, content["scalers"]))}
-    groups: Groups = make_record(Groups, _with_tuples(parts, "names", "means"))
+    groups: Groups = make_record(Groups, parts)
     groups.check()
     if [len(scaler.shift) for scaler in model.scalers] != [s.width for s in groups.scalers]:
         raise ValueError("the groups do not fit the model's views")
     return groups
 
 
-def _with_tuples(content: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Fields with those of some names as tuples, which format 1 has as lists."""
-    return {**content, **{name: tuple(content[name]) for name in names}}
-
-
 def _build_scaler(content: dict[str, Any]) -> Scaler:
-    content.pop("fill", None)  # of files of earlier versions, where only impute="mean" used it
     for name, kind in (("quantiles", Quantiles), ("axes", Axes)):
         if content.get(name) is not None:
             content[name] = make_record(kind, content[name])
@@ -298,8 +258,7 @@ def _build_scaler(content: dict[str, Any]) -> Scaler:
 def _build_encoding(content: Any) -> Encoding | None:
     if content is None:
         return None
-    codes = ({**code, "levels": tuple(code["levels"])} for code in content["codes"])
-    made = tuple(make_record(Code, code) for code in codes)
+    made = tuple(make_record(Code, code) for code in content["codes"])
     return make_record(Encoding, {"codes": made})  # type: ignore[no-any-return]
 
 

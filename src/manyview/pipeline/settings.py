@@ -34,15 +34,18 @@ _OUTLIERS = ("keep", "mark")
 MANY_ROWS = 5000
 """From here on a row uses its nearest anchors only, of many more."""
 _AUTO_NEIGHBORS = 3
-_MANY_ANCHORS, _MOST_ANCHORS, _ROWS_PER_ANCHOR = 1000, 2000, 35
-"""Anchors of which they are: one for so many rows, within these numbers."""
+_MANY_ANCHORS, _MOST_ANCHORS = 1000, 2000
+_ROWS_PER_ANCHOR, _MANY_ROWS_PER_ANCHOR = 7, 35
+"""One for so many rows, within these numbers; the last where clusters are many."""
 _OF_GRAPHS = (
     "n_anchors", "alpha", "locality", "n_neighbors", "scaling", "n_axes", "fusion", "view_weights",
     "n_components",
 )  # fmt: skip
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
-_MANY_CLUSTERS, _VERY_MANY_ROWS = 100, 100_000
+_VERY_MANY_ROWS = 100_000
+MANY_CLUSTERS = 100
+"""As many, or more, have fewer anchor seeds and fewer anchors."""
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
 
 
@@ -172,6 +175,13 @@ def _count_few_anchors(most: int, n_rows: int, k: int, *, is_like_text: bool) ->
     return min(count, max(n_rows // 10, 2 * k)) if is_like_text else count
 
 
+def _count_many_anchors(n_rows: int, k: int | None) -> int:
+    """As many anchors as help where rows use the nearest: with many clusters, more blur them."""
+    has_many = k is not None and k >= MANY_CLUSTERS
+    n_rows_each = _MANY_ROWS_PER_ANCHOR if has_many else _ROWS_PER_ANCHOR
+    return min(max(_MANY_ANCHORS, n_rows // n_rows_each), _MOST_ANCHORS)
+
+
 def n_vectors_for(n_clusters: int) -> int:
     """Vectors kept by default: half as many again as clusters, but two to twenty more."""
     return n_clusters + min(max(2, n_clusters // 2), 20)
@@ -258,7 +268,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         tol=_nonnegative("tol", params["tol"]),
         marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
-        many_anchors=min(max(_MANY_ANCHORS, n // _ROWS_PER_ANCHOR), _MOST_ANCHORS),
+        many_anchors=_count_many_anchors(n, k),
         may_be_evident=variant is None
         and all(is_auto(params[name]) for name in _OF_GRAPHS)
         and not any(is_encoded),
@@ -360,14 +370,15 @@ def read_known(
 def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
     """Three anchor seeds; up to nine for few rows, which vary more and cost little.
 
-    Two for more than a hundred clusters, where vectors cost more than all else, and for very many rows,
-    where a third changes nothing. Fewer where views are so wide that anchors, one set a view and one of
-    all, would fill memory.
+    Two for very many rows, where a third changes nothing, and for a hundred clusters or more, where
+    vectors cost more than all else; one for these in many rows, where a second gains nothing. Fewer
+    where views are so wide that anchors, one set a view and one of all, would fill memory.
     """
     n_rows, n_columns = views.shape
     wanted = max(3, min(9, _REPEAT_ROWS // n_rows))
-    if n_rows >= _VERY_MANY_ROWS or (n_clusters is not None and n_clusters > _MANY_CLUSTERS):
-        wanted = 2
+    has_many_clusters = n_clusters is not None and n_clusters >= MANY_CLUSTERS
+    if n_rows >= _VERY_MANY_ROWS or has_many_clusters:
+        wanted = 1 if has_many_clusters and n_rows >= MANY_ROWS else 2
     # Of few rows, text has fewer anchors than others.
     n_bytes = _REPEAT_BYTES * (2 if n_rows <= _FEW_ROWS else 1)
     return max(1, min(wanted, n_bytes // (2 * 8 * n_anchors * n_columns)))

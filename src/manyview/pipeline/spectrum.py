@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from manyview.engines.base import SampledRows, run_side_by_side, thread_pool
 from manyview.pipeline.evident import MOST_ROWS, count_evident, standardise
-from manyview.pipeline.graphs import choose_graphs, scale_sample
+from manyview.pipeline.graphs import ScaledSample, choose_graphs, scale_sample
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
     Basis,
@@ -21,7 +23,7 @@ from manyview.stages.embedding import (
 )
 from manyview.stages.fusion import Moments, graph_moments, repeat_scales
 from manyview.stages.grams import Gram, fused_gram
-from manyview.stages.graph import AnchorGraph, GraphRows
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
 from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
@@ -49,16 +51,19 @@ def find_bases(
     wanted = settings.n_components or count_spare(n_sure)
     scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
     tasks = [
-        partial(_find_basis, gram, each, wanted, n_sure)
-        for gram, each in zip(moments.grams, scales, strict=True)
+        partial(_find_basis, gram, own, wanted, n_sure)
+        for gram, own in zip(moments.grams, scales, strict=True)
     ]
     is_whole = any(isinstance(gram, np.ndarray) for gram in moments.grams)
     fits = max(map(len, scales)) <= (_SMALL if is_whole else 2 * _SMALL)
-    return tuple(run_side_by_side(tasks, n_jobs if fits else 1))
+    if fits and len(tasks) > 1:
+        return tuple(run_side_by_side(tasks, n_jobs))
+    with thread_pool(n_jobs) as pool:
+        return tuple(task(each=pool.map) for task in tasks)
 
 
-def _find_basis(gram: Gram, scales: Array, n_vectors: int, n_sure: int) -> Basis:
-    return spectral_basis(fused_gram(gram, scales), scales, n_vectors, n_sure)
+def _find_basis(gram: Gram, scales: Array, n_vectors: int, n_sure: int, each: Any = map) -> Basis:
+    return spectral_basis(fused_gram(gram, scales, each), scales, n_vectors, n_sure)
 
 
 def suggest(
@@ -73,20 +78,83 @@ def suggest(
     few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
     scaled = scale_sample(some, names, _flags_kept(some.arrays, settings.scaling), settings)
-    graphs, *_ = choose_graphs(some, scaled, settings, rng.spawn(_SUGGESTING_REPEATS))
-    tile = GraphRows(scaled.applied, graphs)(scaled.rows.arrays, 0)
-    moments = graph_moments(tile)
+    rngs = rng.spawn(_SUGGESTING_REPEATS)
+    graphs, weights, _ = choose_graphs(some, scaled, settings, rngs)
+    spectrum = _Spectrum.of(scaled, graphs, settings)
     numbers = candidate_numbers(some.n_rows)
     n_few = sum(k <= _FEW_CLUSTERS for k in numbers)
+    embeddings_for, candidates = spectrum.embed(numbers[:n_few])
 
-    def embed(numbers: Sequence[int]) -> tuple[Callable[[int], list[Array]], list[int]]:
+    def blur(k: int) -> tuple[Callable[[int], list[Array]], list[sparse.csr_array]]:
+        """The same of rows without clusters, for numbers up to this one."""
+        blurred, weighed = _blur(scaled, rngs[0]), replace(settings, view_weights=tuple(weights))
+        graphs, *_ = choose_graphs(some, blurred, weighed, rngs)
+        spectrum = _Spectrum.of(blurred, graphs, settings)
+        return spectrum.embed([k])[0], spectrum.scaled_rows()
+
+    with thread_pool(n_jobs) as pool:
+        return suggest_n_clusters(
+            embeddings_for,
+            spectrum.scaled_rows(),
+            candidates,
+            seed=int(rng.integers(2**30)),
+            each=pool.map,
+            n_pieces=count_evident(few.arrays, names) if settings.may_be_evident else 1,
+            columns=partial(standardise, some.arrays, names),
+            more=partial(spectrum.embed, numbers[n_few:]) if n_few < len(numbers) else None,
+            blur=blur if _may_be_gaussian(some.arrays, scaled) else None,
+        )
+
+
+def _may_be_gaussian(arrays: Sequence[Any], scaled: ScaledSample) -> bool:
+    """Whether all rows have all views, and these are neither sparse nor mostly yes and no."""
+    is_dense = all(isinstance(rows, np.ndarray) for rows in scaled.rows.arrays)
+    return is_dense and not any(map(is_mostly_binary, arrays))
+
+
+def _blur(scaled: ScaledSample, rng: np.random.Generator) -> ScaledSample:
+    """Gaussian rows in place of a sample's, with its means and the covariances of all its columns."""
+    means = [rows.mean(axis=0) for rows in scaled.rows.arrays]
+    each = zip(scaled.rows.arrays, means, strict=True)
+    root = np.linalg.qr(np.hstack([rows - mean for rows, mean in each]), mode="r")
+    n, ends = scaled.rows.n_rows, np.cumsum([len(mean) for mean in means])
+    drawn = np.split(rng.normal(scale=n**-0.5, size=(n, len(root))) @ root, ends[:-1], axis=1)
+    blurred = [rows + mean for rows, mean in zip(drawn, means, strict=True)]
+    return scaled._replace(rows=scaled.rows.with_arrays(blurred))
+
+
+@dataclass(frozen=True)
+class _Spectrum:
+    """Rows of a few samples in the graphs of several anchor seeds, and the sums over them."""
+
+    tile: GraphTile
+    graphs: tuple[AnchorGraph, ...]
+    moments: Moments
+    settings: Settings
+
+    @classmethod
+    def of(
+        cls, scaled: ScaledSample, graphs: tuple[AnchorGraph, ...], settings: Settings
+    ) -> _Spectrum:
+        """Those of a scaled sample."""
+        tile = GraphRows(scaled.applied, graphs)(scaled.rows.arrays, 0)
+        return cls(tile, graphs, graph_moments(tile), settings)
+
+    def scaled_rows(self) -> list[sparse.csr_array]:
+        """The fused graph of each anchor seed, columns scaled."""
+        degree_norm = self.settings.degree_norm
+        scales = repeat_scales(self.moments.column_sums, self.graphs, degree_norm=degree_norm)
+        return [Z * each[None, :] for Z, each in zip(self.tile.parts, scales, strict=True)]
+
+    def embed(self, numbers: Sequence[int]) -> tuple[Callable[[int], list[Array]], list[int]]:
         """The rows' embeddings for each of the numbers, and those that the graphs' rank allows."""
-        bases = find_bases(moments, graphs, settings, n_vectors_for(max(numbers, default=1)))
-        shares = participation(tile, [basis.transform for basis in bases])
+        settings, most = self.settings, max(numbers, default=1)
+        bases = find_bases(self.moments, self.graphs, settings, n_vectors_for(most))
+        shares = participation(self.tile, [basis.transform for basis in bases])
         # Rows times transforms are the vectors themselves: few rows, so all of them are kept.
         vectors = tuple(
             Basis(Z @ basis.transform, basis.singular_values)
-            for Z, basis in zip(tile.parts, bases, strict=True)
+            for Z, basis in zip(self.tile.parts, bases, strict=True)
         )
 
         def embeddings_for(k: int) -> list[Array]:
@@ -99,20 +167,6 @@ def suggest(
 
         rank = min(len(basis.singular_values) for basis in bases)
         return embeddings_for, [k for k in numbers if k <= rank]
-
-    scales = repeat_scales(moments.column_sums, graphs, degree_norm=settings.degree_norm)
-    embeddings_for, candidates = embed(numbers[:n_few])
-    with thread_pool(n_jobs) as pool:
-        return suggest_n_clusters(
-            embeddings_for,
-            [Z * each[None, :] for Z, each in zip(tile.parts, scales, strict=True)],
-            candidates,
-            seed=int(rng.integers(2**30)),
-            each=pool.map,
-            n_pieces=count_evident(few.arrays, names) if settings.may_be_evident else 1,
-            columns=partial(standardise, some.arrays, names),
-            more=partial(embed, numbers[n_few:]) if n_few < len(numbers) else None,
-        )
 
 
 def _flags_kept(arrays: Sequence[Any], scaling: Sequence[str | None]) -> list[str | None]:

@@ -57,8 +57,8 @@ def update(
     """A model with the sums of new rows added, and clusters for those that nothing explains."""
     if model.oddness is None or model.sizes is None:
         raise ValueError(
-            "This model cannot be updated: it was fitted as published, on a stream (go on with "
-            "partial_fit), or by an earlier version. Fit LMVSC(...) on all rows."
+            "This model cannot be updated: it was fitted as published, or on a stream (go on with "
+            "partial_fit). Fit LMVSC(...) on all rows."
         )
     if arrays[0].shape[0] == 0:
         raise InputError("There are no new rows to update the model with.")

@@ -57,6 +57,11 @@ def _refuse_foreign(members: list[str], path: Path) -> None:
     foreign = [name for name in members if not name.endswith(".npy")]
     if any(name.startswith("xl/") for name in foreign):
         raise ReadError(f"{path} is an Excel file: give it a name that ends in .xlsx.")
+    if {"model.json", "digest.json"} <= {*foreign}:
+        raise ReadError(
+            f"{path} is a model that manyview saved, not data. It labels rows of files: "
+            f"'manyview predict {path.name} VIEW...', or manyview.load(...).predict(rows) in Python."
+        )
     if foreign:
         raise ReadError(
             f"{path} is a zip file, but no npz file: {first_few(foreign, 3)} in it is no array. Take "

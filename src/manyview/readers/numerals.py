@@ -27,28 +27,14 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Numerals:
-    """Numbers of one column, and how they were written.
+    """Numbers of one column, and how they were written."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        NaN where the text was empty.
-    decimal : {".", ","}
-        The mark before fractions.
-    is_certain : bool
-        Whether the other mark would not have made numbers of all of them.
-    is_doubtful : bool
-        Whether it would have made other numbers of them.
-    has_fractions, has_groups : bool
-        Whether there is a mark before a fraction, and whether there are marks between thousands.
-    """
-
-    values: npt.NDArray[np.float64]
-    decimal: str
-    is_certain: bool = False
-    is_doubtful: bool = False
-    has_fractions: bool = False
-    has_groups: bool = False
+    values: npt.NDArray[np.float64]  # (n,), NaN where the text was empty
+    decimal: str  # the mark before fractions, "." or ","
+    is_certain: bool = False  # the other mark would not have made numbers of all of them
+    is_doubtful: bool = False  # it would have made other numbers of them
+    has_fractions: bool = False  # there is a mark before a fraction
+    has_groups: bool = False  # there are marks between thousands
 
 
 class Conversion(NamedTuple):

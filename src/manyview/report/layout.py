@@ -12,7 +12,7 @@ from manyview.report.samples import choose_balanced
 from manyview.stages.rows import Array
 
 GRID = 65_535
-_N_ITERATIONS = 350
+_N_ITERATIONS = 300
 _N_NEIGHBOURS = 5
 _DRAWN_POINTS = 5_000
 

@@ -144,10 +144,9 @@ class Facts:
         )
         self.labels = np.asarray(model.labels_[self.samples.shown])
         self.embedding, self.certainty = self._embed(), None
-        sharpness = model.model_.sharpness
-        if self.embedding is not None and sharpness is not None:
+        if self.embedding is not None:
             self.certainty = measure_certainty(
-                self.embedding, self.labels, centers, self.sizes, sharpness=sharpness
+                self.embedding, self.labels, centers, self.sizes, sharpness=model.model_.sharpness
             )
 
     def _embed(self) -> Array | None:

@@ -19,6 +19,8 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from manyview.baselines.steps.projections import simplex_rows
+
 Array = npt.NDArray[np.float64]
 
 # The authors' settings for MSRC-v1.
@@ -53,7 +55,7 @@ def _learn_graph(B: Array, n_clusters: int, tensor_step: bool) -> Array:
         pull = 2 * rank_weight * _by_degree(rows @ columns.T, graphs) / weights[:, None, None]
         copies = B - noise + low_rank + spread
         wanted = penalty * copies + to_noise + to_low_rank - to_spread + pull
-        graphs = project_on_simplex(wanted / (3 * penalty))
+        graphs = np.stack([simplex_rows(each) for each in wanted / (3 * penalty)])
         low_rank = graphs - to_low_rank / penalty
         if tensor_step:
             low_rank = shrink_along_rows(low_rank, 1 / penalty)
@@ -96,14 +98,6 @@ def _shrink_power(values: Array, threshold: float) -> Array:
     shrunk = np.zeros_like(values)
     shrunk[values > least] = x
     return shrunk
-
-
-def project_on_simplex(Y: Array) -> Array:
-    """The nearest points whose last axis is not negative and sums to one."""
-    ordered = -np.sort(-Y, axis=-1)
-    excess = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, Y.shape[-1] + 1)
-    n_kept = (ordered > excess).sum(axis=-1, keepdims=True)
-    return np.asarray(np.maximum(Y - np.take_along_axis(excess, n_kept - 1, axis=-1), 0.0))
 
 
 def shrink_columns(Y: Array, threshold: float) -> Array:

@@ -23,12 +23,12 @@ def umap(data: Any, *, key: str = "manyview", **options: Any) -> Any:
 
 
 def confidence(data: Any, *, key: str = "manyview", **options: Any) -> Any:
-    """The same, coloured by how probable each cell's cluster is, and how odd the cell is."""
+    """The cells as :func:`umap` has them, by how probable each one's cluster is, and how odd it is."""
     return _embedding(data, [f"{key}_confidence", f"{key}_outlier_score"], options)
 
 
 def say(data: Any, *, key: str = "manyview", **options: Any) -> Any:
-    """The same, coloured by each modality's say in where the cell belongs, a picture each."""
+    """The cells as :func:`umap` has them, by each modality's say in their clusters, a picture each."""
     return _embedding(data, [c for c in data.obs if str(c).startswith(f"{key}_say_")], options)
 
 

@@ -27,28 +27,15 @@ Array = npt.NDArray[np.float64]
 class SimplexProblem:
     """What every row shares: ``B = X @ weights + offset`` are the linear terms of rows X.
 
-    Attributes
-    ----------
-    gram : ndarray of shape (m, m)
-        G in units of ``unit``, shifted by a constant.
-    weights : ndarray of shape (d, m)
-        Turns rows into linear terms.
-    offset : ndarray of shape (m,)
-        Added to every row's linear terms.
-    unit : float
-        The energy that objective values are measured in: anchors' mean squared norm plus alpha.
-    ridge : float
-        alpha in that unit.
-    constants : ndarray of shape (m,)
-        The part of the linear terms that does not depend on the row: -gamma ||a_j||^2 / 2, centred.
+    Objective values are measured in ``unit``, an energy: anchors' mean squared norm plus alpha.
     """
 
-    gram: Array
-    weights: Array
-    offset: Array
+    gram: Array  # (m, m), G in that unit, shifted by a constant
+    weights: Array  # (d, m), turns rows into linear terms
+    offset: Array  # (m,), added to every row's linear terms
     unit: float
-    ridge: float
-    constants: Array
+    ridge: float  # alpha in that unit
+    constants: Array  # (m,), of the linear terms what no row changes: -gamma ||a_j||^2 / 2, centred
 
     @property
     def n_anchors(self) -> int:

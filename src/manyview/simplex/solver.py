@@ -39,23 +39,13 @@ _PRODUCT_BYTES = 1 << 20  # rows and their products stay in the cache between pr
 
 @dataclass(frozen=True)
 class Solution:
-    """Solved rows as CSR parts.
-
-    Attributes
-    ----------
-    indptr, indices, data : ndarray
-        The rows.
-    n_handed_on : int
-        Rows that the method gave up and the active set solved.
-    n_failed : int
-        Rows that were not solved to tolerance.
-    """
+    """Solved rows as CSR parts."""
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
     data: Array
-    n_handed_on: int = 0
-    n_failed: int = 0
+    n_handed_on: int = 0  # rows that the method gave up and the active set solved
+    n_failed: int = 0  # rows that were not solved to tolerance
 
     @classmethod
     def empty(cls, n: int, m: int) -> Solution:

@@ -78,7 +78,7 @@ def unpack(value: Any, arrays: Arrays, *, has_classes: bool = False) -> Any:
     if tag == "array":
         if isinstance(content, str):
             return arrays[content]
-        value = content if isinstance(content, dict) else value  # the first models did not wrap
+        value = content  # a dictionary that looks like this itself
     elif tag == "!number":
         return arrays[content][()]
     elif tag == "!class" and has_classes:

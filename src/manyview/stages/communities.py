@@ -22,6 +22,8 @@ _PACE, _FINER = (
     1.2,
     5.0,
 )  # power of the count that resolution grows by; times as much for small groups
+_LEAST_STEP = 0.3  # of the log of the resolution; more where the last one changed nothing
+_FINEST = 300.0  # log of a resolution at which every node is alone, whatever the weights
 _CLOSE = 1.05  # at most this many times too many communities are merged instead of a further run
 _NATURAL = 1.5  # times as many communities as asked for, that stay as they are at resolution 1
 
@@ -88,12 +90,16 @@ def find_communities(graph: sparse.csr_array, n_communities: int, *, seed: int) 
 def _search(graph: sparse.csr_array, k: int, seed: int) -> Membership:
     rng = np.random.default_rng(seed)
     found = leiden(graph, rng)
-    count = _count(found)
+    count, k = _count(found), min(k, len(found))
     if k <= count <= _NATURAL * k:
         return found
     # Small groups of nodes that belong together at any resolution: these are searched in no time.
     fine = _FINER * max(1.0, (k / count) ** _PACE)
-    parts = _numbered(_move(graph, _degrees(graph), fine, _singles(graph), rng)[0])
+    for _ in range(_RUNS):
+        parts = _numbered(_move(graph, _degrees(graph), fine, _singles(graph), rng)[0])
+        if _count(parts) >= k:
+            break
+        fine *= _FINER**2  # components of few nodes stay whole for long
     coarse, resolution = _search_resolution(_condensed(graph, parts), k, rng)
     found = leiden(graph, rng, resolution=resolution, start=coarse[parts])
     found = found if _count(found) >= k else coarse[parts]
@@ -105,10 +111,12 @@ def _search_resolution(
 ) -> tuple[Membership, float]:
     """As many communities as are wanted, or the next more, and their resolution; fewer if none has."""
     at, pace = 0.0, _PACE  # log of the resolution, and its growth with the log of the count
+    least = _LEAST_STEP
     few = many = None  # log resolution and log count last below k and above
     found = _singles(graph)
     best: tuple[int, Membership, float] = len(found) + 1, found, 1.0
     for _ in range(_RUNS):
+        at = min(at, _FINEST)
         before, found = found, leiden(graph, rng, resolution=float(np.exp(at)), start=found)
         count = _count(found)
         if count < k:
@@ -126,9 +134,10 @@ def _search_resolution(
             break  # what is not linked at all
         else:
             step = pace * float(np.log(k / count))
-            at += max(step, 0.3) if count < k else min(step, -0.3)
+            least *= 2.0 if np.array_equal(found, before) else 1.0
+            at += max(step, least) if count < k else min(step, -least)
             pace *= 1.5
-    return (best[1], best[2]) if many else (found, float(np.exp(at)))
+    return (best[1], best[2]) if many else (found, float(np.exp(min(at, _FINEST))))
 
 
 def merge_communities(

@@ -22,7 +22,8 @@ from manyview.stages.grams import RowsGram, dense_gram
 FloatArray = npt.NDArray[np.float64]
 
 _DENSE_BELOW, _STORED_DENSE_BELOW = 1000, 2500
-"""Rows up to which a dense eigensolver is at least as fast; the same of what is stored so."""
+"""Rows up to which a dense eigensolver is at least as fast; the same of what is stored so, or where
+eigenvalues repeat."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
@@ -32,7 +33,7 @@ _GLANCE = 1e-3  # error of the largest eigenvalue that is left, to see whether o
 _MANY, _BLOCK = 100, 32
 """Eigenvectors from which they are found by products of matrices, so many columns at a time."""
 
-_SPACES = (3.5, 4.25, 5, 6, 7.5, 9)
+_SPACES = (2.5, 3, 3.5, 4.25, 5, 6, 7.5, 9)
 """Times as many directions as eigenvectors, in which these are searched."""
 
 _OVERLOOKED = 1e-6
@@ -65,11 +66,7 @@ def leading_eigenvectors(
     is_many = k >= _MANY
     most = _STORED_DENSE_BELOW if isinstance(M, np.ndarray) else _DENSE_BELOW
     if n <= most or k >= n // 4:
-        dense = dense_gram(M)
-        values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
-        if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
-            values, vectors = linalg.eigh(dense, driver="evd")
-        return values[::-1][:k], vectors[:, ::-1][:, :k]
+        return _all_at_once(M, k)
     if is_many:
         values, vectors = _block_lanczos(M, k, n_sure=n_sure or k, rng=rng)
     else:
@@ -79,6 +76,8 @@ def leading_eigenvectors(
         glance = _lanczos(rest, 1, rng.standard_normal(n), rng=rng, tol=_GLANCE)[0]
         if glance.max() <= values.min() + (_GLANCE if is_many else _OVERLOOKED):
             break
+        if n <= _STORED_DENSE_BELOW:
+            return _all_at_once(M, k)  # they come one at a time, and there may be many
         if is_many:
             more = _block_lanczos(rest, _BLOCK, n_sure=_BLOCK, rng=rng)[1]
         else:
@@ -86,6 +85,16 @@ def leading_eigenvectors(
         values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
+
+
+def _all_at_once(M: Any, k: int) -> tuple[FloatArray, FloatArray]:
+    """The same by a dense eigensolver."""
+    dense = dense_gram(M)
+    n = len(dense)
+    values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
+    if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
+        values, vectors = linalg.eigh(dense, driver="evd")
+    return values[::-1][:k], vectors[:, ::-1][:, :k]
 
 
 def gram_eigenvectors(
@@ -201,7 +210,6 @@ def _orthogonal(block: Any, space: Any) -> Any:
 
 
 def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """The best k eigenpairs within the span of ``vectors``."""
-    Q, _ = linalg.qr(vectors, mode="economic")
-    values, rotation = linalg.eigh(Q.T @ (M @ Q))
-    return values[-k:], Q @ rotation[:, -k:]
+    """The best k eigenpairs within the span of ``vectors``, which are nearly orthonormal."""
+    values, rotation = linalg.eigh(vectors.T @ (M @ vectors), vectors.T @ vectors)
+    return values[-k:], vectors @ rotation[:, -k:]

@@ -14,9 +14,11 @@ from manyview.stages.graph import GraphTile
 from manyview.stages.rows import Array
 
 _POWER = 1.5  # of the squared singular values that weight vectors
-_LEAST_SHARE = 0.03  # of an average cluster's rows that a vector must sit on
 _MOST_SPARE = 20  # vectors to compute beyond those that are kept: they cost as much as these
 _VERY_WIDE = 512  # columns
+_AT_A_TIME = 8192  # rows of vectors, which may be many
+LEAST_SHARE = 0.03
+"""Of an average cluster's rows that a vector must sit on."""
 COMMUNITY_WEIGHT = 0.85
 """Length of community shares beside embedding rows of unit length."""
 
@@ -53,9 +55,12 @@ def participation(tile: GraphTile, transforms: Sequence[Array]) -> list[Array]:
     """
     shares = []
     for Z, transform in zip(tile.parts, transforms, strict=True):
-        squares = _times(Z, transform) ** 2
-        quartics = len(tile) * np.einsum("ij,ij->j", squares, squares)
-        shares.append(squares.sum(axis=0) ** 2 / np.maximum(quartics, np.finfo(float).tiny))
+        squares, quartics = np.zeros((2, transform.shape[1]))
+        for start in range(0, len(tile), _AT_A_TIME):
+            part = _times(Z[start : start + _AT_A_TIME], transform) ** 2
+            squares += part.sum(axis=0)
+            quartics += len(tile) * np.einsum("ij,ij->j", part, part)
+        shares.append(squares**2 / np.maximum(quartics, np.finfo(float).tiny))
     return shares
 
 
@@ -67,7 +72,7 @@ def weigh_vectors(basis: Basis, shares: Array, *, n_clusters: int, n_components:
     with lambda its squared singular value, so that vectors beyond the k-th add what they know and no
     more. ``basis`` has vectors to spare.
     """
-    kept = np.flatnonzero(shares >= _LEAST_SHARE / n_clusters)[:n_components]
+    kept = np.flatnonzero(shares >= LEAST_SHARE / n_clusters)[:n_components]
     if len(kept) < 2:
         kept = np.arange(min(n_components, len(shares)))
     values = basis.singular_values[kept]

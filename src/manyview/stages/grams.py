@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from manyview.stages.rows import Array
 
 _FEW, _MOST = 0.25, 4e6  # entries of rows that are kept: over those of their Gram matrix; in all
 _SPARSE = 0.15  # share of a Gram matrix that may be filled before it is stored whole
+_PARTS, _FEWEST = 8, 16  # of the columns that rows are multiplied by; at least so many in a part
 _LARGE, _HITS = 2000, 8.0  # anchors from which it is worth a try; products for each entry, at most
 
 
@@ -42,7 +43,7 @@ class RowsGram:
 
     def astype(self, dtype: npt.DTypeLike) -> RowsGram:
         """The same in another precision."""
-        return RowsGram(self.rows.astype(dtype))
+        return replace(self, rows=self.rows.astype(dtype))
 
     def toarray(self) -> Array:
         """The matrix itself."""
@@ -50,11 +51,25 @@ class RowsGram:
 
     def transposed(self) -> RowsGram:
         """ZZ' (n, n)."""
-        return RowsGram(sparse.csr_array(self.rows.T))
+        return replace(self, rows=sparse.csr_array(self.rows.T))
 
     def columns(self, block: slice) -> RowsGram:
         """Those of some anchors."""
-        return RowsGram(sparse.csr_array(self.rows[:, block]))
+        return replace(self, rows=sparse.csr_array(self.rows[:, block]))
+
+
+@dataclass(frozen=True)
+class ThreadedRowsGram(RowsGram):
+    """The same multiplied in threads; a class of its own because threads can be neither stored nor sent."""
+
+    each: Any  # maps a function over parts of the columns
+
+    def __matmul__(self, V: Array) -> Array:
+        if V.ndim == 1 or V.shape[1] < 2 * _FEWEST:
+            return super().__matmul__(V)
+        step = max(-(-V.shape[1] // _PARTS), _FEWEST)
+        parts = [V[:, start : start + step] for start in range(0, V.shape[1], step)]
+        return np.hstack(list(self.each(super().__matmul__, parts)))
 
 
 Gram = Any
@@ -83,10 +98,10 @@ def add_grams(a: Gram, b: Gram, add: Callable[[Any, Any], Any]) -> Gram:
     return add(a, b.toarray() if sparse.issparse(b) else b)
 
 
-def fused_gram(gram: Gram, scales: Array) -> Gram:
+def fused_gram(gram: Gram, scales: Array, each: Any = map) -> Gram:
     """Zbar' Zbar of the fused graph, from Z'Z (M, M) and column scales: rows, or the whole matrix."""
     if isinstance(gram, RowsGram):
-        return RowsGram(sparse.csr_array(gram.rows * scales[None, :]))
+        return ThreadedRowsGram(sparse.csr_array(gram.rows * scales[None, :]), each)
     if sparse.issparse(gram):
         full: Any = gram + sparse.triu(gram, 1, format="csr").T
         return sparse.csr_array(full.multiply(scales[None, :]).multiply(scales[:, None]))

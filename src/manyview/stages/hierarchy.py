@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,14 +55,11 @@ class Hierarchy:
         """The nearest leaf of each row (n, c) among those of its cluster; -1 stays -1."""
         found = np.full(len(rows), -1, np.int32)
         for cluster in np.unique(clusters[clusters >= 0]):
-            own, first = np.flatnonzero(clusters == cluster), self.first_leaf(cluster)
-            leaves = self.leaves[first : self.first_leaf(cluster + 1)]
-            found[own] = first + square_distances(rows[own], leaves).argmin(axis=1)
+            own = np.flatnonzero(clusters == cluster)
+            first, end = np.searchsorted(self.clusters, [cluster, cluster + 1])
+            distances = square_distances(rows[own], self.leaves[first:end])
+            found[own] = first + distances.argmin(axis=1)
         return found
-
-    def first_leaf(self, clusters: Any) -> Any:
-        """The first leaf of each cluster; -1 stays -1."""
-        return np.where(clusters < 0, -1, np.searchsorted(self.clusters, clusters))
 
 
 def cluster_means(rows: Array, labels: Labels, n_clusters: int) -> Array:

@@ -100,10 +100,10 @@ def choose_likely(products, half_norms, likely):
 
 
 @jit
-def add_to_likely(rows, likely, centers, half_norms, labels, sums):
-    """Add each row (n, d) to that of its likely centres which is nearest.
+def nearest_likely(rows, likely, centers, half_norms, labels):
+    """Write which of its likely centres is nearest to each row (n, d).
 
-    likely (n, c), centers (k, d), half_norms (k): in. labels (n): out. sums (k, d): in and out.
+    likely (n, c), centers (k, d), half_norms (k): in. labels (n): out.
     """
     n, d = rows.shape
     for row in range(n):
@@ -120,19 +120,22 @@ def add_to_likely(rows, likely, centers, half_norms, labels, sums):
                 best = score
                 label = j
         labels[row] = label
-        target = sums[label]
-        for c in range(d):
-            target[c] += x[c]
 
 
 @jit
-def add_rows_by_label(rows, labels, sums):
-    """Add each row (n, d) to its label's row of sums (k, d; in and out)."""
+def add_rows_by_label(rows, labels, first, sums):
+    """Add each row (n, d) to its label's row of sums (k, d; in and out).
+
+    Their labels begin at ``first``: rows of others are left to others, maybe at the same time.
+    """
     n, d = rows.shape
+    k = sums.shape[0]
     for row in range(n):
-        target = sums[labels[row]]
-        for j in range(d):
-            target[j] += rows[row, j]
+        label = labels[row] - first
+        if 0 <= label < k:
+            target = sums[label]
+            for j in range(d):
+                target[j] += rows[row, j]
 
 
 @jit

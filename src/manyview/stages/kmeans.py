@@ -20,6 +20,8 @@ _LIKELY = (
     8  # centres that a row may be nearest to after a few sweeps: those that were nearest before
 )
 _COMPARED_BYTES = 2 << 20  # of products with all centres that are made at a time
+_VERY_WIDE, _PROJECTED = 512, 256  # columns of rows whose likely centres are found among fewer
+_ROWS_AT_A_TIME, _PARTS_OF_SUMS = 2048, 8
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def sums_by_label(
     X = rows.matrix
     sums = np.zeros((len(counts), X.shape[1]))
     if rows.offset is None:
-        kernels.add_rows_by_label(np.asarray(X, np.float64), labels, sums)
+        kernels.add_rows_by_label(np.asarray(X, np.float64), labels, 0, sums)
     else:
         kernels.add_sparse_rows_by_label(X.indptr, X.indices, X.data, labels, sums)
         sums -= counts[:, None] * rows.offset
@@ -182,29 +184,56 @@ def lloyd(
 
 
 def sweep_likely(
-    rows: Single, centers: Single, *, n_sweeps: int
+    rows: Single, centers: Single, *, n_sweeps: int, each: Any = map
 ) -> tuple[Single, npt.NDArray[np.int32]]:
     """Centres (k, d) after some sweeps over dense rows (n, d), and each row's centre in the last one.
 
     A row is compared with all centres once, and then with those that were nearest to it: centres move so
-    little in a few sweeps that its next one is among them. Centres without rows stay where they are.
+    little in a few sweeps that its next one is among them. Of very wide rows, these are found in a fixed
+    random projection. Centres without rows stay where they are. ``each`` maps over parts, in threads if
+    it likes: the answer is the same.
     """
     from manyview.stages import kernels
 
-    k, half_norms = len(centers), _half_norms(centers)
+    k = len(centers)
     # Zeros: a row whose scores are no numbers has some centre all the same.
     likely, labels = np.zeros((len(rows), min(_LIKELY, k)), np.int32), np.empty(len(rows), np.int32)
-    step = max(_COMPARED_BYTES // (4 * k), 64)
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        kernels.choose_likely(rows[part] @ centers.T, half_norms, likely[part])
+    project = _projection(rows.shape[1], k)
+    compared = project(centers)
+    half_norms = _half_norms(compared)
+
+    def choose(part: slice) -> None:
+        kernels.choose_likely(project(rows[part]) @ compared.T, half_norms, likely[part])
+
+    def label(part: slice) -> None:
+        kernels.nearest_likely(rows[part], likely[part], centers, half_norms, labels[part])
+
+    def add(part: slice) -> None:
+        kernels.add_rows_by_label(rows, labels, part.start, sums[part])
+
+    _do(each, choose, len(rows), max(_COMPARED_BYTES // (4 * k), 64))
     for _ in range(n_sweeps):
-        sums = np.zeros(centers.shape)
-        kernels.add_to_likely(rows, likely, centers, _half_norms(centers), labels, sums)
+        half_norms, sums = _half_norms(centers), np.zeros(centers.shape)
+        _do(each, label, len(rows), _ROWS_AT_A_TIME)
+        _do(each, add, k, -(-k // _PARTS_OF_SUMS))
         counts = np.bincount(labels, minlength=k)[:, None]
         means = sums / np.maximum(counts, 1)
         centers = np.where(counts > 0, means, centers).astype(np.float32)
     return centers, labels
+
+
+def _do(each: Any, task: Callable[[slice], None], end: int, step: int) -> None:
+    """A task for each part of a range."""
+    list(each(task, [slice(start, min(start + step, end)) for start in range(0, end, step)]))
+
+
+def _projection(width: int, n_centers: int) -> Callable[[Single], Single]:
+    """What makes very wide rows narrow, nearly keeping distances, where centres are many."""
+    if width <= _VERY_WIDE or n_centers <= _PROJECTED:
+        return lambda rows: rows
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (width, _PROJECTED))
+    directions = (signs / np.sqrt(_PROJECTED)).astype(np.float32)
+    return lambda rows: rows @ directions
 
 
 def _half_norms(centers: Single) -> Single:

@@ -41,6 +41,7 @@ def find_starts(
     *,
     seed: int,
     places: Callable[[sparse.csr_array], Array] | None = None,
+    each: Any = map,
 ) -> dict[str, Array]:
     """Centres (k, c) of sampled embedding rows (n, c), found in up to three ways, by name.
 
@@ -57,7 +58,7 @@ def find_starts(
     n = len(rows)
     if len(few) < n:
         rows, graph = rows[few], None if graph is None else graph[few]
-    placed, labels = _place_centers(rows, count, seed)
+    placed, labels = _place_centers(rows, count, seed, each)
     centers = placed.astype(np.float64)
     sizes = np.bincount(labels, minlength=count).astype(np.float64)
     groups = {"ward": cut_tree(ward_tree(centers, sizes), count, k)}
@@ -77,22 +78,23 @@ def _least_members(average: float) -> float:
     return max(_LEAST_SHARE * average, min(_LEAST_MEMBERS, _MOST_SHARE * average))
 
 
-def _place_centers(rows: Floats, count: int, seed: int) -> tuple[Floats, Labels]:
+def _place_centers(rows: Floats, count: int, seed: int, each: Any) -> tuple[Floats, Labels]:
     """Centres of what is dense, and the rows' nearest ones."""
     if count < _MANY_CENTERS:
         found = fit_kmeans(rows, count, init="k-means++", max_iter=30, seed=seed)
         return found.cluster_centers_, found.labels_
     single = rows.astype(np.float32, copy=False)
     starts = single[choose_rows(len(rows), count, np.random.default_rng(seed))]
-    moved, _ = sweep_likely(single, starts, n_sweeps=_FIRST_SWEEPS)
-    return sweep_likely(single, moved, n_sweeps=_FEW_SWEEPS)
+    moved, _ = sweep_likely(single, starts, n_sweeps=_FIRST_SWEEPS, each=each)
+    return sweep_likely(single, moved, n_sweeps=_FEW_SWEEPS, each=each)
 
 
 def fit_kmeans(
     rows: Floats, n_clusters: int, *, init: str | Floats, max_iter: int, seed: int
 ) -> KMeans:
     """scikit-learn's k-means from one start; silent about rows that are alike."""
-    with silenced(ConvergenceWarning):
+    # BLAS now and then says "invalid" of finite numbers: of what is beside them in its registers.
+    with silenced(ConvergenceWarning), np.errstate(invalid="ignore"):
         kmeans = KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed)
         return kmeans.fit(rows)
 
@@ -108,12 +110,14 @@ def warn_of_alike(sample: Array, n_clusters: int) -> None:
         )
 
 
-def improve_centers(rows: Floats, centers: Array, *, max_iter: int = 100) -> tuple[Labels, Array]:
+def improve_centers(
+    rows: Floats, centers: Array, *, max_iter: int = 100, each: Any = map
+) -> tuple[Labels, Array]:
     """Labels and centres (k, c) by k-means from a start; of many, by a few sweeps."""
     k = len(centers)
     if _CENTERS_PER_CLUSTER * k >= _MANY_CENTERS:  # more sweeps follow, over all rows
         single, start = (each.astype(np.float32, copy=False) for each in (rows, centers))
-        moved, labels = sweep_likely(single, start, n_sweeps=min(max_iter, _FEW_SWEEPS))
+        moved, labels = sweep_likely(single, start, n_sweeps=min(max_iter, _FEW_SWEEPS), each=each)
         return labels, moved.astype(np.float64)
     start = centers.astype(rows.dtype, copy=False)
     found = fit_kmeans(rows, k, init=start, max_iter=min(max_iter, 100), seed=0)
@@ -220,5 +224,22 @@ def corner_centers(rows: Array, n_clusters: int) -> Array:
 
 
 def label_rows(rows: Array, centers: Array) -> Labels:
-    """The label of each embedding row: its nearest centre."""
-    return nearest_centers(ScaledRows(rows), centers)[0]
+    """The label of each embedding row: its nearest centre.
+
+    Rows in single precision are compared in it, and again in double where two centres are as near.
+    """
+    if rows.dtype != np.float32:
+        return nearest_centers(ScaledRows(rows), centers)[0]
+    scores = rows @ centers.T.astype(np.float32)
+    scores -= (0.5 * np.square(centers).sum(axis=1)).astype(np.float32)
+    labels: Labels = scores.argmax(axis=1).astype(np.int32)
+    numbers = np.arange(len(rows))
+    best = scores[numbers, labels]
+    scores[numbers, labels] = -np.inf
+    # Each of a product's terms, and what is done with them, may be rounded.
+    longest = np.sqrt(np.square(centers).sum(axis=1).max())
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    doubts = (rows.shape[1] + 4) * np.finfo(np.float32).eps * longest * (lengths + longest)
+    close = np.flatnonzero(~(best - scores.max(axis=1) > doubts))
+    labels[close] = nearest_centers(ScaledRows(rows[close].astype(np.float64)), centers)[0]
+    return labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -20,6 +20,8 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.ward import cut_tree, ward_tree
 
 Labels = npt.NDArray[np.int32]
+Embed = Callable[[int], Sequence[Array]]
+"""Embeddings (n, c) of the same rows for so many clusters, from each anchor seed."""
 
 _NODES, _NODE_SWEEPS = 400, 5  # small groups of rows that a tree merges
 _SWEEPS = 10  # of k-means from the tree's groups
@@ -29,6 +31,9 @@ _EVERY_UNTIL = 20
 _GROWTH = 1.12
 _LEAST_ROWS = 8
 _LEAST_STABILITY = 0.25
+_LESS_CLEAR, _LESS_STABLE = 0.1, 0.05  # share of the score, and stability, that fewer may lack
+_BEYOND = 1.25  # times the score of as many clusters of rows that have none
+_TINY = np.finfo(np.float64).tiny
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
 _PRICE = 0.07  # power of their number that clusters' scores are divided by: 5 % for twice as many
 _BY_CHANCE = (
@@ -43,7 +48,8 @@ class Suggestion:
     Attributes
     ----------
     n_clusters : int
-        The suggestion; 1 if the best number of clusters is not found twice alike.
+        The suggestion; 1 if the best number of clusters is not found twice alike, or if they are no
+        clearer than those of rows without clusters.
     candidates : list of int
         Numbers that were tried, ascending.
     silhouette : list of float
@@ -52,12 +58,16 @@ class Suggestion:
         For each of them, how much more of the graph of another anchor seed lies inside clusters than by
         chance.
     score : list of float
-        The product of both over a power of the number, .07, so twice as many must be better by 5 %.
+        The product of both over a power of the number, .07, so twice as many must be better by 5 %;
+        smoothed.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
         Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
         they are not.
+    beyond : float or None
+        How many times the product of silhouette and modularity is that of as many clusters of Gaussian
+        rows with the same covariances, which have none; None where clusters are clear, or not asked.
 
     See Also
     --------
@@ -76,6 +86,7 @@ class Suggestion:
     score: list[float]
     stability: float
     n_pieces: int = 1
+    beyond: float | None = None
 
     def __repr__(self) -> str:
         shown = [self.n_clusters, *self.runners_up()]
@@ -89,10 +100,12 @@ class Suggestion:
         return "\n".join(lines)
 
     def votes(self) -> list[int]:
-        """The numbers that three criteria prefer, the middle one of which is taken.
+        """The numbers that three criteria prefer, the middle one of which is usually taken.
 
         These are the score, which leans to few clusters; modularity alone, which cannot see very many;
-        and the score with the silhouette above what chance gives, which leans to many.
+        and the score with the silhouette above what chance gives, which leans to many. Where modularity
+        prefers fewer than the middle one, and score and stability are hardly less there, it decides.
+        All curves are smoothed.
         """
         if not self.candidates:
             return []
@@ -116,12 +129,18 @@ class Suggestion:
         if self.n_clusters == self.n_pieces > 1:
             return f"rows fall, or are bound, into so many pieces; next: {others}"
         found = f"anchor seeds agree on them by {self.stability:.2f}"
+        if self.n_clusters == 1 and self.beyond is not None:
+            return (
+                f"clusters are as clear in rows without any (score {self.beyond:.2f} times theirs); "
+                f"the best number was {others}"
+            )
         if self.n_clusters == 1:
             return f"no clusters are found twice alike ({found}); the best number was {others}"
-        at, votes = self.candidates.index(self.n_clusters), ", ".join(map(str, self.votes()))
+        at, votes = self.candidates.index(self.n_clusters), self.votes()
+        taken = "the middle one" if self.n_clusters == sorted(votes)[1] else "modularity's"
         return (
             f"silhouette {self.silhouette[at]:.2f} and modularity {self.modularity[at]:.2f}; three "
-            f"criteria prefer {votes}, the middle one is taken, {found}; next: {others}"
+            f"criteria prefer {', '.join(map(str, votes))}, {taken} is taken, {found}; next: {others}"
         )
 
 
@@ -143,7 +162,7 @@ def candidate_numbers(n_rows: int, *, most: int = _MOST) -> list[int]:
 
 
 def suggest_n_clusters(
-    embeddings_for: Callable[[int], Sequence[Array]],
+    embeddings_for: Embed,
     graphs: Sequence[sparse.csr_array],
     candidates: Sequence[int],
     *,
@@ -151,18 +170,18 @@ def suggest_n_clusters(
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
     n_pieces: int = 1,
     columns: Callable[[], Array] | None = None,
-    more: Callable[[], tuple[Callable[[int], Sequence[Array]], Sequence[int]]] | None = None,
+    more: Callable[[], tuple[Embed, Sequence[int]]] | None = None,
+    blur: Callable[[int], tuple[Embed, Sequence[sparse.csr_array]]] | None = None,
 ) -> Suggestion:
     """Suggest a number of clusters that are apart in the embedding and dense in the graph.
 
     The silhouette prefers few clusters, and less so above what chance gives; modularity cannot see very
-    many small ones. So three criteria vote, and the middle number is taken: see
-    :meth:`Suggestion.votes`. Clusters of one anchor seed are judged by the graph of another, without
-    what ties rows to themselves: what only one seed sees, or only a row, counts for nothing.
+    many small ones. So three criteria vote, and the middle number is taken, or fewer if they are hardly
+    worse: see :meth:`Suggestion.votes`. Clusters of one anchor seed are judged by the graph of another,
+    without what ties rows to themselves: what only one seed sees, or only a row, counts for nothing.
 
-    ``embeddings_for`` a number of clusters are the embeddings (n, c) of the same rows for each anchor
-    seed, and ``graphs`` (n, M) their fused graphs, columns scaled. ``each`` maps a function over the
-    candidates in their order; a thread pool's map will do. ``n_pieces`` that rows fall into are
+    ``graphs`` (n, M) are the fused graphs of the anchor seeds, columns scaled. ``each`` maps a function
+    over the candidates in their order; a thread pool's map will do. ``n_pieces`` that rows fall into are
     the answer if there are more than the best number of clusters. If there are fewer, finer clusters
     must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
     which are asked for then: what curves are cut into is neither.
@@ -170,34 +189,30 @@ def suggest_n_clusters(
     Where the score is largest among the larger half of the candidates, as if many cost nothing, ``more``
     are asked for: greater ones, and the embeddings for any number up to them.
 
-    One tree of the rows a seed, in the embedding for a middling number, says where k-means starts.
+    Even rows without clusters are cut in much the same way by all seeds if they have few columns. So
+    where clusters are not clear, ``blur`` tells the embeddings for their number and the graphs of such
+    rows, and if the score is not much larger than theirs, the answer is one cluster.
     """
     candidates = list(candidates)
     middling = max((k for k in candidates if k <= _EVERY_UNTIL), default=1)
-    trees = [_Tree.of(part, seed) for part in _single(embeddings_for(middling))]
-
-    def judge(k: int) -> tuple[float, float, float]:
-        parts = _single(embeddings_for(k))
-        found = [tree.fit(part, k).labels_ for tree, part in zip(trees, parts, strict=True)]
-        few = spread_evenly(len(parts[0]), max(_SILHOUETTE_ROWS, _SILHOUETTE_EACH * k))
-        clear = [silhouette(part[few], each[few]) for part, each in zip(parts, found, strict=True)]
-        others = [graphs[(i + 1) % len(graphs)] for i in range(len(found))]
-        inside = map(partial(modularity, has_loops=False), others, found)
-        return float(np.mean(clear)), float(np.mean(list(inside))), _agreement(found)
-
+    judge = _Judge.of(embeddings_for, graphs, middling, seed)
     judged = list(each(judge, candidates))
     # A hundred clusters may be hardly clearer than three when cut into twenty.
     free = [a * b for a, b, _ in judged]
     if more is not None and candidates and 2 * candidates[int(np.argmax(free))] > candidates[-1]:
         embeddings_for, greater = more()
-        judged += each(judge, greater)
+        judged += each(replace(judge, embeddings_for=embeddings_for), greater)
         candidates += greater
     silhouettes, modularities = [a for a, *_ in judged], [b for _, b, _ in judged]
-    best, clear, stability = 1, 0.0, 0.0
+    best, clear, stability, beyond = 1, 0.0, 0.0, None
     if candidates:
-        at = sorted(_votes(candidates, silhouettes, modularities))[1]
-        clear, _, stability = judged[at]
+        at = _best(candidates, judged)
+        clear, inside, stability = judged[at]
         best = candidates[at] if stability >= _LEAST_STABILITY else 1
+        if best > n_pieces and clear < _CLEAR and blur is not None:
+            by_chance = _Judge.of(*blur(best), best, seed)(best)
+            beyond = clear * inside / max(by_chance[0] * by_chance[1], _TINY)
+            best = best if beyond >= _BEYOND else 1
     if 1 < n_pieces < best and clear < _CLEAR:
         rows = None if columns is None else columns()
         if rows is None or _clearness(rows, n_pieces, seed) >= _clearness(rows, best, seed):
@@ -205,17 +220,67 @@ def suggest_n_clusters(
     best = max(best, n_pieces)
     n_pieces = best if best == n_pieces else 1
     score = _criteria(candidates, silhouettes, modularities)[0].tolist()
-    return Suggestion(best, candidates, silhouettes, modularities, score, stability, n_pieces)
+    return Suggestion(
+        best, candidates, silhouettes, modularities, score, stability, n_pieces, beyond
+    )
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """How clear and dense clusters of rows are, and how alike from seed to seed, by their number."""
+
+    embeddings_for: Embed
+    graphs: Sequence[sparse.csr_array]
+    trees: Sequence[_Tree]  # of each seed's rows, which say where k-means starts for any number
+
+    @classmethod
+    def of(
+        cls, embeddings_for: Embed, graphs: Sequence[sparse.csr_array], middling: int, seed: int
+    ) -> _Judge:
+        """With trees of the embedding for a middling number."""
+        trees = [_Tree.of(part, seed) for part in _single(embeddings_for(middling))]
+        return cls(embeddings_for, graphs, trees)
+
+    def __call__(self, k: int) -> tuple[float, float, float]:
+        """Silhouette, modularity in another seed's graph, and agreement, of k clusters."""
+        parts = _single(self.embeddings_for(k))
+        found = [tree.fit(part, k).labels_ for tree, part in zip(self.trees, parts, strict=True)]
+        few = spread_evenly(len(parts[0]), max(_SILHOUETTE_ROWS, _SILHOUETTE_EACH * k))
+        clear = [silhouette(part[few], each[few]) for part, each in zip(parts, found, strict=True)]
+        others = [self.graphs[(i + 1) % len(self.graphs)] for i in range(len(found))]
+        inside = map(partial(modularity, has_loops=False), others, found)
+        return float(np.mean(clear)), float(np.mean(list(inside))), _agreement(found)
 
 
 def _criteria(
     candidates: Sequence[int], silhouettes: Sequence[float], modularities: Sequence[float]
-) -> tuple[Array, Array, Array]:
+) -> list[Array]:
     """Silhouette times modularity, modularity, and the first again above chance; less their price."""
-    k, clear = np.array(candidates, dtype=np.float64), np.array(silhouettes)
-    inside = np.array(modularities) / k**_PRICE
-    above = (clear - _BY_CHANCE / k) / (1.0 - _BY_CHANCE / k)
-    return clear * inside, inside, above * inside
+    k, clear = np.array(candidates, dtype=np.float64), np.maximum(silhouettes, 0.0)
+    inside = np.maximum(modularities, 0.0) / k**_PRICE
+    above = np.maximum((clear - _BY_CHANCE / k) / (1.0 - _BY_CHANCE / k), 0.0)
+    return [_smooth(each) for each in (clear * inside, inside, above * inside)]
+
+
+def _smooth(curve: Array) -> Array:
+    """Means of each value, twice, and its neighbours: k-means makes curves jagged.
+
+    Those of two and three clusters stay, as their neighbours tell of quite other ones; so does the last.
+    """
+    smoothed = curve.copy()
+    smoothed[2:-1] = (curve[1:-2] + 2.0 * curve[2:-1] + curve[3:]) / 4.0
+    return smoothed
+
+
+def _best(candidates: Sequence[int], judged: Sequence[tuple[float, float, float]]) -> int:
+    """The place of the middle vote, or of modularity's if that is less and hardly worse."""
+    silhouettes, modularities, stabilities = zip(*judged, strict=True)
+    score, *_ = _criteria(candidates, silhouettes, modularities)
+    votes = _votes(candidates, silhouettes, modularities)
+    middle, fewer, stable = sorted(votes)[1], votes[1], _smooth(np.array(stabilities))
+    is_as_clear = score[fewer] >= (1.0 - _LESS_CLEAR) * score[middle]
+    is_as_stable = stable[fewer] >= stable[middle] - _LESS_STABLE
+    return min(fewer, middle) if is_as_clear and is_as_stable else middle
 
 
 def _votes(

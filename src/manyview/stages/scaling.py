@@ -8,7 +8,7 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -386,8 +386,11 @@ def _mapped_moments(
     mapped, zero = _map_sparse(sample, mapping)
     mean = np.bincount(mapped.indices, weights=mapped.data, minlength=d) / n
     stored = np.bincount(mapped.indices, minlength=d)
-    off = (mapped.data - mean[mapped.indices]) ** 2
-    squares = np.bincount(mapped.indices, weights=off, minlength=d) + (n - stored) * mean**2
+    off = mapped.data - mean[mapped.indices]
+    drift = (np.bincount(mapped.indices, weights=off, minlength=d) - (n - stored) * mean) / n
+    squares = np.bincount(mapped.indices, weights=off**2, minlength=d) + (n - stored) * mean**2
+    squares -= n * drift**2  # what rounding did to the mean: constants stay constants
+    mean += drift
     if mapping.kind == "clr":  # less the rows' means, which would make all of it dense
         means = np.asarray(mapped.sum(axis=1)).ravel() / d
         level = means.mean()
@@ -399,21 +402,19 @@ def _mapped_moments(
 def _dense_moments(
     sample: Block, mapping: _Mapping, known: npt.NDArray[Any] | None
 ) -> tuple[Array, Array]:
-    n, d = sample.shape
-
-    def mapped() -> Iterable[npt.NDArray[Any]]:
-        if known is not None:
-            return [known]
-        return (_map_dense(block, mapping) for block in _row_blocks(sample))
-
-    total = np.zeros(d)
-    for block in mapped():
-        total += block.sum(axis=0, dtype=np.float64)
-    mean = total / n
-    squares = np.zeros(d)
-    for block in mapped():
-        centered = np.subtract(block, mean, dtype=np.float64)
-        squares += np.einsum("ij,ij->j", centered, centered)
+    n, d = 0, sample.shape[1]
+    mean, squares = np.zeros(d), np.zeros(d)
+    blocks = (_map_dense(block, mapping) for block in _row_blocks(sample))
+    for block in blocks if known is None else [known]:
+        own = block.mean(axis=0, dtype=np.float64)
+        centered = np.subtract(block, own, dtype=np.float64)
+        drift = centered.mean(axis=0)  # what rounding did to the mean: constants stay constants
+        own += drift
+        share = len(block) / (n + len(block))
+        squares += np.einsum("ij,ij->j", centered, centered) - len(block) * drift**2
+        squares += n * share * (own - mean) ** 2
+        mean += share * (own - mean)
+        n += len(block)
     return mean, _beyond_rounding(squares / n, mean, sample, mapping)
 
 

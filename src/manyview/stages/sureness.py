@@ -24,9 +24,17 @@ _BLOCK_VALUES = 4_000_000  # of distances that are held at a time
 
 
 def square_distances(rows: Array, centers: Array) -> Array:
-    """Squared distances (n, k) of embedding rows (n, c) to centres (k, c)."""
-    norms = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", centers, centers)
-    return np.asarray(np.maximum(norms - 2.0 * rows @ centers.T, 0.0))
+    """Squared distances (n, k) of embedding rows (n, c) to centres (k, c).
+
+    Rows in single precision are multiplied in it.
+    """
+    norms = (
+        np.einsum("ij,ij->i", centers, centers)
+        + np.square(rows, dtype=np.float64).sum(axis=1)[:, None]
+    )
+    return np.asarray(
+        np.maximum(norms - 2.0 * (rows @ centers.T.astype(rows.dtype, copy=False)), 0.0)
+    )
 
 
 def probabilities(rows: Array, centers: Array, sharpness: float) -> Array:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 
 from manyview.stages.eigen import gram_eigenvectors
+from manyview.stages.embedding import LEAST_SHARE
 from manyview.stages.fusion import column_scales, normalised
 from manyview.stages.grams import Gram, RowsGram
 
@@ -119,10 +120,16 @@ def _products_of_vectors(
     """What gives U_v' U_w of two views, with U_v the k leading left singular vectors of view v."""
     if isinstance(gram, RowsGram):
         own = [gram.columns(block) for block in blocks]
-        vectors = [each.rows @ _basis(each, k) for each in own]
+        vectors = [_spread(each.rows @ _basis(each, k), k) for each in own]
         return lambda v, w: vectors[v].T @ vectors[w]
     bases = [_basis(gram[block, block], k) for block in blocks]
     return lambda v, w: bases[v].T @ gram[blocks[v], blocks[w]] @ bases[w]
+
+
+def _spread(U: FloatArray, n_clusters: int) -> FloatArray:
+    """Vectors (n, k), zero if they sit on a handful of rows: these may be odd in a view of noise too."""
+    shares = 1.0 / (len(U) * (U**4).sum(axis=0))
+    return np.asarray(U * (shares >= LEAST_SHARE / n_clusters))
 
 
 def partial_agreement_weights(

@@ -41,30 +41,17 @@ _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)")  # the day first, whe
 class Code:
     """What becomes of one column.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    kind : {"number", "order", "date", "category", "left out"}
-        Numbers stay as they are, levels of an order become their place, days are counted from 1970;
-        each level of a category becomes a column of zeros and ones.
-    levels : tuple of str
-        Those of a category that have a column, the most frequent first; those of an order.
-    has_rare, has_missing : bool
-        Whether there is a column for all other levels, and one for missing values.
-    fill : float
-        What stands for a missing number.
-    why : str
-        In words.
+    By its kind, numbers stay as they are, levels of an order become their place, days are counted from
+    1970, and each level of a category becomes a column of zeros and ones.
     """
 
-    name: str
-    kind: str
-    levels: tuple[str, ...] = ()
-    has_rare: bool = False
-    has_missing: bool = False
-    fill: float = 0.0
-    why: str = ""
+    name: str  # the column's
+    kind: str  # one of CODES
+    levels: tuple[str, ...] = ()  # of a category those with a column, the most frequent first
+    has_rare: bool = False  # there is a column for all other levels
+    has_missing: bool = False  # there is one for missing values
+    fill: float = 0.0  # what stands for a missing number
+    why: str = ""  # in words
 
     @property
     def is_used(self) -> bool:
