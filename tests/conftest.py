@@ -1,7 +1,5 @@
 """What tests share: where they run, real data, made views, a cluster, a browser."""
 
-from __future__ import annotations
-
 import base64
 import os
 import shutil

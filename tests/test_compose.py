@@ -1,7 +1,5 @@
 """A transformer for each view, in pipelines, searches and with metadata."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -112,10 +110,6 @@ class TestPipeline:
         chosen = search.best_estimator_[0].transformers_["b"].n_components_
         assert chosen == search.best_params_["perview__b__n_components"]
         assert model[0].transformers["b"].n_components == 2
-
-    def test_cross_validation_over_views(self, views):
-        model = make_pipeline(per_view(StandardScaler()), LMVSC(3, n_repeats=1, random_state=0))
-        assert cross_val_score(model, views, scoring=label_free_score, cv=3).shape == (3,)
 
     def test_clone_takes_transformers_along_unfitted(self, views):
         fitted = per_view({"a": PCA(2)}).fit(views)

@@ -154,6 +154,24 @@ def test_every_public_class_has_an_example_and_says_what_else_to_see():
     assert set(lacking) <= {"Trial", "Source", "TreeSum"}  # parts of what the others show
 
 
+@pytest.mark.parametrize(
+    "room",
+    ["bench", "baselines", "compose", "metrics", "report", "sc.pl", "sc.tl", "select"],
+)
+def test_every_public_name_is_in_the_reference(room):
+    listed = (ROOT / "docs/reference/index.rst").read_text().split()
+    assert set(importlib.import_module(f"manyview.{room}").__all__) <= set(listed)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.rst"])
+def test_what_is_installed_for_the_command_line_reads_the_first_file(page):
+    installed = re.search(r"pip install '\.\[(cli.*?)\]'", (ROOT / page).read_text("utf-8"))[1]
+    first = re.search(r"manyview fit \S+\.(\w+)", (ROOT / "README.md").read_text("utf-8"))[1]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = extras["optional-dependencies"]
+    assert first == "xlsx" and {"report", "excel"} <= set(installed.split(",")) <= set(extras)
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 

@@ -4,11 +4,10 @@ A part of the family that ``benchmarks.easy`` draws: 30 of 300, small ones. All 
 ``python -m benchmarks.quality --sets easy --methods default,easy``.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -58,3 +57,22 @@ def test_the_defaults_are_no_worse_than_kmeans_on_what_everyone_has(load_set):
     assert metrics.nmi(target, LMVSC(k, random_state=0).fit(X).labels_) >= metrics.nmi(
         target, rival
     )
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform", "standard_cauchy"])
+@pytest.mark.parametrize("widths", [(2, 20), (3, 14), (1,), (2, 3, 2)])
+def test_noise_is_one_cluster(widths, draw):
+    """In few columns, all anchor seeds cut noise in much the same way."""
+    noise = getattr(np.random.default_rng(0), draw)
+    model = LMVSC("auto", random_state=0, n_jobs=1).fit([noise(size=(400, d)) for d in widths])
+    assert model.n_clusters_ == 1
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_clusters_that_touch_are_not_one(k):
+    rng = np.random.default_rng(0)
+    groups = np.arange(600) % k
+    views = [1.8 * np.eye(k)[groups] + rng.normal(size=(600, k)) for _ in range(2)]
+    model = LMVSC("auto", random_state=0, n_jobs=1).fit(views)
+    assert model.suggestion_.n_pieces == 1
+    assert model.n_clusters_ == k

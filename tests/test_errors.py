@@ -1,7 +1,5 @@
 """Warnings point at the line of whoever called us, through whatever calls us for them."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 

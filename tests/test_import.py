@@ -1,7 +1,5 @@
 """Importing the package does no work, and shows what there is."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

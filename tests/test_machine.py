@@ -1,7 +1,5 @@
 """What is free, of the machine and of control groups; seconds and memory of stages."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -1,7 +1,5 @@
 """Scores against scikit-learn, against brute force, and by their own laws."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -88,27 +86,6 @@ def test_ari_agrees_with_scikit_learn(labels):
     assert metrics.ari(*labels) == pytest.approx(sk.adjusted_rand_score(*labels), abs=ROUNDING)
 
 
-@given(labellings())
-@settings(max_examples=60, deadline=None)
-def test_accuracy_is_at_most_either_purity(labels):
-    found = metrics.scores(*labels)
-    assert found["accuracy"] <= min(found["purity"], found["inverse_purity"])
-
-
-@given(labellings())
-@settings(max_examples=60, deadline=None)
-def test_purity_is_at_least_the_largest_class_share(labels):
-    y_true, y_pred = labels
-    assert metrics.purity(y_true, y_pred) >= np.bincount(y_true).max() / len(y_true)
-
-
-@given(labellings())
-@settings(max_examples=60, deadline=None)
-def test_a_larger_denominator_gives_a_smaller_nmi(labels):
-    found = [metrics.nmi(*labels, average=average) for average in AVERAGES]
-    assert all(a <= b + ROUNDING for a, b in itertools.pairwise(found))
-
-
 @given(labellings(), st.permutations(range(6)), st.permutations(range(6)))
 @settings(max_examples=60, deadline=None)
 def test_renaming_groups_changes_nothing(labels, new_classes, new_clusters):
@@ -117,65 +94,15 @@ def test_renaming_groups_changes_nothing(labels, new_classes, new_clusters):
     assert metrics.scores(*renamed) == metrics.scores(*labels)
 
 
-@given(labellings(), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
-def test_row_order_changes_nothing(labels, random):
-    order = list(range(len(labels[0])))
-    random.shuffle(order)
-    assert metrics.scores(labels[0][order], labels[1][order]) == metrics.scores(*labels)
-
-
-@given(labellings())
-@settings(max_examples=60, deadline=None)
-def test_scores_are_finite_and_in_their_range(labels):
-    found = metrics.scores(*labels)
-    assert all(0 <= value <= 1 for name, value in found.items() if name != "ari")
-    assert -0.5 <= found["ari"] <= 1
-
-
-@given(labellings())
-@settings(max_examples=30, deadline=None)
-def test_all_but_the_purities_are_symmetric(labels):
-    there, back = metrics.scores(*labels), metrics.scores(*labels[::-1])
-    assert there["purity"] == back["inverse_purity"]
-    for name in ["accuracy", "nmi", "nmi_arithmetic", "ari", "f_score"]:
-        assert there[name] == pytest.approx(back[name], abs=ROUNDING)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_grouping_scores_one(name):
-    assert getattr(metrics, name)([0, 0, 1, 2, 2], list("xxyzz")) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_single_sample_scores_one(name):
     assert getattr(metrics, name)([3], ["a"]) == 1.0
-
-
-def test_everything_in_one_cluster():
-    found = metrics.scores([0, 0, 0, 1], [9, 9, 9, 9])
-    assert found["nmi"] == found["nmi_arithmetic"] == found["ari"] == 0
-    assert found["purity"] == found["accuracy"] == 0.75
-    assert found["inverse_purity"] == 1
-
-
-def test_every_sample_its_own_cluster():
-    found = metrics.scores([0, 0, 0, 0], [1, 2, 3, 4])
-    assert found["purity"] == 1
-    assert found["accuracy"] == found["inverse_purity"] == 0.25
-    assert found["f_score"] == found["nmi"] == 0
 
 
 @pytest.mark.parametrize("average", AVERAGES)
 def test_nmi_of_one_class_and_one_cluster_is_one(average):
     assert metrics.nmi([1, 1], [2, 2], average=average) == 1
     assert metrics.nmi([1, 1], [1, 2], average=average) == 0
-
-
-def test_arguments_are_true_then_predicted():
-    y_true, y_pred = [0, 0, 0, 1], [0, 0, 0, 0]
-    assert metrics.purity(y_true, y_pred) == 0.75
-    assert metrics.inverse_purity(y_true, y_pred) == 1
 
 
 @pytest.mark.parametrize("kind", [float, object])

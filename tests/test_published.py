@@ -1,7 +1,5 @@
 """Published figures, and those this library claims: means over seeds on the real data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,11 +1,9 @@
 """Settings compared and models scored without labels, and a suggested number of clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -43,10 +41,6 @@ def test_the_best_has_the_smallest_excess_cut_of_those_that_did_not_collapse(fou
 def test_the_best_can_be_fitted_and_finds_the_groups(found, views):
     model = LMVSC(3, random_state=0, **found.best).fit(views)
     assert metrics.ari(views.target, model.labels_) > 0.9
-
-
-def test_labels_cannot_cut_less_than_the_bound(found):
-    assert all(trial.excess_cut > -1e-9 for trial in found.trials)
 
 
 def test_a_collapsed_clustering_comes_last():
@@ -122,13 +116,6 @@ def test_one_cluster_scores_zero(groups):
     assert label_free_score(fit(groups, n_clusters=1), groups) == 0.0
 
 
-def test_scores_of_held_out_rows(groups):
-    scores = cross_val_score(
-        LMVSC(3, n_repeats=1, random_state=0), groups, scoring=label_free_score, cv=3
-    )
-    assert ((scores > 0) & (scores < 1)).all()
-
-
 def test_the_end_of_a_pipeline_is_scored_by_what_it_sees(groups):
     doubled = make_pipeline(
         FunctionTransformer(lambda X: X * 2), LMVSC(3, n_repeats=1, random_state=0)
@@ -160,8 +147,3 @@ def test_a_model_that_is_not_fitted_is_refused(groups):
 def test_a_stream_is_scored(groups):
     stream = LMVSC(3, n_repeats=1, random_state=0, n_jobs=1).partial_fit(groups)
     assert label_free_score(stream, groups) > 0
-
-
-def test_rows_with_other_columns_are_refused(groups):
-    with pytest.raises(ValueError, match="X has 3 features"):
-        label_free_score(fit(groups), [groups.arrays[0][:, :3], groups.arrays[1]])

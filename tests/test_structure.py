@@ -1,7 +1,5 @@
 """The package's shape: what the root holds, who tests what, how long files are, how docstrings begin."""
 
-from __future__ import annotations
-
 import ast
 import html
 import json

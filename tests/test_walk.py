@@ -1,7 +1,5 @@
 """The walk through real cells in the guide gives what the guide shows, where its data are there."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """Reports opened from disk in a real browser."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """A reader opens the documentation: on a desk or a phone, by day or by night, and searches it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A reader opens reports from disk: looks, points, draws, presses keys, downloads."""
 
-from __future__ import annotations
-
 import csv
 import re
 

@@ -1,7 +1,5 @@
 """Every engine: the labels of one thread in memory, whatever it does to rows."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from functools import partial
 

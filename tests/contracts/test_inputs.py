@@ -1,7 +1,5 @@
 """Every kind of input: the same data gives the same labels."""
 
-from __future__ import annotations
-
 import anndata
 import mudata
 import numpy as np

@@ -1,7 +1,5 @@
 """Every method of the simplex solver: the reference's answer, certified, whoever else could solve it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Every kind of source: the rows that were stored, whatever is asked for, and nothing before."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -7,8 +7,6 @@ kind runs in a process of its own, all at once, with the same share of the hours
 SIGTERM ends them early, and what was done is counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import mmap

@@ -1,7 +1,5 @@
 """Random fits: labels, or an error of ours; nothing changed, and the same from ``predict``."""
 
-from __future__ import annotations
-
 import copy
 import tempfile
 import warnings
@@ -100,7 +98,8 @@ def fit(views, parameters, engine):
     for warning in caught:
         ours = issubclass(warning.category, UserWarning) or warning.category is ConvergenceWarning
         if not ours:
-            raise WrongError(f"{warning.category.__name__}: {warning.message}")
+            place = f"{Path(warning.filename).name}, line {warning.lineno}"
+            raise WrongError(f"{warning.category.__name__}: {warning.message} ({place})")
     return model
 
 

@@ -1,7 +1,5 @@
 """Damaged model files: refused, or they answer as the whole one; forged ones end, at least."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Damaged files of every format: each is read, or refused with a ReadError that names it."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import warnings

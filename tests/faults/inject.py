@@ -5,8 +5,6 @@ an error of the disk, half of a write or read, or the end of the process. Afterw
 whole or the new ones are. It needs a C compiler and Linux.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A library in C, loaded before the C library, that fails one operation on files below a folder."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Kill workers of a Dask cluster with SIGKILL while fits run, and compare their labels."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

@@ -3,8 +3,6 @@
 Half of them are killed at random moments, the others in the midst of an operation on their checkpoint.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
