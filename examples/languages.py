@@ -50,7 +50,7 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# **Look at** what is lost: next to nothing with a quarter taken away, and less than a fourth with
-# three quarters, when seven documents are left that a method for complete data could use. The
+# **Look at** what is lost: less than a fourth, whatever is taken away; even with three quarters
+# gone, when seven documents are left that a method for complete data could use. The
 # topics are hard to tell by words in any language, and this is one seed, so the line is not smooth.
 # Many seeds, and other methods for missing views: :doc:`/guides/missing`.

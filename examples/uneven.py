@@ -20,7 +20,7 @@ truth = np.r_[good.target, np.full(12, -1)]
 
 model = LMVSC(n_clusters=3, outliers="mark", random_state=0).fit(views)
 kmeans = baselines.KMeans(n_clusters=3, random_state=0).fit(views)
-print("rows of each cluster:", sorted(np.bincount(model.labels_[model.labels_ >= 0])))
+print("rows of each cluster:", np.sort(np.bincount(model.labels_[model.labels_ >= 0])))
 print("marked as outliers:  ", np.flatnonzero(model.labels_ == -1))
 for name, labels in {"manyview": model.labels_, "k-means": kmeans.labels_}.items():
     print(f"{name:9} accuracy without junk {metrics.accuracy(good.target, labels[:1680]):.3f}")
