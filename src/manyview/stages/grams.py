@@ -60,7 +60,7 @@ class RowsGram:
 
 @dataclass(frozen=True)
 class ThreadedRowsGram(RowsGram):
-    """The same multiplied in threads; a class of its own because threads can be neither stored nor sent."""
+    """The same, multiplied in threads; these can be neither stored nor sent, hence a class."""
 
     each: Any  # maps a function over parts of the columns
 
