@@ -249,8 +249,8 @@ class TestPieces:
         assert suggestion.n_clusters == 2
 
     @pytest.mark.parametrize(("n_blobs", "expected"), [(2, 2), (5, 5)])
-    def test_vague_finer_clusters_are_judged_by_the_columns(self, n_blobs, expected):
-        parts, graph = made(5, spread=0.4)
+    def test_vague_finer_clusters_must_have_valleys_between(self, n_blobs, expected):
+        parts, graph = made(5, n=600, spread=0.3)
         group = np.arange(len(parts[0])) % n_blobs
         columns = np.eye(5)[group] + 0.05 * np.random.default_rng(0).normal(size=(len(group), 5))
         suggestion = suggest_n_clusters(
@@ -258,3 +258,29 @@ class TestPieces:
         )
         assert suggestion.candidates[int(np.argmax(suggestion.score))] == 5
         assert suggestion.n_clusters == expected
+
+
+class TestNarrow:
+    """In few columns, valleys between clusters decide."""
+
+    def suggest(self, columns, n):
+        parts, graph = made(5, n=n, spread=0.3)
+        return suggest_n_clusters(
+            lambda _: parts, [graph], range(2, 10), seed=0, columns=lambda: columns, is_narrow=True
+        )
+
+    def test_clusters_that_rows_thin_out_between_are_counted(self):
+        columns = np.eye(5)[np.arange(600) % 5, :2] * [9.0, 5.0]
+        columns += np.random.default_rng(0).normal(size=(600, 2))
+        found = self.suggest(columns, 600)
+        assert (found.n_clusters, found.n_apart) == (3, 3)
+        assert "rows thin out between them" in found.why()
+
+    def test_many_rows_that_thin_out_nowhere_are_one_cluster(self):
+        found = self.suggest(np.random.default_rng(0).normal(size=(600, 2)), 600)
+        assert (found.n_clusters, found.n_apart) == (1, 1)
+        assert "thin out nowhere" in found.why()
+
+    def test_few_rows_cannot_tell(self):
+        found = self.suggest(np.random.default_rng(0).normal(size=(200, 2)), 200)
+        assert (found.n_clusters, found.n_apart) == (5, 1)

@@ -178,6 +178,7 @@ MODEL: Mapping[type, Mapping[str, Kind]] = {
         "stability": NUMBER,
         "n_pieces": COUNT,
         "beyond": optional(NUMBER),
+        "n_apart": optional(COUNT_FROM_1),
     },
 }
 """Fields of the records that a model consists of."""

@@ -17,6 +17,7 @@ from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
     Basis,
     count_spare,
+    leading_rotation,
     participation,
     spectral_basis,
     weigh_vectors,
@@ -32,6 +33,8 @@ from manyview.views.selection import split_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
 _FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
+_NARROW = 5  # columns in which valleys between clusters can be seen
+_MOST_DIRECTIONS = 30  # in which they are looked for
 _SMALL = 3000  # anchors up to which repeats are worked on at a time; twice, if no matrix is whole
 
 
@@ -92,6 +95,7 @@ def suggest(
         spectrum = _Spectrum.of(blurred, graphs, settings)
         return spectrum.embed([k])[0], spectrum.scaled_rows()
 
+    is_dense = _may_be_gaussian(some.arrays, scaled)
     with thread_pool(n_jobs) as pool:
         return suggest_n_clusters(
             embeddings_for,
@@ -100,10 +104,21 @@ def suggest(
             seed=int(rng.integers(2**30)),
             each=pool.map,
             n_pieces=count_evident(few.arrays, names) if settings.may_be_evident else 1,
-            columns=partial(standardise, some.arrays, names),
+            columns=partial(_leading_columns, some.arrays, names) if is_dense else None,
+            is_narrow=sum(int(array.shape[1]) for array in some.arrays) <= _NARROW,
             more=partial(spectrum.embed, numbers[n_few:]) if n_few < len(numbers) else None,
-            blur=blur if _may_be_gaussian(some.arrays, scaled) else None,
+            blur=blur if is_dense else None,
         )
+
+
+def _leading_columns(arrays: Sequence[Any], names: Sequence[str]) -> Array:
+    """Standardised columns of all views, turned to their strongest directions if they are many."""
+    columns = standardise(arrays, names)
+    if columns.shape[1] <= _MOST_DIRECTIONS:
+        return columns
+    columns = columns - columns.mean(axis=0)
+    turned: Array = columns @ leading_rotation(columns, _MOST_DIRECTIONS)
+    return turned
 
 
 def _may_be_gaussian(arrays: Sequence[Any], scaled: ScaledSample) -> bool:

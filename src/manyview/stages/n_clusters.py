@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from manyview.stages.labels import fit_kmeans
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
+from manyview.stages.valleys import count_apart
 from manyview.stages.ward import cut_tree, ward_tree
 
 Labels = npt.NDArray[np.int32]
@@ -35,6 +36,8 @@ _LESS_CLEAR, _LESS_STABLE = 0.1, 0.05  # share of the score, and stability, that
 _BEYOND = 1.25  # times the score of as many clusters of rows that have none
 _TINY = np.finfo(np.float64).tiny
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
+_MOST_APART = 28  # clusters between which valleys are looked for
+_TELLING = 100  # rows a cluster, in which a valley would be seen
 _PRICE = 0.07  # power of their number that clusters' scores are divided by: 5 % for twice as many
 _BY_CHANCE = (
     0.7  # silhouette of k clusters of Gaussian rows on a sphere in 1.5 k directions, times k
@@ -65,6 +68,9 @@ class Suggestion:
     n_pieces : int
         Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
         they are not.
+    n_apart : int or None
+        Number of clusters that have valleys between them: rows thin out there. None where this was not
+        asked: in tables of more than five columns, unless rows fall into pieces.
     beyond : float or None
         How many times the product of silhouette and modularity is that of as many clusters of Gaussian
         rows with the same covariances, which have none; None where clusters are clear, or not asked.
@@ -87,6 +93,7 @@ class Suggestion:
     stability: float
     n_pieces: int = 1
     beyond: float | None = None
+    n_apart: int | None = None
 
     def __repr__(self) -> str:
         shown = [self.n_clusters, *self.runners_up()]
@@ -128,6 +135,9 @@ class Suggestion:
         others = ", ".join(map(str, self.runners_up())) or "none"
         if self.n_clusters == self.n_pieces > 1:
             return f"rows fall, or are bound, into so many pieces; next: {others}"
+        if self.n_clusters == self.n_apart:
+            valleys = "rows thin out between them" if self.n_apart > 1 else "rows thin out nowhere"
+            return f"{valleys}; next: {others}"
         found = f"anchor seeds agree on them by {self.stability:.2f}"
         if self.n_clusters == 1 and self.beyond is not None:
             return (
@@ -170,6 +180,7 @@ def suggest_n_clusters(
     each: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
     n_pieces: int = 1,
     columns: Callable[[], Array] | None = None,
+    is_narrow: bool = False,
     more: Callable[[], tuple[Embed, Sequence[int]]] | None = None,
     blur: Callable[[int], tuple[Embed, Sequence[sparse.csr_array]]] | None = None,
 ) -> Suggestion:
@@ -183,8 +194,9 @@ def suggest_n_clusters(
     ``graphs`` (n, M) are the fused graphs of the anchor seeds, columns scaled. ``each`` maps a function
     over the candidates in their order; a thread pool's map will do. ``n_pieces`` that rows fall into are
     the answer if there are more than the best number of clusters. If there are fewer, finer clusters
-    must be clear in the embedding, or clearer than the pieces by k-means on the rows' own ``columns``,
-    which are asked for then: what curves are cut into is neither.
+    must be clear in the embedding, or have valleys between them in the rows' own ``columns``: what
+    curves are cut into has none. Where columns are few (``is_narrow``), valleys and pieces alone decide,
+    if there are any or rows are so many that they would be seen.
 
     Where the score is largest among the larger half of the candidates, as if many cost nothing, ``more``
     are asked for: greater ones, and the embeddings for any number up to them.
@@ -204,24 +216,30 @@ def suggest_n_clusters(
         judged += each(replace(judge, embeddings_for=embeddings_for), greater)
         candidates += greater
     silhouettes, modularities = [a for a, *_ in judged], [b for _, b, _ in judged]
-    best, clear, stability, beyond = 1, 0.0, 0.0, None
+    best, clear, inside, stability = 1, 0.0, 0.0, 0.0
     if candidates:
         at = _best(candidates, judged)
         clear, inside, stability = judged[at]
         best = candidates[at] if stability >= _LEAST_STABILITY else 1
-        if best > n_pieces and clear < _CLEAR and blur is not None:
-            by_chance = _Judge.of(*blur(best), best, seed)(best)
-            beyond = clear * inside / max(by_chance[0] * by_chance[1], _TINY)
-            best = best if beyond >= _BEYOND else 1
-    if 1 < n_pieces < best and clear < _CLEAR:
-        rows = None if columns is None else columns()
-        if rows is None or _clearness(rows, n_pieces, seed) >= _clearness(rows, best, seed):
-            best = n_pieces
+    n_apart, beyond, is_told = None, None, False
+    is_doubtful = 1 < n_pieces < best and clear < _CLEAR
+    if columns is not None and best <= _MOST_APART and (is_narrow or is_doubtful):
+        rows = columns()
+        n_apart = judge.count_apart(rows, candidates, each)
+        is_told = is_narrow and (max(n_apart, n_pieces) > 1 or len(rows) >= _TELLING * best)
+    if is_told and n_apart is not None:
+        best = n_apart
+    elif is_doubtful:
+        best = min(best, n_apart or 1)
+    elif best > n_pieces and clear < _CLEAR and blur is not None:
+        by_chance = _Judge.of(*blur(best), best, seed)(best)
+        beyond = clear * inside / max(by_chance[0] * by_chance[1], _TINY)
+        best = best if beyond >= _BEYOND else 1
     best = max(best, n_pieces)
     n_pieces = best if best == n_pieces else 1
     score = _criteria(candidates, silhouettes, modularities)[0].tolist()
     return Suggestion(
-        best, candidates, silhouettes, modularities, score, stability, n_pieces, beyond
+        best, candidates, silhouettes, modularities, score, stability, n_pieces, beyond, n_apart
     )
 
 
@@ -250,6 +268,17 @@ class _Judge:
         others = [self.graphs[(i + 1) % len(self.graphs)] for i in range(len(found))]
         inside = map(partial(modularity, has_loops=False), others, found)
         return float(np.mean(clear)), float(np.mean(list(inside))), _agreement(found)
+
+    def count_apart(self, rows: Array, candidates: Sequence[int], each: Any) -> int:
+        """Most clusters with valleys between them in the rows' columns that three candidates show."""
+
+        def count(k: int) -> int:
+            seed = k % len(self.trees)
+            part = _single(self.embeddings_for(k))[seed]
+            return count_apart(rows, self.trees[seed].fit(part, k).labels_)
+
+        counts = sorted(each(count, [k for k in candidates if k <= _MOST_APART]))
+        return counts[-3] if len(counts) > 2 else 1
 
 
 def _criteria(
@@ -354,14 +383,6 @@ def modularity(graph: sparse.csr_array, labels: Labels, *, has_loops: bool = Tru
 def kept_inside(graph: sparse.csr_array, labels: Labels, n_clusters: int) -> Array:
     """For each cluster, the sum of B B' over pairs of its members."""
     return np.asarray((_members(labels, n_clusters) @ graph).power(2).sum(axis=1)).ravel()
-
-
-def _fit(rows: Array, k: int, seed: int) -> KMeans:
-    return _Tree.of(rows, seed).fit(rows, k)
-
-
-def _clearness(rows: Array, k: int, seed: int) -> float:
-    return silhouette(rows, _fit(rows, k, seed).labels_)
 
 
 def silhouette(rows: Array, labels: Labels) -> float:
