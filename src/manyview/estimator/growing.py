@@ -17,7 +17,6 @@ from manyview.pipeline.model import FittedModel
 from manyview.pipeline.outcome import Outcome
 from manyview.pipeline.stream import StreamStart
 from manyview.views.ids import append_ids
-from manyview.views.matching import split_views
 
 _OF_A_STREAM = (
     "model_", "hierarchy_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_",
@@ -64,8 +63,7 @@ class Growing(Answers):
         if stream is not None:
             stream.add(self.read_rows(X)[:], params)
         else:
-            columns = self._find_columns(X)
-            views = self._encode(split_views(X, columns))
+            views, columns = self._read_new(X)
             stream = StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
             stale = {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM)

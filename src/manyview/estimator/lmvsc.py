@@ -23,7 +23,7 @@ from manyview.pipeline.choices import explain as explain_choices
 from manyview.pipeline.groups import measure_mixing, read_groups
 from manyview.pipeline.settings import read_known, read_weights, resolve
 from manyview.sources.packing import digest
-from manyview.views.matching import drop_empty_views, split_views, warn_of_silent_views
+from manyview.views.matching import drop_empty_views, warn_of_silent_views
 
 logger = logging.getLogger("manyview")
 
@@ -383,8 +383,7 @@ class LMVSC(Growing):
         LMVSC
             This estimator.
         """
-        columns = self._find_columns(X)
-        given = self._encode(split_views(X, columns))
+        given, columns = self._read_new(X)
         views = drop_empty_views(given)
         settings = resolve(self._parameters(), given, views)
         weights = read_weights(sample_weight, views.n_rows, settings)

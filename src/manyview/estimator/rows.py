@@ -24,7 +24,7 @@ from manyview.machine import count_jobs
 from manyview.pipeline.choices import Choices
 from manyview.pipeline.groups import correct_rows
 from manyview.pipeline.predict import map_rows
-from manyview.views.columns import as_wide, count_columns, find_columns
+from manyview.views.columns import as_wide, count_columns, find_columns, refuse_repeated_names
 from manyview.views.container import Views
 from manyview.views.matching import (
     align_columns,
@@ -92,16 +92,21 @@ class RowReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             arrays = correct_rows(views.arrays, known, codes, engine=engine, run=run)
         return Views(dict(zip(views.names, arrays, strict=True)), ids=views.ids)
 
-    def _find_columns(self, X: Any) -> dict[str, list[int]] | None:
-        """Places of each view's columns, if one wide array is to be split."""
-        is_split = self.views is not None and not isinstance(X, Views)
-        return find_columns(X, self.views) if is_split else None
+    def _read_new(self, X: Any) -> tuple[Views, dict[str, list[int]] | None]:
+        """Rows to fit as views of numbers, and the places of their columns if a wide array is split.
 
-    def _encode(self, views: Views) -> Views:
-        """Views with numbers only; what is left out of them is warned about."""
+        Columns that are left out are warned about. What scikit-learn would refuse after the fit, when
+        it keeps the names of columns, is refused before it.
+        """
+        is_split = self.views is not None and not isinstance(X, Views)
+        columns = find_columns(X, self.views) if is_split else None
+        views = split_views(X, columns)
+        if is_single(X, views) or is_split:
+            refuse_repeated_names(X)
+            validate_data(BaseEstimator(), as_wide(X), skip_check_array=True)
         encoded = views.encoded(self.categories)
         warn_of_encodings(views, encoded, self.categories)
-        return encoded
+        return encoded, columns
 
     def _record_columns(self, X: Any, views: Views, columns: dict[str, list[int]] | None) -> None:
         if hasattr(self, "feature_names_in_"):
