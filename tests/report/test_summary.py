@@ -43,6 +43,15 @@ def test_the_map_has_every_row_once(fitted, summary):
     assert colours["true label"]["codes"] == groups.tolist()
 
 
+def test_confidence_is_the_models_own_also_after_an_update(fitted, quick_map, tmp_path):
+    views, _, model = fitted
+    model = clone(model).fit(views[:120]).update(views[120:])
+    model.save(tmp_path / "updated.mv")
+    for one in (model, load(tmp_path / "updated.mv")):
+        shown = build_summary(one, views)["map"]["confidence"]
+        np.testing.assert_allclose(shown, model.confidence_, atol=1e-3)
+
+
 def test_scores_with_the_true_labels_are_those_of_metrics(fitted, summary):
     _, groups, model = fitted
     assert summary["labels"]["scores"] == pytest.approx(metrics.scores(groups, model.labels_))

@@ -146,8 +146,9 @@ class Facts:
         self.labels = self.all_labels[self.samples.shown]
         self.embedding, self.certainty = self._embed(), None
         if self.embedding is not None:
+            confidence = np.asarray(model.confidence_)[self.samples.shown]
             self.certainty = measure_certainty(
-                self.embedding, self.labels, centers, self.sizes, sharpness=model.model_.sharpness
+                self.embedding, self.labels, centers, self.sizes, confidence=confidence
             )
 
     def _embed(self) -> Array | None:
