@@ -139,7 +139,8 @@ class LMVSC(Growing):
         Cluster of each row, -1 for those that are marked as outliers; a Dask array with the Dask engine.
     confidence_ : ndarray of shape (n,)
         How probable each row's cluster is, from 1 / k to 1: the largest number of its
-        :meth:`predict_proba`. A Dask array with the Dask engine.
+        :meth:`predict_proba`; of a row that is marked as an outlier, that of the cluster it would
+        otherwise be in. A Dask array with the Dask engine.
     hierarchy_ : ndarray of shape (l - 1, 4)
         Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
     leaves_ : ndarray of shape (n,), int32
