@@ -5,8 +5,8 @@ found and how few rows of clean sets are marked, what a cut of the tree is worth
 an update makes of a class that was not fitted, what a report costs beside the fit, and what a few labels
 improve.
 
-python -m benchmarks.answers measures all of it; with --sets NAME,..., cuts on these sets; with --labels,
-what labels add.
+python -m benchmarks.answers measures all of it; with --parts NAME,... some of it, with --sets NAME,...
+on these data sets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import argparse
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,16 +44,24 @@ _BINS = 15
 _CLEAR = 0.01  # of NMI
 
 
-def run(report: Report) -> None:
+PARTS = ("mixtures", "junk", "clean", "updates", "reports", "cuts", "labels")
+
+
+def run(report: Report, parts: Sequence[str] = PARTS, names: Sequence[str] = ()) -> None:
+    chosen = names or (QUICK if report.quick else NAMES)
+    measures: dict[str, Callable[[Report], None]] = {
+        "mixtures": run_mixtures,
+        "junk": run_junk,
+        "clean": partial(run_clean, names=chosen),
+        "updates": run_updates,
+        "reports": run_reports,
+        "cuts": partial(run_cuts, names=chosen),
+        "labels": partial(run_labels, names=("handwritten",) if report.quick else chosen),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run_mixtures(report)
-        run_junk(report)
-        run_clean(report)
-        run_updates(report)
-        run_reports(report)
-        run_sets(report, QUICK if report.quick else NAMES)
-        run_labels(report, ("handwritten",) if report.quick else NAMES)
+        for part in parts:
+            measures[part](report)
 
 
 def run_mixtures(report: Report) -> None:
@@ -120,9 +129,9 @@ def with_junk(X: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
     return np.vstack([X, junk])
 
 
-def run_clean(report: Report) -> None:
+def run_clean(report: Report, names: Sequence[str]) -> None:
     """The share of rows that would be marked in data as they are."""
-    for name, views in load_sets(QUICK if report.quick else NAMES):
+    for name, views in load_sets(names):
         settings = resolve(LMVSC(3, outliers="mark").get_params(), views)
         rows = Memory().open(views.arrays, Run(1, SilentProgress()))
         oddness = learn_oddness(rows, views.names, settings)
@@ -172,7 +181,7 @@ def run_reports(report: Report) -> None:
             )
 
 
-def run_sets(report: Report, names: tuple[str, ...]) -> None:
+def run_cuts(report: Report, names: Sequence[str]) -> None:
     """Calibration, and cuts beside fresh fits, on real data."""
     lost: dict[str, list[float]] = {"half": [], "twice": []}
     for name, views in load_sets(names):
@@ -205,7 +214,7 @@ def run_sets(report: Report, names: tuple[str, ...]) -> None:
         )
 
 
-def run_labels(report: Report, names: tuple[str, ...]) -> None:
+def run_labels(report: Report, names: Sequence[str]) -> None:
     """NMI of the rows without a label when one row in a hundred has one, in the mean of three draws."""
     gains = []
     for name, views in load_sets(names):
@@ -231,7 +240,7 @@ def run_labels(report: Report, names: tuple[str, ...]) -> None:
     )
 
 
-def load_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Views]]:
+def load_sets(names: Sequence[str]) -> Iterator[tuple[str, Views]]:
     """Data sets that are on this machine, of large ones some rows."""
     for name in names:
         try:
@@ -259,18 +268,13 @@ def calibration_error(model: LMVSC, target: Any) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
-    parser.add_argument("--sets", help="names, separated by commas; measures cuts, else everything")
-    parser.add_argument("--labels", action="store_true", help="what a few labels improve, not cuts")
+    parser.add_argument("--parts", default=",".join(PARTS), help="some of %(default)s")
+    parser.add_argument("--sets", default="", help="names of data sets, separated by commas")
     chosen = parser.parse_args(arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        report, names = Report("answers"), tuple((chosen.sets or ",".join(NAMES)).split(","))
-        if chosen.labels:
-            run_labels(report, names)
-        elif chosen.sets:
-            run_sets(report, names)
-        else:
-            run(report)
+    parts, names = chosen.parts.split(","), [name for name in chosen.sets.split(",") if name]
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    run(Report("answers"), parts, names)
 
 
 if __name__ == "__main__":

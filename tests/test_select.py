@@ -61,7 +61,7 @@ def test_few_rows_are_used_of_many():
 
 
 def test_reads_as_a_table(found):
-    lines = str(found).splitlines()
+    lines = repr(found).splitlines()
     assert len(lines) == 4
     assert "locality=0.1" in str(found)
 

@@ -87,7 +87,7 @@ class Trial:
         return self.largest_share > LARGEST_SHARE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """Trials, the best first.
 
@@ -127,7 +127,7 @@ class Selection:
             for t in self.trials
         ]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = ["excess cut  silhouette  stability  largest  seconds  settings"]
         for t in self.trials:
             text = ", ".join(f"{name}={value!r}" for name, value in t.settings.items()) or "auto"

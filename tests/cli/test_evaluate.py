@@ -49,6 +49,18 @@ def test_all_scores_of_matched_rows(here, run, true, found):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("order", [("true", "found"), ("found", "true")])
+def test_ids_have_the_name_that_the_other_file_gives_them(here, run, order):
+    rows = {"true": ("species", TRUE), "found": ("cluster", FOUND)}
+    for name, (column, values) in rows.items():
+        lines = [f"{i},{v}\n" for i, v in zip("abcdef", values, strict=True)]
+        lines = lines if name == "true" else lines[::-1]
+        (here / f"{name}.csv").write_text(f"customer,{column}\n" + "".join(lines))
+    result = run("evaluate", *(f"{name}.csv" for name in order), "--json")
+    assert json.loads(result.stdout)["ari"] == pytest.approx(metrics.ari(TRUE, FOUND))
+    assert "true.csv: 6 labels from 'species', ids from 'customer'." in result.stderr
+
+
 def test_a_table_for_people(here, run):
     result = run("evaluate", "true.csv", "found.csv")
     assert result.stdout.startswith("6 rows, 3 classes, 3 clusters\naccuracy        0.8333\n")

@@ -38,6 +38,18 @@ def test_new_rows_under_other_names_in_the_same_order(files, known, run):
     assert found == {i: known[i] for i in list(known)[10:20]}
 
 
+def test_rows_that_are_marked_are_in_no_cluster(tmp_path, run):
+    from manyview import LMVSC
+
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    rows[:2] *= 1e3
+    np.save(tmp_path / "rows.npy", rows)
+    LMVSC(2, outliers="mark", n_repeats=1, random_state=0).fit(rows).save(tmp_path / "m.mv")
+    files = [tmp_path / name for name in ("m.mv", "rows.npy")]
+    result = run("predict", *files, "-o", tmp_path / "found.csv")
+    assert "60 rows in 2 clusters, 2 of them in none (-1), written to" in result.stderr
+
+
 def test_columns_are_found_by_name_whatever_their_order(files, known, run):
     rows = [line.split(",") for line in (files / "colour.csv").read_text().splitlines()]
     turned = [

@@ -3,6 +3,7 @@
 import io
 import logging
 import sys
+import time
 import warnings
 from types import SimpleNamespace
 
@@ -142,6 +143,19 @@ class TestEstimate:
         estimate.finish()
         assert estimate.left == 15.0
 
+    def test_what_is_waited_for_is_no_part_of_the_time_left(self):
+        now = [0.0]
+        estimate = Estimate(lambda: now[0])
+        estimate.plan({"anchors": 1.0, "graph": 3.0})
+        estimate.start("anchors", 0)
+        now[0] = 5.0
+        estimate.pause()
+        now[0] = 100.0
+        assert estimate.elapsed == 5.0
+        estimate.resume()
+        estimate.finish()
+        assert estimate.left == 15.0
+
 
 class TestNotebook:
     def test_one_line_changes_and_ends_with_the_time_taken(self):
@@ -185,6 +199,19 @@ def test_remarks_stand_in_the_line():
     assert "compiling, once" in stream.getvalue().split("\r")[-1]
     progress.say("")
     assert "compiling" not in stream.getvalue().split("\r")[-1]
+
+
+def test_compiling_is_not_counted_in_the_time_left(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    stream = Terminal()
+    progress = show(stream, total=4, done=0)
+    progress.say("compiling, once")
+    now[0] = 60.0
+    progress.say("")
+    now[0] = 61.0
+    progress.advance()
+    assert "about 3 s left" in stream.getvalue().split("\r")[-1]
 
 
 def test_any_object_may_be_told():

@@ -1,6 +1,7 @@
 """Constant, tiny, huge and repeated rows; and warnings about them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -93,6 +94,16 @@ class TestHardData:
     @pytest.mark.parametrize("fusion", ["late", "early", "both"])
     def test_one_view_works_with_any_fusion(self, views, fusion, fit):
         assert np.array_equal(fit(views[0], fusion=fusion).labels_, fit(views[0]).labels_)
+
+    def test_levels_of_one_row_each(self):
+        """Of variances that are all the same, LAPACK fails to find some."""
+        rng = np.random.default_rng(0)
+        group = rng.integers(3, size=200)
+        noise = rng.normal(size=(2, 200))
+        table = pd.DataFrame({"a": 3 * group + noise[0], "b": -2 * group + noise[1]})
+        table["kind"] = np.where(group == 0, "x", "y")
+        model = LMVSC(3, categories={"a": "encode"}, random_state=0).fit(table)
+        assert np.array_equal(model.predict(table), model.labels_)
 
 
 class TestWarnings:

@@ -1,6 +1,7 @@
 """What is refused, and in which words."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -100,6 +101,18 @@ class TestRefused:
             model.set_params(alpha=-1.0).fit(views[0])
         assert model.n_features_in_ == 10
         assert np.array_equal(model.predict(views), model.labels_)
+
+    @pytest.mark.parametrize("split", [None, {"left": [0], "right": [1]}])
+    @pytest.mark.parametrize(
+        ("names", "message"), [("aa", "several columns called 'a'"), ((0, "a"), "string names")]
+    )
+    def test_names_of_columns_are_refused_before_the_fit(self, names, message, split):
+        table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+        model = LMVSC(2, views=split, n_repeats=1, random_state=0).fit(table)
+        with pytest.raises((ValueError, TypeError), match=message):
+            model.fit(table.set_axis(list(names), axis=1))
+        assert np.array_equal(model.predict(table), model.labels_)
+        assert hasattr(model, "confidence_") and hasattr(model, "outlier_score_")
 
     @pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
     def test_threads_that_make_no_sense(self, views, n_jobs):

@@ -52,9 +52,9 @@ def test_a_row_of_empty_fields_is_a_row(tmp_path):
 
 
 def test_missing_values_in_any_spelling(tmp_path):
-    found = read_view(put(tmp_path, "a,b\n1,NA\n,2\nnull, nan \n?,N/A\n"))
+    found = read_view(put(tmp_path, "a,b\n1,NA\n,2\nnull, nan \n?,N/A\nn/a,#N/A\n<NA>,NAN\n"))
     assert np.isnan(found.parts[0].rows).tolist() == [
-        [False, True], [True, False], [True, True], [True, True],
+        [False, True], [True, False], [True, True], [True, True], [True, True], [True, True],
     ]  # fmt: skip
 
 

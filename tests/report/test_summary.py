@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from manyview import LMVSC, Views, load, metrics
-from manyview.report import build_summary
+from manyview.report import AgreementDisplay, build_summary
 from manyview.report.summary import count_repeated
 
 
@@ -40,6 +41,15 @@ def test_the_map_has_every_row_once(fitted, summary):
     colours = {colour["name"]: colour for colour in points["colours"]}
     assert list(colours) == ["true label", "colour", "shape"]
     assert colours["true label"]["codes"] == groups.tolist()
+
+
+def test_confidence_is_the_models_own_also_after_an_update(fitted, quick_map, tmp_path):
+    views, _, model = fitted
+    model = clone(model).fit(views[:120]).update(views[120:])
+    model.save(tmp_path / "updated.mv")
+    for one in (model, load(tmp_path / "updated.mv")):
+        shown = build_summary(one, views)["map"]["confidence"]
+        np.testing.assert_allclose(shown, model.confidence_, atol=1e-3)
 
 
 def test_scores_with_the_true_labels_are_those_of_metrics(fitted, summary):
@@ -179,3 +189,18 @@ def test_many_rows_are_never_read_as_a_whole(quick_map, monkeypatch):
     assert max(asked) <= 5_100
     assert facts["sampling"]["n_studied"] == 5000 and facts["sampling"]["n_placed"] == 2000
     assert len(facts["map"]["x"]) == 30_000
+
+
+def test_rows_in_dask_arrays_have_the_facts_of_the_same_rows_in_memory(cluster, fitted, quick_map):
+    da = pytest.importorskip("dask.array")
+    views, groups, model = fitted
+    lazy = {name: da.from_array(X, chunks=(100, -1)) for name, X in views.items()}
+    with cluster.client.as_current():
+        found = clone(model).fit(lazy)
+        facts = build_summary(found, lazy, labels=groups)
+        drawn = AgreementDisplay.from_estimator(found, lazy)
+    same = build_summary(model, views)
+    assert facts["clusters"] == same["clusters"]
+    assert facts["agreement"] == same["agreement"]
+    assert facts["labels"] == same["labels"]
+    assert drawn.names == ["colour", "shape", "all together"]

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import linalg, sparse
 
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
 from manyview.stages import eigen
-from manyview.stages.eigen import gram_eigenvectors, leading_eigenvectors
+from manyview.stages.eigen import gram_eigenvectors, largest_eigenpairs, leading_eigenvectors
 from manyview.stages.grams import RowsGram
 
 
@@ -92,6 +92,20 @@ def test_a_solver_that_gives_up_is_replaced_with_a_warning(monkeypatch):
     with pytest.warns(eigen.ConvergenceWarning, match="LOBPCG, with residual"):
         values, _ = leading_eigenvectors(M, 2, rng=rng)
     assert values[0] == pytest.approx(1, abs=1e-3)
+
+
+def test_the_largest_are_found_where_the_solver_of_some_fails(monkeypatch):
+    solve = linalg.eigh
+
+    def fail(*args, subset_by_index=None, **options):
+        if subset_by_index is not None:
+            raise linalg.LinAlgError("Internal Error.")
+        return solve(*args, **options)
+
+    monkeypatch.setattr(linalg, "eigh", fail)
+    values, vectors = largest_eigenpairs(np.diag([2.0, 5.0, 1.0]), 2)
+    assert values.tolist() == [2.0, 5.0]
+    np.testing.assert_array_equal(np.abs(vectors), [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
 
 
 class TestGram:

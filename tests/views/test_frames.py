@@ -88,6 +88,14 @@ class TestRead:
         made = np.asarray(views.encoded()["v"])[:, 0]
         assert np.delete(made, 1).tolist() == np.delete(places, 1).tolist()
 
+    @pytest.mark.parametrize(
+        "cells", [[[1, 2]] * 2, [(1, 2), None], [np.arange(3)] * 2, [{"a": 1}, {}], [1j, 2.0]]
+    )
+    def test_cells_that_are_no_single_values_are_refused_by_name(self, cells):
+        table = pd.DataFrame({"a": [1.0, 2.0], "odd": pd.Series(cells, dtype=object)})
+        with pytest.raises(ValueError, match=r"Column 'odd' of view 'view_0' holds .* neither"):
+            Views(table)
+
     def test_a_lazy_frame_is_not_collected(self):
         with pytest.raises(TypeError, match=r"LazyFrame, which is not computed yet. Call .collect"):
             Views({"a": pl.DataFrame({"x": [1.0]}).lazy()})
@@ -133,6 +141,12 @@ class TestIds:
         views = Views({"a": frame, "b": np.ones((2, 1))}, ids="name")
         assert views.ids.tolist() == ["p", "q"]
         assert views.feature_names[0] == ("x",)
+
+    def test_ids_from_one_of_two_columns_of_the_same_name_are_refused(self, table):
+        twice = pd.concat([table, table[["x1"]]], axis=1)
+        with pytest.raises(ValueError, match="Several columns are called 'x1'"):
+            Views(twice, ids="x1")
+        assert Views(twice, ids="x0").n_features == (5,)
 
     def test_ids_can_be_given(self):
         assert Views(np.ones((2, 1)), ids=["p", "q"]).ids.tolist() == ["p", "q"]

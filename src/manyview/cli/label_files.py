@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 
 from manyview.cli.console import Failure, say
 from manyview.cli.inputs import words
+from manyview.errors import ReadError
 from manyview.wording import count
 
 if TYPE_CHECKING:
@@ -30,12 +32,22 @@ def read_label_pair(
     texts: Sequence[str], *, id_column: str | None, join: str
 ) -> tuple[Any, Any, Any]:
     """Labels of two files for the same rows, matched by id where both have ids; and the ids."""
-    files = [_read(text, id_column) for text in texts]
+    named = _ids_name(texts) if id_column is None else id_column
+    files = [_read(text, named) for text in texts]
     for file in files:
         say(file.note)
     if id_column is not None and id_column not in [file.ids_name for file in files]:
         raise Failure(f"--id-column must name a column of the files; none has {id_column!r}.")
     return _same_rows(files, texts, join)
+
+
+def _ids_name(texts: Sequence[str]) -> str | None:
+    """The column of ids in the first file that leaves no doubt about it, for the other one, too."""
+    for text in texts:
+        with suppress(ReadError):
+            if not _is_model(text) and (name := _read(text, None).ids_name) is not None:
+                return name
+    return None
 
 
 def label_path(text: str) -> Path:
@@ -55,19 +67,23 @@ def _read(text: str, id_column: str | None) -> LabelFile:
     """Labels of a file, of a model, or of the folder that a fit wrote."""
     from manyview.readers import LabelFile, read_labels
 
-    path = Path(text)
-    if path.suffix != ".mv" or path.is_dir():
+    if not _is_model(text):
         return read_labels(_in_folder(text), id_column=id_column)
     from manyview import load
     from manyview.sources import as_ids
 
-    model = load(path)
+    model = load(text)
     if not hasattr(model, "labels_"):
         raise Failure(f"{text} is the model of a stream, which keeps no labels of its rows.")
     ids = None if model.ids_ is None else as_ids(model.ids_)
     note = f"{text}: {count(len(model.labels_), 'label')} of a model, "
     note += "in the order of the rows." if ids is None else "with the ids of its rows."
     return LabelFile(model.labels_, ids, note, None if ids is None else id_column)
+
+
+def _is_model(text: str) -> bool:
+    path = Path(text)
+    return path.suffix == ".mv" and not path.is_dir()
 
 
 def _refuse_other_order(ids: Sequence[Any], names: Sequence[str]) -> None:

@@ -94,6 +94,9 @@ def _print(
         if output is None:
             write_label_lines(sys.stdout, labels, ids, id_column, confidence=confidence)
         else:
-            say(f"{len(labels)} rows in {len(counts)} clusters, written to {output}")
+            n_marked = counts.get(-1, 0)
+            marked = f", {n_marked} of them in none (-1)" if n_marked else ""
+            n_clusters = len(counts.keys() - {-1})
+            say(f"{len(labels)} rows in {n_clusters} clusters{marked}, written to {output}")
 
     print_result(facts, show, indent=None)

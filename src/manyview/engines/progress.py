@@ -20,7 +20,7 @@ class Progress(Protocol):
 
     Two more methods are called where they are there: ``plan(costs)`` before the first stage of a fit,
     with what each is expected to cost in a unit of its own, and ``say(text)`` with a remark that holds
-    until the next, which may be empty.
+    until the next, which may be empty: that kernels are compiled, which takes time that no stage does.
     """
 
     def start(self, stage: str, total: int) -> None:
@@ -70,8 +70,9 @@ class Estimate:
     0.625
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock or time.monotonic
+        self._paused: float | None = None
         self._costs: dict[str, float] = {}
         self._done: set[str] = set()
         self._is_planned = False
@@ -83,12 +84,17 @@ class Estimate:
         """Take what each stage is expected to cost; the time starts now."""
         self._costs, self._done = dict(costs), set()
         self._is_planned, self._open = True, []
+        self._begin()
+
+    def _begin(self) -> None:
         self._started, self._fraction = self._clock(), 0.0
+        self._paused = None if self._paused is None else self._started
 
     def start(self, stage: str, total: int) -> None:
         """Start a stage."""
         if not self._is_planned and not self._open:
-            self._costs, self._done, self._started = {stage: 1.0}, set(), self._clock()
+            self._costs, self._done = {stage: 1.0}, set()
+            self._begin()
         if stage in self._costs and stage not in self._open:
             self._fraction = 0.0
         self._open.append(stage)
@@ -107,10 +113,20 @@ class Estimate:
             self._done.add(stage)
             self._fraction = 0.0
 
+    def pause(self) -> None:
+        """Count no time until :meth:`resume`."""
+        self._paused = self._clock() if self._paused is None else self._paused
+
+    def resume(self) -> None:
+        """Count the time again."""
+        if self._paused is not None:
+            self._started += self._clock() - self._paused
+            self._paused = None
+
     @property
     def elapsed(self) -> float:
-        """Seconds since the beginning."""
-        return self._clock() - self._started
+        """Seconds since the beginning, without pauses."""
+        return (self._clock() if self._paused is None else self._paused) - self._started
 
     @property
     def share(self) -> float:
@@ -170,8 +186,12 @@ class _Line:
             self._wipe()
 
     def say(self, text: str) -> None:
-        """Show a remark until the next."""
+        """Show a remark until the next; the time until then is no part of any stage."""
         self._remark = text
+        if text:
+            self._estimate.pause()
+        else:
+            self._estimate.resume()
         if self._stages:
             self._draw()
 
@@ -183,7 +203,7 @@ class _Line:
         if total:
             words.append(f"{self._done} of {total} tiles")
             elapsed = time.monotonic() - started
-            words += [f"{self._done / elapsed:.3g} a second"] if elapsed > 0 else []
+            words += [f"{self._done / elapsed:.3g} a second"] if self._done and elapsed > 0 else []
         words += [f"about {seconds_in_words(round(left))} left"] if left is not None else []
         bar = "█" * filled + "·" * (24 - filled)
         self._write(f"{stage:<16} {bar} {share:4.0%}  {', '.join(words)}")

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from manyview.errors import ModelFileError
-from manyview.estimator.lmvsc import LMVSC, attributes_of_model
+from manyview.estimator.growing import attributes_of_model
+from manyview.estimator.lmvsc import LMVSC
 from manyview.estimator.published import PublishedLMVSC
 from manyview.pipeline import persistence
 from manyview.pipeline.choices import Choices

@@ -24,7 +24,10 @@ from manyview.readers.separators import ENCODINGS, SEPARATORS, find_encodings, f
 from manyview.readers.text import is_number, open_bytes, packing_errors
 from manyview.wording import first_few
 
-MISSING = ("", "NA", "N/A", "na", "NaN", "nan", "null", "NULL", "None", "?")
+MISSING = (
+    "", "NA", "N/A", "na", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN",
+    "null", "NULL", "None", "?",
+)  # fmt: skip
 """Texts that stand for a missing value."""
 
 _BATCH_ROWS, _BATCH_FIELDS = 20_000, 2_000_000  # whichever is reached first

@@ -10,7 +10,6 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
 from manyview.stages.rows import Array
-from manyview.stages.sureness import probabilities
 
 UNSURE = 0.6
 """Points with less confidence are called unsure: other clusters have two chances in five."""
@@ -34,27 +33,24 @@ def measure_certainty(
     centers: Array,
     sizes: npt.NDArray[np.int64],
     *,
-    sharpness: float,
+    confidence: Array,
 ) -> Certainty:
-    """Measure how sure the label of each embedding row is; clusters of size 0 are nobody's second.
+    """Measure how clear the label of each embedding row is; clusters of size 0 are nobody's second.
 
-    ``sharpness`` is the model's: confidence is what its ``predict_proba`` says of the label.
+    ``confidence`` is the model's own.
 
     Examples
     --------
     >>> sure = measure_certainty(
     ...     np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1]), np.array([[0.0], [4.0]]),
-    ...     np.array([2, 1]), sharpness=0.1,
+    ...     np.array([2, 1]), confidence=np.array([0.9, 0.7, 0.9]),
     ... )
-    >>> sure.confidence.round(2).tolist(), sure.margin.tolist()
-    ([0.83, 0.69, 0.83], [4.0, 2.0, 4.0])
+    >>> sure.margin.tolist(), sure.second.tolist()
+    ([4.0, 2.0, 4.0], [1, 1, 0])
     """
     parts = [
         _measure_block(
-            cdist(embedding[block], centers),
-            labels[block],
-            sizes == 0,
-            probabilities(embedding[block], centers, sharpness),
+            cdist(embedding[block], centers), labels[block], confidence[block], sizes == 0
         )
         for block in gen_batches(len(embedding), _BLOCK)
     ]
@@ -64,8 +60,8 @@ def measure_certainty(
 def _measure_block(
     distances: Array,
     labels: npt.NDArray[np.integer],
+    confidence: Array,
     is_empty: npt.NDArray[np.bool_],
-    found: Array,
 ) -> tuple[Any, ...]:
     each = np.arange(len(labels))
     own = distances[each, labels]
@@ -75,7 +71,7 @@ def _measure_block(
     other = distances[each, second]
     alone = np.isinf(other)
     second, other = np.where(alone, -1, second), np.where(alone, 2 * own + 1, other)
-    return own, other - own, found[each, labels], second
+    return own, other - own, confidence, second
 
 
 def describe_certainty(certainty: Certainty) -> dict[str, Any]:

@@ -364,5 +364,5 @@ def _choose_studied(estimator: LMVSC, X: Any, seed: int) -> tuple[npt.NDArray[np
     """Which rows to fit again, and these rows."""
     samples.check_has_labels(estimator)
     rng = np.random.default_rng(seed)
-    chosen = samples.choose_balanced(estimator.labels_, samples.STUDIED_ROWS, rng)
-    return chosen, samples.read_fitted_rows(estimator, X)[chosen]
+    chosen = samples.choose_balanced(np.asarray(estimator.labels_), samples.STUDIED_ROWS, rng)
+    return chosen, samples.read_fitted_rows(estimator, X)[chosen].load()

@@ -129,9 +129,10 @@ class Facts:
             )
         self.ids = None if ids is None else as_ids(ids)  # as labels.csv has them
         self.classes = None if labels is None else encode_classes(labels, n)
-        marked = np.asarray(model.labels_) < 0  # as outliers: they belong to no cluster
+        self.all_labels = np.asarray(model.labels_)  # of Dask, computed once
+        marked = self.all_labels < 0  # as outliers: they belong to no cluster
         self.n_outliers = int(marked.sum())
-        self.sizes = np.bincount(model.labels_[~marked], minlength=self.k)
+        self.sizes = np.bincount(self.all_labels[~marked], minlength=self.k)
         rng = np.random.default_rng(seed)
         self.seed = int(rng.integers(2**31))
         n_columns = 0
@@ -140,13 +141,14 @@ class Facts:
         if not hasattr(model, "embedding_"):
             shown_rows = min(shown_rows, _EMBEDDED_ROWS)
         self.samples = samples.choose_samples(
-            np.asarray(model.labels_), n_columns=n_columns, rng=rng, shown_rows=shown_rows
+            self.all_labels, n_columns=n_columns, rng=rng, shown_rows=shown_rows
         )
-        self.labels = np.asarray(model.labels_[self.samples.shown])
+        self.labels = self.all_labels[self.samples.shown]
         self.embedding, self.certainty = self._embed(), None
         if self.embedding is not None:
+            confidence = np.asarray(model.confidence_)[self.samples.shown]
             self.certainty = measure_certainty(
-                self.embedding, self.labels, centers, self.sizes, sharpness=model.model_.sharpness
+                self.embedding, self.labels, centers, self.sizes, confidence=confidence
             )
 
     def _embed(self) -> Array | None:
@@ -167,7 +169,7 @@ class Facts:
     def overview(self) -> dict[str, Any]:
         """What is known without looking at the rows again."""
         return {
-            "n_rows": len(self.model.labels_),
+            "n_rows": len(self.all_labels),
             "n_clusters": self.k,
             "n_outliers": self.n_outliers,
             "n_views": self.model.n_views_,
@@ -199,7 +201,7 @@ class Facts:
             "run": {"certificate": None},
         }
         if self.classes is not None:
-            summary["labels"] = compare_with_classes(self.classes, self.model.labels_, self.k)
+            summary["labels"] = compare_with_classes(self.classes, self.all_labels, self.k)
         alone: list[Any] = []
         if self.views is not None:
             alone = self._study(summary, self.samples.shown[self.samples.studied])
@@ -254,7 +256,7 @@ class Facts:
     def _study(self, summary: dict[str, Any], studied: npt.NDArray[np.int64]) -> list[Any]:
         """Add what needs the views' columns; each view's own labels of the studied rows."""
         assert self.views is not None
-        model, clusters, rows = self.model, summary["clusters"], self.views[studied]
+        model, clusters, rows = self.model, summary["clusters"], self.views[studied].load()
         groups = self._groups_of(studied)
         labels = self.labels[self.samples.studied]
         summary["duplicates"] = {"n_rows": len(rows), "n_repeated": count_repeated(rows.arrays)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from manyview.stages.eigen import largest_eigenpairs
 from manyview.stages.rows import Array, ScaledRows
 
 _EXACT_WIDTH = 400  # columns up to which all axes are found at once
@@ -38,8 +39,7 @@ def find_axes(rows: ScaledRows, n_axes: int) -> Axes | None:
     """The axes of most variance of centred rows (n, d), at most ``n_axes``; None if all are alike."""
     n, d = rows.matrix.shape
     if d <= max(_EXACT_WIDTH, _BLOCKS * (n_axes + _SPARE)):
-        first = max(d - n_axes, 0)
-        values, vectors = linalg.eigh(_covariance(rows) / n, subset_by_index=(first, d - 1))
+        values, vectors = largest_eigenpairs(_covariance(rows) / n, min(n_axes, d))
         values, directions = values[::-1], vectors[:, ::-1]
     else:
         values, directions = _iterate(rows, min(n_axes + _SPARE, n, d))

@@ -89,12 +89,26 @@ def leading_eigenvectors(
 
 def _all_at_once(M: Any, k: int) -> tuple[FloatArray, FloatArray]:
     """The same by a dense eigensolver."""
-    dense = dense_gram(M)
+    values, vectors = largest_eigenpairs(dense_gram(M), k)
+    return values[::-1], vectors[:, ::-1]
+
+
+def largest_eigenpairs(dense: Any, k: int, *, lower: bool = True) -> tuple[FloatArray, FloatArray]:
+    """The k largest eigenvalues of a dense symmetric matrix (n, n), ascending, and vectors (n, k).
+
+    Examples
+    --------
+    >>> largest_eigenpairs(np.diag([3.0, 1.0, 2.0]), 2)[0].tolist()
+    [2.0, 3.0]
+    """
     n = len(dense)
-    values, vectors = linalg.eigh(dense, subset_by_index=(n - k, n - 1))
-    if len(values) < k:  # LAPACK may lose some of very many that are equal, and says nothing
-        values, vectors = linalg.eigh(dense, driver="evd")
-    return values[::-1][:k], vectors[:, ::-1][:, :k]
+    try:
+        values, vectors = linalg.eigh(dense, lower=lower, subset_by_index=(n - k, n - 1))
+    except linalg.LinAlgError:
+        values = vectors = np.empty(0)
+    if len(values) < k:  # of very many that are equal, LAPACK may lose some without a word, or fail
+        values, vectors = linalg.eigh(dense, lower=lower, driver="evd")
+    return values[-k:], vectors[:, -k:]
 
 
 def gram_eigenvectors(
@@ -194,9 +208,7 @@ def _block_lanczos(
                 # Nearly all directions are found: what is left is rounding, and not orthogonal.
                 block = linalg.qr(_orthogonal(block, space[:, :end]), mode="economic")[0]
             at = end
-        values, rotation = linalg.eigh(
-            np.triu(projected[:size, :size]), lower=False, subset_by_index=(size - k, size - 1)
-        )
+        values, rotation = largest_eigenpairs(np.triu(projected[:size, :size]), k, lower=False)
         # The next block has all that M leads out of the space.
         errors = rest @ rotation[size - rest.shape[1] :, k - n_sure :]
         if np.linalg.norm(errors, axis=0).max() <= _GLANCE * abs(values[-n_sure]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -13,6 +14,7 @@ from scipy import sparse
 from manyview.sources import as_source
 from manyview.views import frames
 from manyview.views.blocks import read_block
+from manyview.wording import first_few
 
 Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | Callable[[Any], Any]
 """Which columns: names, places, a slice of either, a mask, or a function of the data that says."""
@@ -51,6 +53,15 @@ def count_columns(X: Any) -> int:
     if shape[1] == 0:
         raise ValueError(f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
     return int(shape[1])
+
+
+def refuse_repeated_names(X: Any) -> None:
+    """Raise if a data frame has columns of the same name: new rows are known by their names."""
+    names = frames.column_names(X) if frames.is_frame(X) else ()
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise ValueError(
+            f"X has several columns called {first_few(twice)}. Give each a name of its own."
+        )
 
 
 def as_wide(X: Any) -> Any:

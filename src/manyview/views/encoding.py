@@ -90,7 +90,8 @@ class Encoding:
         if unknown := [column for column in found if column not in known]:
             raise ValueError(
                 f"View {name!r} has {count(len(unknown), 'column')} that it did not have in the fit: "
-                f"{first_few(unknown)}. Leave them out."
+                f"{first_few(unknown)}. Leave them out; if one names the rows, pass "
+                f"Views(..., ids={unknown[0]!r})."
             )
         used = [code for code in self.codes if code.is_used]
         blocks = [_encode(code, found[code.name], name) for code in used]

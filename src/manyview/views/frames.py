@@ -84,11 +84,17 @@ def row_ids(frame: Any, *, also_counts: bool = False) -> npt.NDArray[Any] | None
 
 def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
     """The frame without a column, and that column or the index of that name; None if it has none."""
-    opened = _narwhals().from_native(frame, eager_only=True)
-    if name not in opened.columns:
+    labels = column_labels(frame)
+    places = [place for place, label in enumerate(labels) if label == name]
+    if not places:
         is_index = _is_like_pandas(frame) and frame.index.name == name
         return frame, row_ids(frame, also_counts=True) if is_index else None
-    return opened.drop(name).to_native(), np.asarray(opened[name].to_numpy())
+    if len(places) > 1:
+        raise ValueError(
+            f"Several columns are called {name!r}, so it is not clear which of them names the rows."
+        )
+    others = [place for place in range(len(labels)) if place != places[0]]
+    return select(frame, columns=others), np.asarray(_opened(frame)[:, places[0]].to_numpy())
 
 
 def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -> Any:
@@ -193,10 +199,7 @@ def _read_table(frame: Any, opened: Any, name: str) -> Table:
 def _read_column(series: Any, column: str, name: str) -> npt.NDArray[Any]:
     narwhals, kind = _narwhals(), series.dtype
     if kind in (narwhals.List, narwhals.Array, narwhals.Struct, narwhals.Binary):
-        raise ValueError(
-            f"Column {column!r} of view {name!r} holds {kind} values, which are neither numbers nor "
-            "categories. Leave it out, or make columns of it."
-        )
+        raise _no_category(f"{kind} values", column, name)
     if kind.is_numeric():
         return _as_floats(np.asarray(series.to_numpy()))
     if kind == narwhals.Boolean:
@@ -204,11 +207,27 @@ def _read_column(series: Any, column: str, name: str) -> npt.NDArray[Any]:
     if kind.is_temporal() and kind != narwhals.Time:
         values = np.asarray(series.to_numpy())
         return values if values.dtype.kind in "Mm" else values.astype(object)
-    return np.array([None if _is_missing(value) else value for value in series.to_list()], object)
+    cells = [None if _is_missing(value) else value for value in series.to_list()]
+    for cell in cells:
+        if _has_parts(cell) or isinstance(cell, complex):
+            raise _no_category(f"values such as {cell!r}", column, name)
+    return np.array(cells, object)
+
+
+def _no_category(what: str, column: str, name: str) -> ValueError:
+    return ValueError(
+        f"Column {column!r} of view {name!r} holds {what}, which are neither numbers nor categories. "
+        "Leave it out, or make columns of it."
+    )
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a cell holds a list, an array or the like."""
+    return hasattr(type(value), "__len__") and not isinstance(value, str | bytes)
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or _is_na(value) or bool(value != value)
+    return value is None or _is_na(value) or (not _has_parts(value) and bool(value != value))
 
 
 def _ordered_levels(series: Any) -> tuple[str, ...] | None:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
 from manyview.baselines.steps import FloatArray
 from manyview.checks import as_generator
-from manyview.stages.eigen import leading_eigenvectors
+from manyview.stages.eigen import largest_eigenpairs, leading_eigenvectors
 
 _NEGLIGIBLE = 1e-10
 """Share of the longest row below which an embedding row is rounding error, not a direction."""
@@ -99,7 +99,7 @@ def bipartite_embedding(B: Any, n_components: int, *, normalise_rows: bool = Tru
         column_scale = np.where(columns > 0, 1 / np.sqrt(columns), 0.0)
     B = sparse.diags_array(row_scale) @ B @ sparse.diags_array(column_scale)
     k = min(n_components, n, m)
-    values, vectors = linalg.eigh((B.T @ B).toarray(), subset_by_index=(m - k, m - 1))
+    values, vectors = largest_eigenpairs((B.T @ B).toarray(), k)
     values, vectors = values[::-1], vectors[:, ::-1]
     useful = values > 1e-12
     F = np.zeros((n, n_components))
