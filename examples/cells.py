@@ -1,10 +1,10 @@
 """
-Cells: RNA and surface proteins (CITE-seq)
-==========================================
+Cells: RNA and surface proteins
+===============================
 
-1182 blood cells (GSE100866), each with raw counts for 1000 genes and 10 surface proteins. This page
-goes from counts to clusters, a map and markers. It needs ``manyview[singlecell]``, and umap-learn
-for the map.
+1182 blood cells measured by CITE-seq (GSE100866), each with raw counts for 1000 genes and 10
+surface proteins. This page goes from counts to clusters, a map and markers. It needs
+``manyview[singlecell]``, and umap-learn for the map.
 """
 
 import anndata

@@ -59,5 +59,7 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# **Look at** how little is lost: PLACEHOLDER.
-# :doc:`/guides/missing` compares more data sets, seeds and methods.
+# **Look at** how little is lost: manyview keeps more than three quarters of its NMI throughout, even
+# when only seven documents are complete. k-means ends at less than half of where it started. The
+# topics are hard to tell apart by words in any language, and this is a single seed, so the lines are
+# not smooth. :doc:`/guides/missing` compares more data sets, seeds and methods.
