@@ -137,7 +137,7 @@ def _print(facts: dict[str, Any]) -> None:
         [one["package"], one["for"] or "everything", one["least"] or "", _found(one)]
         for one in facts["packages"]
     ]
-    print_table(["package", "needed for", "least", "found"], rows)
+    print_table(["package", "needed for", "minimum", "found"], rows)
     extras = dict.fromkeys(
         one["for"] for one in facts["packages"] if one["for"] and not one["is_enough"]
     )
