@@ -76,6 +76,20 @@ class EOMSC(RowwiseBaseline):
     SMVSC : labels by k-means afterwards.
     OMSC : labels found in the same sweeps.
 
+    Notes
+    -----
+    With rotations :math:`W_v`, anchors A and view weights :math:`\alpha_v` that sum to one, it solves
+
+    .. math::
+
+        \min \; \sum_v \alpha_v^2 \, \|X_v - Z (W_v A)^T\|_F^2
+        \quad \text{s.t.} \quad W_v^T W_v = I, \; A^T A = I, \; Z \ge 0, \; Z 1 = 1,
+
+    where the normalised Laplacian of the graph between the n rows and m anchors, with weights Z, has
+    rank n + m - k: then the graph has exactly k connected components. In each sweep the constraint on
+    the rank becomes a penalty, :math:`\lambda \, \mathrm{tr}(F^T L F)`, and lambda is doubled or
+    halved until there are k.
+
     References
     ----------
     .. [1] S. Liu, S. Wang, P. Zhang, K. Xu, X. Liu, C. Zhang, F. Gao, "Efficient one-pass multi-view
