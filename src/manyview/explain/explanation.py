@@ -72,11 +72,15 @@ class Explanation:
 
     Notes
     -----
-    ``effect`` is :math:`(\bar x_{in} - \bar x_{out}) / s`, with s the standard deviation of the column over
-    all rows. A row of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`, so the
-    margin between the own centre c and the next one c',
-    :math:`\|q - c'\|^2 - \|q - c\|^2 = 2 q^T (c - c') + \|c'\|^2 - \|c\|^2`, is a sum over graphs, too
-    (the last two terms are divided by the graphs' weights): the shares of the views.
+    ``effect`` is (inside - outside) / s, with s the standard deviation of the column over all rows. A row
+    of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`. So the margin between
+    the own centre c and the next one c' is a sum over graphs, too, whose parts are the shares of the views:
+
+    .. math::
+
+        \|q - c'\|^2 - \|q - c\|^2 = 2 q^T (c - c') + \|c'\|^2 - \|c\|^2
+
+    The last two terms are divided by the graphs' weights.
 
     Examples
     --------
