@@ -51,9 +51,10 @@ class SpectralKNN(Baseline):
 
     Notes
     -----
-    With W = (C + C^T) / 2, where :math:`C_{ij}` is 1 if row j is among the nearest neighbours of row i,
-    and D the diagonal matrix of its row sums, the rows of the k leading eigenvectors of
-    :math:`D^{-1/2} W D^{-1/2}`, times :math:`D^{-1/2}`, go to k-means: a relaxation of the normalised cut.
+    With W = (C + C^T) / 2, where :math:`C_{ij}` is 1 if row j is among the nearest neighbours of
+    row i, and D the diagonal matrix of its row sums, the rows of the k leading eigenvectors of
+    :math:`D^{-1/2} W D^{-1/2}`, times :math:`D^{-1/2}`, go to k-means: a relaxation of the
+    normalised cut.
 
     Examples
     --------

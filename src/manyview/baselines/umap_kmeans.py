@@ -59,11 +59,11 @@ class UMAPKMeans(Baseline):
 
     Notes
     -----
-    UMAP ties row i to its neighbours j with
-    :math:`p_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) / \sigma_i)`, where :math:`\rho_i` is the distance
-    to the nearest of them and :math:`\sigma_i` is such that the sum over j is :math:`\log_2` of their
-    number; :math:`p = p_{j|i} + p_{i|j} - p_{j|i} p_{i|j}`. The map minimises the cross-entropy between p
-    and :math:`q_{ij} = (1 + a \|y_i - y_j\|^{2b})^{-1}`, with a and b from ``min_dist``.
+    UMAP ties row i to its neighbours j with :math:`p_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) /
+    \sigma_i)`, where :math:`\rho_i` is the distance to the nearest of them and :math:`\sigma_i` is
+    such that the sum over j is :math:`\log_2` of their number; :math:`p = p_{j|i} + p_{i|j} -
+    p_{j|i} p_{i|j}`. The map minimises the cross-entropy between p and :math:`q_{ij} = (1 + a \|y_i
+    - y_j\|^{2b})^{-1}`, with a and b from ``min_dist``.
 
     References
     ----------

@@ -72,9 +72,10 @@ class Explanation:
 
     Notes
     -----
-    ``effect`` is (inside - outside) / s, with s the standard deviation of the column over all rows. A row
-    of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`. So the margin between
-    the own centre c and the next one c' is a sum over graphs, too, whose parts are the shares of the views:
+    ``effect`` is (inside - outside) / s, with s the standard deviation of the column over all rows.
+    A row of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`. So the
+    margin between the own centre c and the next one c' is a sum over graphs, too, whose parts are
+    the shares of the views:
 
     .. math::
 
