@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.record import RESULTS, ROOT
 from manyview.bench import Results, compare
+from manyview.bench.ranks import Ranking
 from manyview.wording import count
 
 LINES = RESULTS / "field.jsonl"
@@ -38,7 +39,6 @@ SETS = (
 MOST_ROWS = 2000
 MOST_SECONDS = 3000.0
 MOST_BYTES = 8 * 2**30
-_COLUMNS = 10  # of a table that a page has room for
 MARK = "..\n   Written by ``python -m benchmarks.field --draw``; do not edit.\n\n"
 
 
@@ -56,25 +56,33 @@ def describe(results: Results) -> Iterator[str]:
     yield (
         f"NMI on {len(some.data)} data sets, at most {MOST_ROWS} shuffled rows of each, given the "
         "number of classes and nothing else; every method with its own defaults, "
-        f"{_range(min(filter(None, counts)), max(counts))} (``benchmarks/results/field.jsonl``). The "
-        "rule behind LMVSC's defaults was chosen on these sets, an advantage that it will not have "
+        f"{_range(min(filter(None, counts)), max(counts))} (``benchmarks/results/field.jsonl``). "
+        "LMVSC's defaults were designed on these sets, an advantage that it will not have "
         "elsewhere.\n\n"
     )
     if absent := [f"``{name}``" for name in SETS if name not in some.data]:
         yield f"Left out, because not every method was run on them: {', '.join(absent)}.\n\n"
     yield (
-        "Methods other than LMVSC take columns as they are, standardise them or scale rows to unit "
-        "length, as their authors do. On counts of words the last does best; ``manyview bench --tuned`` "
-        "lets labels choose. SSCOMP and E3SC see the first view alone.\n\n"
+        "Methods other than LMVSC use the columns as they are, standardise them or scale rows to unit "
+        "length, as their authors do. The last works best on word counts; ``manyview bench --tuned`` "
+        "lets the labels choose. SSCOMP and E3SC see only the first view.\n\n"
     )
     yield from describe_ranks(some)
-    yield "Every set, methods by their mean rank:\n"
-    ordered = some.ranking().methods
-    for first in range(0, len(ordered), _COLUMNS):
-        part = some.select(ordered[first : first + _COLUMNS], some.data)
-        *rows, _, _ = part.table().splitlines()  # means and ranks stand above
-        yield "\n.. code-block:: text\n\n" + "".join(f"   {line}\n" for line in rows)
+    yield "NMI on every set, methods in the order of their mean rank, the best in bold:\n\n"
+    yield list_table(*tabulate(some), style="field")
     yield from describe_missing(some)
+
+
+def tabulate(some: Results) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of all figures: a row for each data set, a column for each method."""
+    ordered = some.select(some.ranking().methods, some.data)
+    rows = []
+    for name, scores in zip(ordered.data, ordered.means(), strict=True):
+        best = np.nanmax(scores)
+        cells = ["–" if np.isnan(one) else f"{one:.3f}".removeprefix("0") for one in scores]
+        marks = ["**" if one == best else "" for one in scores]
+        rows.append([name, *(mark + cell + mark for mark, cell in zip(marks, cells, strict=True))])
+    return ["data set", *ordered.methods], rows
 
 
 def _range(least: int, most: int) -> str:
@@ -94,12 +102,23 @@ def describe_ranks(some: Results) -> Iterator[str]:
     header = ["method", "mean rank", "mean NMI", "sets with a result", "sets where it is best"]
     yield list_table(header, rows)
     yield (
-        "\nOn a set without a result a method counts as last, so that its rank says what it costs as "
-        "much as what it finds, and its mean NMI is not shown.\n\n"
+        "\nWhere a method has no result, it ranks last, so its rank reflects what it costs as well as "
+        "what it finds; its mean NMI is then not shown.\n\n"
         f"Friedman's test: p = {ranking.p_value:.1g}. Mean ranks that differ by less than "
-        f"{ranking.critical_difference:.2f} cannot be told apart (Nemenyi, 5 %).\n\n"
+        f"{ranking.critical_difference:.2f} are not significantly different (Nemenyi, 5 %)"
+        f"{describe_leaders(ranking)}.\n\n"
         ".. image:: /_static/ranks.png\n"
-        "   :alt: Mean ranks of the methods, with bars over those that cannot be told apart\n\n"
+        "   :alt: Mean ranks of the methods, with bars over those that do not differ significantly\n\n"
+    )
+
+
+def describe_leaders(ranking: Ranking) -> str:
+    """How many methods the best one is significantly ahead of, and which it is not."""
+    last = next((last for first, last in ranking.groups() if first == 0), 0)
+    near = " and ".join(ranking.methods[1 : last + 1])
+    behind = len(ranking.methods) - 1 - last
+    return f": {ranking.methods[0]} is ahead of {behind} methods" + (
+        f", not of {near}" * bool(near)
     )
 
 
@@ -114,7 +133,7 @@ def describe_missing(some: Results) -> Iterator[str]:
             sets = ", ".join(f"``{data}``" for data in found)
             why = next(iter(found.values())).split(";")[0]
             yield f"\nNo result of {method} on {sets}: {why[:150]}.\n"
-    yield "\nSeconds are by the clock of a machine that had other work to do.\n"
+    yield "\nLimits are in seconds by the clock, on a machine that had other work to do.\n"
 
 
 def describe_traps(lines: Sequence[dict[str, Any]]) -> str:
@@ -126,16 +145,23 @@ def describe_traps(lines: Sequence[dict[str, Any]]) -> str:
             f"{line['figure']:.3f}",
             f"{line['nmi']:.3f}",
             f"{line['lowest']:.3f} to {line['highest']:.3f}",
-            "" if line["published"] is None else "{:.3f}".format(line["published"][0]),
+            "" if "sweeps only" in case else compare_published(line),
         ]
         for case, line in last.items()
     ]
-    return list_table(["Handwritten", "accuracy", "NMI", "lowest to highest", "to meet"], rows)
+    return list_table(["Handwritten", "accuracy", "NMI", "lowest to highest", "to reproduce"], rows)
 
 
-def list_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def compare_published(line: dict[str, Any]) -> str:
+    """The accuracy to reproduce, if there is one, and whether it was missed."""
+    if line["published"] is None:
+        return ""
+    return f"{line['published'][0]:.3f}" + ", **missed**" * (line["verdict"] == "miss")
+
+
+def list_table(header: Sequence[str], rows: Sequence[Sequence[str]], style: str = "") -> str:
     """A table in reStructuredText."""
-    text = ".. list-table::\n   :header-rows: 1\n\n"
+    text = ".. list-table::\n   :header-rows: 1\n" + f"   :class: {style}\n" * bool(style) + "\n"
     for row in (header, *rows):
         text += "".join(f"   {'* -' if not i else '  -'} {cell}\n" for i, cell in enumerate(row))
     return text

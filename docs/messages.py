@@ -11,9 +11,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "manyview"
 _HEAD = """What errors and warnings say
 ============================
 
-Every message of the library, so that a search finds it; … stands for what differs from case to case. A
-message says what was wrong, what was found, and what to do; names of parameters are options on the
-command line.
+Every error and warning of the library, so that the search box finds it; … stands for the part that
+varies. Each message says what was wrong, what was found, and what to do. On the command line, the names
+of parameters appear as options.
 
 """
 _TITLES = {

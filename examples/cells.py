@@ -1,9 +1,10 @@
 """
-Cells: RNA and surface proteins (CITE-seq)
-==========================================
+Cells: RNA and surface proteins
+===============================
 
-1182 blood cells (GSE100866), each with raw counts of 1000 genes and of 10 surface proteins. From
-counts to clusters, a map and markers. Needs ``manyview[singlecell]``, and umap-learn for the map.
+1182 blood cells measured by CITE-seq (GSE100866), each with raw counts for 1000 genes and 10
+surface proteins. This page goes from counts to clusters, a map and markers. It needs
+``manyview[singlecell]``, and umap-learn for the map.
 """
 
 import anndata
@@ -26,14 +27,14 @@ found = mdata.obs["manyview"].astype(int).to_numpy()
 print(f"NMI with the published cell types: {metrics.nmi(cells.target, found):.2f}")
 
 # %%
-# Raw counts are passed as they are. What was made of them, and why:
+# The raw counts go in as they are. The model reports what it did with them, and why:
 
 for choice in mdata.uns["manyview"]["choices"][:2]:
     print(choice)
 
 # %%
-# A map that knows nothing of the clusters: genes as logarithms of shares, proteins as logarithms of
-# counts less their mean in the cell. Beside it, the mean proteins of each cluster.
+# A UMAP that never saw the clusters: genes enter as log-normalised counts, proteins as centred
+# log-ratios. Beside it is the mean of every protein in every cluster.
 
 genes = mdata["rna"].X / mdata["rna"].X.sum(axis=1, keepdims=True)
 logs = np.log1p(mdata["protein"].X)
@@ -57,7 +58,7 @@ figure.colorbar(image, ax=right)
 plt.show()
 
 # %%
-# **Look at** the columns on the right: a protein that is high in one cluster only is its marker.
-# And look at sizes: a cluster of two cells is no kind of cell, so five would have done. Genes are
-# ranked in the same way by ``LMVSC(6).fit(mdata).explain(mdata).to_frame("features")``. Going on
-# with scanpy, new cells and batches: :doc:`/guides/single_cell`.
+# **Look at** the columns on the right: a protein that is high in just one cluster is its marker.
+# Look at the sizes, too: a cluster of two cells is not a cell type, so five clusters would have been
+# enough. ``LMVSC(6).fit(mdata).explain(mdata).to_frame("features")`` ranks genes in the same way.
+# :doc:`/guides/single_cell` continues with scanpy, new cells and batches.

@@ -2,8 +2,8 @@
 A Dask cluster
 ==============
 
-Views that are Dask arrays are clustered where they are, on the workers of a cluster; small sums
-travel. Here the cluster is two processes on one machine. The labels are those of one machine,
+Dask arrays are clustered where they are, on the workers of a cluster; only small sums travel. Here
+the cluster is two processes on one machine. The labels are exactly those of a fit on one machine,
 however the rows are chunked.
 """
 
@@ -28,8 +28,8 @@ one = LMVSC(**settings).fit(made)
 print("the labels of one machine:", bool((labels == one.labels_).all()))
 
 # %%
-# Which worker did what: a stripe for every task, in the order in which they were done. Tasks carry the
-# names of stages.
+# Which worker did what: one stripe per task, in the order in which the tasks finished. Tasks are
+# named after the stages of the fit.
 
 stages = ["sample", "graph", "embedding", "k-means", "labels"]
 colours = dict(zip(stages, ("#5f6b7a", "#3b7ddd", "#2ca47c", "#e69f00", "#b04a5a"), strict=True))
@@ -49,6 +49,6 @@ axes.legend(ncols=6, loc="upper center", bbox_to_anchor=(0.5, 1.3), frameon=Fals
 plt.show()
 
 # %%
-# **Look at** how both workers take part in every stage; between stages sums are brought together, and a
-# small eigenproblem is solved. On real clusters rows stay where they are, and a worker that dies costs
-# only time: :doc:`/guides/dask`.
+# **Look at** how both workers take part in every stage. Between stages the sums are collected and a
+# small eigenproblem is solved. On a real cluster the rows stay where they are, and a worker that dies
+# costs only time: see :doc:`/guides/dask`.

@@ -2,9 +2,9 @@
 Tables: customers from a spreadsheet
 ====================================
 
-A spreadsheet as people keep them: names, towns, plans, dates, answers, remarks, and gaps. No column
-has to be prepared. The table is made (``examples/make_customers.py``), so that its three kinds of
-customers are known.
+A spreadsheet like those people keep: names, towns, plans, dates, survey answers, remarks and gaps.
+No column needs preparing. The table is synthetic (``examples/make_customers.py``), so the three kinds
+of customers in it are known.
 """
 
 import warnings
@@ -18,8 +18,8 @@ table = pd.read_excel("examples/customers.xlsx")
 print(table.head(4).to_string(max_colwidth=14))
 
 # %%
-# What became of each column is told. Identifiers, free text and constants are left out, by a
-# warning otherwise.
+# ``encodings_`` says what became of each column. Identifiers, free text and constants are left out;
+# a warning names them, which is silenced here.
 
 kinds = table.pop("group")
 with warnings.catch_warnings(action="ignore"):
@@ -29,7 +29,7 @@ for column, became in model.encodings_[0].summary().items():
 print(f"\naccuracy {metrics.accuracy(kinds, model.labels_):.2f}")
 
 # %%
-# What sets the clusters apart, in the words of the table:
+# What sets the clusters apart, in the table's own words:
 
 print(model.explain(table))
 
@@ -47,6 +47,7 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# **Look at** the places where colours mix: visits and spending alone would not divide them; plan,
-# date and answers do. On the command line: ``manyview fit customers.xlsx --id-column customer
-# --drop group -k 3``. More in :doc:`/guides/data_frames`.
+# **Look at** the places where colours mix: visits and spending alone could not separate these
+# customers; plan, date and answers do. On the command line, the same is
+# ``manyview fit customers.xlsx --id-column customer --drop group -k 3``. More in
+# :doc:`/guides/data_frames`.

@@ -2,9 +2,8 @@
 Images: digits in five views
 ============================
 
-1797 small images of handwritten digits, each described in five ways: by its pixels, by the
-frequencies in it, by the directions of its strokes, by the profiles of its ink, and by moments.
-Nobody tells the model what a digit is.
+1797 small images of handwritten digits, each described in five ways: pixels, spatial frequencies,
+stroke directions, ink profiles and moments. Nobody tells the model what a digit is.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +20,9 @@ for name, labels in {"manyview": model.labels_, "k-means": kmeans.labels_}.items
     print(f"{name:9} accuracy {metrics.accuracy(views.target, labels):.2f}")
 
 # %%
-# Each row of the picture is a cluster. On the left are the six images that the model is surest of,
-# on the right the six that it is least sure of. Red ones are not the digit that most of their
-# cluster are.
+# Each row of the picture is a cluster. On the left are the six images the model is surest of, on the
+# right the six it is least sure of. An image is red if it shows a different digit from most of its
+# cluster.
 
 figure, axes = plt.subplots(
     10, 13, figsize=(9, 7), layout="constrained",
@@ -44,6 +43,6 @@ axes[0, 9].set_title("least sure", loc="left")
 plt.show()
 
 # %%
-# **Look at** where the red ones are: hardly ever on the left. ``confidence_`` says which rows to
-# look at by hand. With your own images, give what describes them: histograms, descriptors,
-# embeddings of several networks. The :doc:`/tutorial` goes on from here.
+# **Look at** where the red ones are: almost never on the left. So ``confidence_`` tells you which
+# rows to check by hand. For your own images, use whatever describes them as views: histograms,
+# descriptors, embeddings from several networks. The :doc:`/tutorial` continues from here.

@@ -2,10 +2,10 @@
 Embeddings: images and their texts
 ==================================
 
-A recipe for large collections of embeddings: one network's for pictures (512 numbers) and another's
-for texts (768), in files of half precision. The embeddings are made: every thing belongs to one of
-thirty kinds, and each network mixes up some kinds that the other one tells apart. There are a million
-things, in 2.6 GB of files.
+A recipe for large collections of embeddings: a million items, each with an image embedding (512
+numbers) and a text embedding (768), in 2.6 GB of half-precision files. The embeddings are synthetic:
+every item belongs to one of thirty kinds, and each network confuses some kinds that the other can
+tell apart.
 """
 
 import time
@@ -39,8 +39,8 @@ write("text.npy", 768, np.where(pairs >= 18, pairs // 2, pairs))  # 18 and 19 re
 files = {"image": "image.npy", "text": "text.npy"}
 
 # %%
-# The views stay in their files: rows are read block by block, within a limit. Memory is what a fit
-# takes at its peak, beyond what the process held before.
+# The views stay in their files and are read block by block, within a memory limit. The memory
+# printed below is the peak during the fit, beyond what the process held before.
 
 results = {}
 
@@ -59,8 +59,8 @@ model = LMVSC(K, random_state=0, engine=Disk(memory_limit="1 GB"))
 measure("manyview", lambda: model.fit(files).labels_)
 
 # %%
-# k-means in batches is the usual way. It reads the same files block by block, three times over, and
-# gets each network's embeddings alone, and both side by side.
+# ``MiniBatchKMeans`` is the usual choice. It reads the same files block by block, three times over,
+# with each network's embeddings alone and with both side by side.
 
 
 def cluster_in_batches(*names):
@@ -98,7 +98,7 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# **Look at** all three. No network alone can tell all kinds apart. k-means in batches takes less than a
-# third of the time, and misses some kinds even with both views. Its memory is mostly pages of the
-# files, which the system may take back.
-# ``manyview inspect image.npy text.npy -k 30`` estimates what a fit will take.
+# **Look at** all three panels. Neither network alone can tell all kinds apart. Mini-batch k-means takes
+# less than a third of the time, but misses some kinds even with both views. Most of the memory
+# counted for it is cached pages of the files, which the system can take back.
+# ``manyview inspect image.npy text.npy -k 30`` estimates the cost of a fit beforehand.

@@ -2,9 +2,9 @@
 Explaining clusters
 ===================
 
-569 tumours, measured under the microscope: ten properties of their cells, each as its mean, as its
-deviation, and as its worst value. Three views with names that mean something; the diagnosis is only
-looked at in the end.
+569 tumours, measured under the microscope: ten properties of their cells, each as its mean, its
+deviation and its worst value. That makes three views whose columns have meaningful names. The
+diagnosis is looked at only at the end.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,7 @@ why = model.explain(views)
 print(why)
 
 # %%
-# The same as tables: what each column does for each cluster, and which view has how much say in
-# each row.
+# The same as a table, here the columns that matter most for the smaller cluster:
 
 features = why.to_frame("features")
 rare = np.bincount(model.labels_).argmin()
@@ -48,6 +47,6 @@ right.locator_params(axis="x", nbins=5)
 plt.show()
 
 # %%
-# **Look at** the names: the smaller cluster has cells that are large, and dented. That is what
-# physicians look for, too, and nobody told the model. ``model.report("report.html", views)`` has
-# all this on one page, with a map: :doc:`/guides/report`.
+# **Look at** the names: the smaller cluster has large cells with dented outlines. Physicians look for
+# the same signs, and nobody told the model. ``model.report("report.html", views)`` puts all of this on
+# one page, with a map: see :doc:`/guides/report`.

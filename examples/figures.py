@@ -2,8 +2,8 @@
 Figures for a paper
 ===================
 
-The report's figures, drawn with matplotlib: where rows lie, how many clusters the spectrum
-suggests, how far the views agree, and how much a setting matters.
+The figures of the report, drawn with matplotlib: a map of the rows, the spectrum, how far the views
+agree, and how much a setting matters.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ views = datasets.make_views(1500, 5, (10, 20, 30), random_state=0)
 model = LMVSC(n_clusters=5, random_state=0).fit(views)
 
 # %%
-# Where rows lie, coloured by cluster, and the gap that suggests the number of clusters.
+# A map of the rows, coloured by cluster, and the spectrum, whose gap suggests the number of clusters.
 
 figure, (left, right) = plt.subplots(
     1,
@@ -40,7 +40,7 @@ AgreementDisplay.from_estimator(model, views)
 plt.show()
 
 # %%
-# How much the clusters depend on the number of anchors: every dot is a fit with another seed.
+# How much the clusters depend on the number of anchors: every dot is a fit with a different seed.
 
 SensitivityDisplay.from_estimator(
     model, views, views.target, param_name="n_anchors", values=[10, 30, 100, 300]
@@ -48,6 +48,6 @@ SensitivityDisplay.from_estimator(
 plt.show()
 
 # %%
-# **Look at** the last figure first: where dots of one column lie far apart, the seed decides, and
-# no single fit should be believed. All of it and more is on one page, with an interactive map:
-# ``model.report("report.html", views)``; see :doc:`/guides/report`.
+# **Look at** the last figure first: where the dots of one column lie far apart, the result depends on
+# the seed, and no single fit should be trusted. ``model.report("report.html", views)`` puts all of
+# this and more on one page, with an interactive map: see :doc:`/guides/report`.

@@ -2,9 +2,9 @@
 Data larger than memory
 =======================
 
-Two views in files, with a limit for what rows may take in memory. The files here are small (192
-MB), so that the page is made in a minute, and the limit is smaller. The labels are those of a fit
-in memory, every one.
+Two views in files, and a limit on the memory that their rows may take. To keep this page quick the
+files are small (192 MB) and the limit is smaller still (100 MB). Every label is the same as in a fit
+in memory.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ for name, width, seed in (("image", 80, 0), ("sound", 40, 1)):
 files = {"image": "image.npy", "sound": "sound.npy"}
 
 # %%
-# Fewer anchors than the default keep this page quick; ``track_memory`` notes what the process holds
-# at each stage.
+# Fewer anchors than the default save time; ``track_memory`` records what the process holds at each
+# stage.
 
 settings = {"n_clusters": 6, "n_anchors": 60, "n_repeats": 1, "random_state": 0, "n_jobs": 1}
 engine = Disk(memory_limit="100 MB", track_memory=True)
@@ -52,6 +52,6 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# **Look at** how little it changes between stages: the program itself takes most of it, and ten
-# times as many rows would add nothing but files. Limits, checkpoints and other formats are in
-# :doc:`/guides/larger`, costs in :doc:`/explanation/scaling`.
+# **Look at** how little changes between stages: most of the memory is Python and its libraries, and
+# ten times as many rows would need larger files but hardly more memory. :doc:`/guides/larger` covers
+# limits, checkpoints and other formats, :doc:`/explanation/scaling` the costs.

@@ -2,8 +2,8 @@
 Comparing methods
 =================
 
-Any method on any data, on the same shuffled rows, each fit in a process of its own. A method of
-yours takes part like those that manyview has.
+Any method on any data: all get the same shuffled rows, and every fit runs in its own process. Your
+own method takes part just like the built-in ones; here it is scikit-learn's Ward clustering.
 """
 
 from pathlib import Path
@@ -24,9 +24,9 @@ results = bench.compare(
 print(results)
 
 # %%
-# A dash is a method that cannot do it: Ward takes no sparse rows. Methods other than LMVSC take
-# columns as they are or standardise them, as their authors do, which does them no good on counts of
-# words. The same table for a paper, the best in bold:
+# A dash means that the method cannot handle the data: Ward does not take sparse rows. Methods other
+# than LMVSC use the columns as they are or standardise them, as their authors did, which hurts them on
+# word counts. The same table for a paper, with the best in bold:
 
 print(results.table(kind="latex"))
 
@@ -42,6 +42,6 @@ plt.show()
 Path("scores.png").unlink()
 
 # %%
-# **Look at** the rows, not at the last line: no method is best everywhere. One seed and four sets
-# prove nothing; ``results.draw_ranks`` says which differences are larger than chance. All methods
-# on twenty sets, and the traps of the field: :doc:`/guides/methods`.
+# **Look at** the rows, not just the last line: no method is best everywhere. One seed and four data
+# sets prove nothing; ``results.draw_ranks`` shows which differences exceed chance.
+# :doc:`/guides/methods` compares twenty methods on 21 data sets, and lists the traps of the field.

@@ -2,8 +2,9 @@
 Text: news in three sources
 ===========================
 
-169 stories that the BBC, the Guardian and Reuters all reported, as counts of words; each source has
-words of its own. People gave each story one of six topics, which only the scores below look at.
+169 stories reported by the BBC, the Guardian and Reuters alike, as word counts with a separate
+vocabulary for each source. Every story was given one of six topics by hand; only the scores below
+look at them.
 """
 
 import matplotlib.pyplot as plt
@@ -25,14 +26,14 @@ print(f"manyview NMI {metrics.nmi(views.target, model.labels_):.2f}")
 print(f"k-means  NMI {metrics.nmi(views.target, kmeans.labels_):.2f}")
 
 # %%
-# manyview takes counts as they are: sparse views stay sparse, and how to scale them was chosen from
-# the data.
+# manyview takes the counts as they are. Sparse views stay sparse, and the scaling is chosen from the
+# data:
 
 for choice in model.choices_[:3]:
     print(f"{choice['parameter']} {choice['value']}: {choice['why']}")
 
 # %%
-# How far do the sources agree?
+# How well do the clusters match the topics, and how far do the three sources agree?
 
 matched = metrics.match_labels(views.target, model.labels_)
 table = np.zeros((6, 6), int)
@@ -51,6 +52,6 @@ AgreementDisplay.from_estimator(model, views, ax=right)
 plt.show()
 
 # %%
-# **Look at** the table on the left: all off its diagonal is not as people sorted it. On the right,
-# every source is clustered alone: they agree more with all of them together than with each other,
-# which is why it pays to have three.
+# **Look at** the table on the left: everything off the diagonal differs from the topics given by
+# hand. On the right, each source is clustered alone. The sources agree more with the joint clustering
+# than with each other, which is why it pays to use all three.

@@ -2,9 +2,9 @@
 Choosing the number of clusters
 ===============================
 
-``n_clusters="auto"`` suggests a number: the one for which clusters in the embedding are clearest
-and links between them fewest. A suggestion is no proof: see what else would do, and how clusters
-join.
+``n_clusters="auto"`` suggests a number of clusters: the one for which clusters are clearest in the
+embedding and have the fewest links between them. A suggestion is not proof, so look at the
+alternatives, and at how clusters merge.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ print("next best:", model.suggestion_.runners_up())
 print(f"NMI with the ten digits: {metrics.nmi(views.target, model.labels_):.2f}")
 
 # %%
-# Another number needs no new fit. All cuts are nested: none divides what a finer one keeps
-# together.
+# Any other number is available without refitting. The cuts are nested: a coarser one only merges
+# clusters of a finer one.
 
 for n in (2, 5, 10, 20):
     print(f"{n:3} clusters, the largest have", np.sort(np.bincount(model.cut(n)))[::-1][:6])
@@ -39,7 +39,7 @@ right.set(title=f"how {model.n_clusters_} clusters join", yticks=[])
 plt.show()
 
 # %%
-# **Look at** the gap on the left, another hint: values before it belong to clusters. Where the two
-# hints differ, look at both cuts. On the right, joints far up are groups that hardly anything
-# connects. On real data the suggestion is often off by one or two; :doc:`/guides/settings` says
-# why.
+# **Look at** the gap on the left: the values before it belong to clusters, which is a second hint.
+# Where the two hints differ, look at both cuts. On the right, clusters that merge only near the top
+# have hardly any links between them. On real data the suggestion is often off by one or two;
+# :doc:`/guides/settings` explains why.

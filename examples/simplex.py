@@ -2,7 +2,7 @@
 The simplex problem
 ===================
 
-Every row is written as a mixture of anchors: weights that are not negative and sum to one.
+Every row is written as a mixture of anchors, with weights that are non-negative and sum to one.
 """
 
 import matplotlib.pyplot as plt
@@ -15,9 +15,9 @@ anchors = np.column_stack([np.cos(angles), 0.7 * np.sin(angles)])
 rows = np.array([[0.72, 0.3], [-1.2, 0.15], [0.1, -0.45]])
 
 # %%
-# In views with many columns most weights are zero by themselves. In the plane many mixtures give
-# the same point, and ``alpha`` prefers those of many anchors; ``locality`` makes far anchors
-# costly. Every solution comes with a proof of its quality.
+# In views with many columns, most weights come out as zero anyway. In the plane many mixtures give the
+# same point, and ``alpha`` prefers those that spread over many anchors; ``locality`` makes distant
+# anchors expensive. Every solution comes with a certificate of how close to optimal it is.
 
 figure, panels = plt.subplots(
     1, 2, figsize=(9, 3.4), layout="constrained", sharey=True,
@@ -38,8 +38,8 @@ for axes, locality in zip(panels, (0.0, 0.3), strict=True):
 plt.show()
 
 # %%
-# How long does it take? daqp is a compiled, exact solver for small problems, called row by row;
-# ours takes many rows at once. Both have one thread and the same rows, digits of 64 pixels.
+# How fast is it? daqp is a compiled, exact solver for small problems, called once per row; ours takes
+# many rows at once. Both use one thread and the same rows, digits of 64 pixels.
 
 import time
 
@@ -100,8 +100,7 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# **Look at** the distance between the lines, on a scale where every step is ten times: it grows
-# with the anchors. ``make bench`` measures it in 240 regimes. In the first figure, look at the
-# widths of the lines, which are the weights: with locality, a row is written by anchors near it.
-# These weights are the graph that clusters are cut from; :doc:`/explanation/design` has the rest of
-# the mathematics.
+# **Look at** the gap between the lines, on a logarithmic scale: it widens with the number of anchors.
+# ``make bench`` measures it in 240 settings. In the first figure, look at the widths of the lines,
+# which are the weights: with locality, a row is explained by the anchors near it. These weights form
+# the graph from which clusters are cut; :doc:`/explanation/design` has the rest of the mathematics.

@@ -2,11 +2,11 @@
 Topics: BERTopic with two embeddings
 ====================================
 
-`BERTopic <https://maartengr.github.io/BERTopic>`_ makes topics of documents in steps that can be
-exchanged: embeddings, clusters, words of each cluster. ``LMVSC`` is a clusterer for it that takes
-two embeddings at once. The documents are the docstrings of NumPy, SciPy, scikit-learn and pandas,
-which are here in any case. In place of two language models, words and parts of words are embedded
-by scikit-learn, which needs no graphics card. Needs ``pip install bertopic``.
+`BERTopic <https://maartengr.github.io/BERTopic>`_ finds topics in documents in exchangeable steps:
+embeddings, clusters, words for each cluster. ``LMVSC`` can be its clusterer, and use two embeddings at
+once. The documents here are the docstrings of NumPy, SciPy, scikit-learn and pandas, which are
+already on your machine. Instead of two language models, scikit-learn embeds words and parts of
+words, so no GPU is needed. This page needs ``pip install bertopic``.
 """
 
 import importlib
@@ -37,8 +37,8 @@ for module in MODULES:
 print(len(documents), "docstrings")
 
 # %%
-# Two embeddings side by side in one array, as BERTopic passes it on; ``views`` says which columns
-# are which.
+# BERTopic passes on a single array, so the two embeddings go side by side; ``views`` says which
+# columns are which.
 
 words = TfidfVectorizer(sublinear_tf=True, min_df=3, max_df=0.3, stop_words="english")
 parts = TfidfVectorizer(
@@ -78,6 +78,6 @@ axes.set_xticks(range(len(kinds)), names, rotation=45, ha="right")
 plt.show()
 
 # %%
-# **Look at** the rows: most modules have one topic, or two. Those that share a column do the same
-# thing, whoever wrote them. With language models, put the outputs of two of them side by side in
-# the same way: one that knows your field, and one that knows the language.
+# **Look at** the rows: most modules have one or two topics. Modules that share a column do similar
+# things, whoever wrote them. With language models, put the embeddings of two of them side by side in
+# the same way: for example one trained on your field and one general model.

@@ -2,9 +2,10 @@
 Tutorial: from views to clusters
 ================================
 
-You will cluster handwritten digits from five descriptions of each, see what the several views
-bring, label digits that the model has never seen, and make a report. It takes ten minutes and
-downloads nothing.
+You will cluster handwritten digits from five descriptions of each, see what using several views
+gains, label digits the model has never seen, and make a report. It takes ten minutes and downloads
+nothing. You need manyview with pictures, ``pip install '.[cli,report]'`` in a clone
+(:doc:`install`); run the blocks in order, in a notebook or in ``python``.
 
 Views
 -----
@@ -20,8 +21,8 @@ print(views)
 print(views["fourier"].shape)
 
 # %%
-# The views come with ``views.target``, the digits that people saw. Nothing below uses it to find
-# clusters, only to check them. The first images, and the numbers by which one view knows them:
+# The views come with ``views.target``, the true digits. Nothing below uses it to find clusters, only
+# to check them. Here are the first eight images, and what one of the views knows of them:
 
 import matplotlib.pyplot as plt
 
@@ -42,24 +43,25 @@ print(model.labels_[:10])
 print(model.embedding_.shape)
 
 # %%
-# ``labels_`` has the cluster of every row. ``embedding_`` has the coordinates in which the clusters
-# were found: rows that lie close together there are alike in all views taken together. There are
-# more coordinates than clusters, which often helps where some clusters have more than one form, as
-# a 1 with and without a foot. All settings were chosen from the data; :doc:`guides/settings` says
-# how, and what to set when.
+# The first fit after installing takes about ten seconds longer, because its inner loops are compiled
+# once. ``labels_`` holds the cluster of every row. ``embedding_`` holds the coordinates in which the
+# clusters were found: rows that are close together there are similar in all views taken together.
+# There are more coordinates than clusters, which helps when a cluster comes in several forms, such
+# as a 1 with and without a foot. All settings were chosen from the data; :doc:`guides/settings`
+# explains how, and when to set them yourself.
 #
 # How good are they?
 # ------------------
 #
-# Cluster numbers mean nothing by themselves, so scores compare groupings:
+# Cluster numbers are arbitrary, so the scores compare groupings, not numbers:
 
 for name, value in metrics.scores(views.target, model.labels_).items():
     print(f"{name:15}{value:.2f}")
 
 # %%
-# *Accuracy* matches clusters to digits one to one and counts the right ones. *NMI* is the
-# information that clusters and digits share. *Purity* asks whether a cluster is mostly one digit,
-# *inverse purity* whether a digit is mostly in one cluster; look at both. Where do clusters and
+# *Accuracy* pairs every cluster with a digit and counts the matching rows. *NMI* measures the
+# information that clusters and digits share. *Purity* asks whether each cluster is mostly one digit,
+# *inverse purity* whether each digit is mostly in one cluster; look at both. Where do clusters and
 # digits differ?
 
 import numpy as np
@@ -76,8 +78,10 @@ axes.set(xlabel="cluster", ylabel="digit", xticks=range(10), yticks=range(10))
 plt.show()
 
 # %%
-# What do several views bring?
-# ----------------------------
+# What do several views gain?
+# ---------------------------
+#
+# Cluster each view alone, and compare:
 
 scores = {}
 for name, array in views.items():
@@ -100,20 +104,20 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# A view alone may tell the digits apart as well as all of them together, but most do not, and
-# without labels nothing says which one would.
+# One of the views is as good alone as all of them together, and the others are not. Without labels
+# you could not know which one to pick; with all five you do not have to.
 #
 # New rows
 # --------
 #
-# Fit on the first 1400 digits, and label the others. A ``Views`` is indexed by rows:
+# Fit on the first 1400 digits and label the rest. A ``Views`` is indexed by row:
 
 model = LMVSC(n_clusters=10, random_state=0).fit(views[:1400])
 new = views[1400:]
 print(f"accuracy on new digits {metrics.accuracy(new.target, model.predict(new)):.2f}")
 
 # %%
-# How sure is it of each? Those below .6 are worth a look:
+# How sure is the model of each? Digits with a confidence below .6 are worth a look:
 
 labels, confidence = model.predict_with_confidence(new)
 print(f"{(confidence < 0.6).sum()} of {len(labels)} are doubtful")
@@ -122,7 +126,7 @@ print(f"{(confidence < 0.6).sum()} of {len(labels)} are doubtful")
 # Keep the model
 # --------------
 #
-# A model file is arrays and JSON, no pickle: loading it runs no code.
+# A model file holds arrays and JSON, never pickles, so loading one runs no foreign code.
 
 from manyview import load
 
@@ -134,20 +138,22 @@ print("the same labels:", bool((again.predict(new) == labels).all()))
 # A report
 # --------
 #
-# One page that opens in any browser, also offline, with a map, the clusters' most typical rows, and
-# what a careful colleague would point at:
+# The report is one page that opens in any browser, even offline. It has a map, the most typical rows
+# of each cluster, and the remarks a careful colleague would make:
 
-path = model.report("report.html", views[:1400])
+path = model.report("report.html", views[:1400], force=True)  # force: replace an old one
 print(path.name)
 
 # %%
+# Open ``report.html`` in a browser. This is the top of one for all 1797 digits:
+#
 # .. image:: /_static/report.png
 #    :alt: The top of a report: ten clusters, key figures, advice, and a map of the rows
 #
 # Where next
 # ----------
 #
-# - your own data: :doc:`guides/inputs`
-# - what to set, and when: :doc:`guides/settings`
-# - other data, with results: :doc:`gallery/index`
-# - how it works inside: :doc:`explanation/design`
+# - :doc:`guides/inputs`: bring your own data
+# - :doc:`guides/settings`: what to set, and when
+# - :doc:`gallery/index`: other data, with results
+# - :doc:`explanation/design`: how it works inside

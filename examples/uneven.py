@@ -2,8 +2,8 @@
 Uneven groups and outliers
 ==========================
 
-Real groups are seldom of one size, and some rows belong to none. Here are 1500, 150 and 30 rows in
-two views, and 12 rows of junk. The data are made, so that the truth is known.
+Real groups are rarely the same size, and some rows belong to none. Here are groups of 1500, 150 and
+30 rows in two views, plus 12 rows of junk. The data is synthetic, so the truth is known.
 """
 
 import matplotlib.pyplot as plt
@@ -44,6 +44,6 @@ panels[0].set(xlim=(-30, 40), ylim=(-30, 30))
 plt.show()
 
 # %%
-# **Look at** the small group of 30: it stays whole beside one fifty times as large. k-means gives
-# it to its neighbours, and makes a cluster of a piece of junk. Black points are junk, found without
-# a threshold to set; ``outlier_score_`` ranks all rows. More in :doc:`/guides/answers`.
+# **Look at** the small group of 30: it stays whole next to one fifty times its size. k-means merges it
+# into its neighbours and turns a bit of junk into a cluster. Black points are junk, found without
+# setting a threshold; ``outlier_score_`` ranks all rows. More in :doc:`/guides/answers`.

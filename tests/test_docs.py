@@ -154,6 +154,16 @@ def test_every_public_class_has_an_example_and_says_what_else_to_see():
     assert set(lacking) <= {"Trial", "Source", "TreeSum"}  # parts of what the others show
 
 
+def test_methods_and_measures_have_notes_with_their_mathematics():
+    without = {c.__name__ for c in find_public_classes() if ":math:`" not in c.__doc__}
+    without -= {c.__name__ for c in find_public_classes() if ".. math::" in c.__doc__}
+    assert without <= {
+        "Views", "Selection", "Trial", "PerView", "DatasetInfo", "Source", "Method", "Results",
+        "EmbeddingDisplay", "SpectrumDisplay", "AgreementDisplay", "SensitivityDisplay", "FlowDisplay",
+        "Memory", "Disk", "Dask",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "room",
     ["bench", "baselines", "compose", "metrics", "report", "sc.pl", "sc.tl", "select"],

@@ -40,6 +40,24 @@ def test_a_folder_has_a_file_for_each_view_and_one_of_labels(views, tmp_path):
     np.testing.assert_array_equal(found.target.astype(int), views.target)
 
 
+def test_tables_of_a_folder_are_matched_by_id_which_is_no_feature(views, tmp_path):
+    ids = np.arange(len(views))
+    orders = [ids, ids[::-1]]
+    for (name, array), order in zip(views.items(), orders, strict=True):
+        table = np.column_stack([ids, array])[order]
+        header = ",".join(["id", *(f"c{j}" for j in range(array.shape[1]))])
+        written = ["%d"] + ["%.17g"] * array.shape[1]
+        np.savetxt(tmp_path / f"{name}.csv", table, written, ",", header=header, comments="")
+    classes = np.column_stack([ids, views.target])[::-1]
+    np.savetxt(
+        tmp_path / "labels.csv", classes, "%d", delimiter=",", header="id,label", comments=""
+    )
+    found = load(tmp_path)
+    assert found.n_features == views.n_features
+    np.testing.assert_allclose(found.arrays[1], views.arrays[1])
+    np.testing.assert_array_equal(found.target.astype(int), views.target)
+
+
 def test_rows_are_shuffled_by_the_seed_and_their_number_limited(views):
     one, same, other = (choose_rows(views, Rows("d", 20, seed)) for seed in (0, 0, 1))
     assert len(one) == 20

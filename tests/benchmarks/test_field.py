@@ -45,6 +45,7 @@ def test_page_says_figures_ranks_and_what_is_missing(lines, tmp_path):
     assert "NMI on 2 data sets" in text and "own defaults, 1 seed (" in text and "``acm``" in text
     assert "* - LMVSC\n     - 1.00\n     - 0.900\n     - 2\n     - 2\n" in text
     assert "* - LMVSC-released\n     - 19.75\n     - –\n     - 0\n     - 0\n" in text
+    assert "LMVSC is ahead of" in text and "* - msrcv1\n     - **.900**\n" in text
     assert "No result of LMVSC-released on ``msrcv1``, ``bdgp2``: no view 'a' was found.\n" in text
     assert "No result of LMVSC-paper on ``bdgp2``: stopped after 9 s.\n" in text
     assert (tmp_path / "_static" / "ranks.png").stat().st_size > 5000
@@ -55,6 +56,10 @@ def test_the_documentation_shows_the_kept_lines():
     kept = Path(field.__file__).parents[1] / "docs" / "guides"
     shown = "".join(field.describe(Results.from_file(field.LINES)))
     assert (kept / "methods.inc").read_text(encoding="utf-8") == field.MARK + shown
+    lines = (field.RESULTS / "successors.jsonl").read_text(encoding="utf-8").splitlines()
+    traps = field.describe_traps([json.loads(one) for one in lines])
+    assert (kept / "traps.inc").read_text(encoding="utf-8") == field.MARK + traps
+    assert "best of its grid\n     - 0.764\n" in traps and traps.count("**missed**") == 1
     lines = (field.RESULTS / "incomplete.jsonl").read_text(encoding="utf-8").splitlines()
     table = incomplete.describe([one for one in map(json.loads, lines) if one["form"] == "full"])
     assert (kept / "missing.inc").read_text(encoding="utf-8").endswith(table)

@@ -29,7 +29,7 @@ _SWEEPS = 5
 
 @dataclass(eq=False, repr=False)
 class FastMICE(RowwiseBaseline):
-    """Consensus of many quick clusterings, each of some columns of some views.
+    r"""Consensus of many quick clusterings, each of some columns of some views.
 
     Each member draws some of the views, and of each between a fifth and four fifths of its columns;
     ties every row to its nearest of many anchors; and cuts that graph into k to 2k clusters. A last
@@ -65,6 +65,17 @@ class FastMICE(RowwiseBaseline):
     --------
     LSC : one of its members, on all columns.
     manyview.LMVSC : several seeds of anchors joined.
+
+    Notes
+    -----
+    A member draws a number of clusters between k and 2k, some of the views, and 20 to 80 % of the
+    columns of each. A row x has the weights :math:`\exp(-\|x - a_j\|^2 / 2 \sigma^2)` to its
+    nearest anchors :math:`a_j`, scaled to unit length; sigma is the mean distance to them. These
+    weights B of all its views, side by side, are cut as a bipartite graph: with :math:`D_x` the row
+    sums of B, :math:`W = B^T D_x^{-1} B` and :math:`D_y` the row sums of W, E has the leading
+    eigenvectors of :math:`D_y^{-1/2} W D_y^{-1/2}` times :math:`D_y^{-1/2}`, and the rows of
+    :math:`D_x^{-1} B E`, of unit length, go to k-means. The consensus is the same cut of the graph
+    between rows and the clusters of all members.
 
     References
     ----------

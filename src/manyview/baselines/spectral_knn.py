@@ -17,7 +17,7 @@ from manyview.views.container import Views
 
 @dataclass(eq=False, repr=False)
 class SpectralKNN(Baseline):
-    """Spectral clustering as scikit-learn does it, on all views side by side.
+    r"""Spectral clustering as scikit-learn does it, on all views side by side.
 
     What one would try first: views are scaled, given the same energy, put side by side, every row is
     linked to its nearest neighbours, and ``sklearn.cluster.SpectralClustering`` cuts the graph. Finding
@@ -48,6 +48,13 @@ class SpectralKNN(Baseline):
     --------
     AMGL : a graph for each view.
     UMAPKMeans : a map of the same neighbours.
+
+    Notes
+    -----
+    With W = (C + C^T) / 2, where :math:`C_{ij}` is 1 if row j is among the nearest neighbours of
+    row i, and D the diagonal matrix of its row sums, the rows of the k leading eigenvectors of
+    :math:`D^{-1/2} W D^{-1/2}`, times :math:`D^{-1/2}`, go to k-means: a relaxation of the
+    normalised cut.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from manyview.views.container import Views
 
 @dataclass(eq=False, repr=False)
 class UMAPKMeans(Baseline):
-    """k-means on a low-dimensional map made by UMAP, as its documentation advises for clustering.
+    r"""k-means on a low-dimensional map made by UMAP, as its documentation advises for clustering.
 
     Views are scaled, given the same energy and put side by side. Neighbours are found exactly, so
     labels do not depend on the luck of an approximate search; that takes time that grows with the
@@ -56,6 +56,14 @@ class UMAPKMeans(Baseline):
     --------
     SpectralKNN : cuts the graph of neighbours instead.
     manyview.LMVSC : linear in rows.
+
+    Notes
+    -----
+    UMAP ties row i to its neighbours j with :math:`p_{j|i} = \exp(-\max(0, d_{ij} - \rho_i) /
+    \sigma_i)`, where :math:`\rho_i` is the distance to the nearest of them and :math:`\sigma_i` is
+    such that the sum over j is :math:`\log_2` of their number; :math:`p = p_{j|i} + p_{i|j} -
+    p_{j|i} p_{i|j}`. The map minimises the cross-entropy between p and :math:`q_{ij} = (1 + a \|y_i
+    - y_j\|^{2b})^{-1}`, with a and b from ``min_dist``.
 
     References
     ----------

@@ -15,6 +15,7 @@ import numpy as np
 from manyview import datasets
 from manyview.datasets.lookup import is_here
 from manyview.errors import ParameterError
+from manyview.readers import read_view
 from manyview.views.container import Views
 from manyview.views.files import read_views
 
@@ -114,13 +115,19 @@ def load(source: Source) -> Views:
 
 
 def _read_folder(folder: Path) -> Views:
-    """Every file of a folder as a view, but for ``labels.*``, which holds the classes."""
+    """Every file of a folder as a view, but for ``labels.*``, which holds the classes.
+
+    Rows are matched by the column ``id``, if all files of views have one.
+    """
     files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     labels = [path for path in files if path.stem == "labels"]
     texts = [str(path) for path in files if path not in labels]
     if not texts:
         raise ValueError(f"{folder} holds no files of views.")
-    return read_views(texts, labels=str(labels[0]) if labels else None).views
+    parts = [part for text in texts for part in read_view(text).parts]
+    has_ids = all("id" in (part.columns or ()) for part in parts)
+    truth = str(labels[0]) if labels else None
+    return read_views(texts, labels=truth, id_column="id" if has_ids else None).views
 
 
 def choose_rows(views: Views, wanted: Rows) -> Views:

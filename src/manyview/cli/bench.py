@@ -14,29 +14,42 @@ from manyview.cli.options import PICTURES, Size, check_ending
 _LONGEST_REASON = 300
 
 
-@click.command(name="bench", short_help="Compare methods on data sets, your own too.")
+@click.command(name="bench", short_help="Compare methods on data sets, including your own.")
 @click.argument("methods", nargs=-1, metavar="[METHOD...]")
 @click.option(
     "--data",
     multiple=True,
     metavar="SET,...",
-    help="Data sets: known names, files, or folders with a file for each view and labels.*; 'all' is "
-    "every known set on this machine. Commas between, or repeat.",
+    help="Data sets: known names, files, or folders with one file per view and labels.*; 'all' means "
+    "every known set on this machine. Separate with commas, or repeat.",
 )
 @click.option(
-    "--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Fits of each."
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Fits of each method on each data set.",
 )
-@click.option("--tuned", is_flag=True, help="Also fit each method's grid, and let labels choose.")
-@click.option("--in-order", is_flag=True, help="Leave rows in the order of the file; not shuffled.")
 @click.option(
-    "--max-rows", type=click.IntRange(min=1), metavar="N", help="Draw N rows of larger sets."
+    "--tuned", is_flag=True, help="Also try a grid of settings, chosen by the true labels."
+)
+@click.option("--in-order", is_flag=True, help="Keep the order of the file; do not shuffle rows.")
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use a sample of N rows from larger sets.",
 )
 @click.option(
-    "--max-seconds", type=float, default=600.0, show_default=True, help="Most seconds of one fit."
+    "--max-seconds", type=float, default=600.0, show_default=True, help="Time limit of one fit."
 )
-@click.option("--memory-limit", type=Size(), metavar="SIZE", help="Most memory of one fit, as 2GB.")
 @click.option(
-    "--total-seconds", type=float, help="Start no fit after so long; the same command goes on."
+    "--memory-limit", type=Size(), metavar="SIZE", help="Memory limit of one fit, such as 2GB."
+)
+@click.option(
+    "--total-seconds",
+    type=float,
+    help="Start no new fit after this time; the same command resumes.",
 )
 @click.option(
     "--score",
@@ -53,23 +66,29 @@ _LONGEST_REASON = 300
     type=click.Choice(["text", "markdown", "latex"]),
     default="text",
     show_default=True,
-    help="How the tables are written.",
+    help="Format of the tables.",
 )
 @click.option("--spread", is_flag=True, help="Show the standard deviation over seeds.")
 @click.option(
-    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw mean ranks into FILE."
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the mean ranks into FILE.",
 )
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
     default=Path("bench.jsonl"),
     show_default=True,
-    help="Result lines; what is in there is not run again.",
+    help="File of result lines; what it holds is not run again.",
 )
 @click.option(
-    "--again", multiple=True, metavar="METHOD", help="Run METHOD again: its code has changed."
+    "--again",
+    multiple=True,
+    metavar="METHOD",
+    help="Run METHOD again, because its code has changed.",
 )
-@click.option("--list", "show_names", is_flag=True, help="Say which methods and data there are.")
+@click.option("--list", "show_names", is_flag=True, help="List the methods and data sets.")
 @click.option("--speed", is_flag=True, help="Only time default fits against k-means.")
 @click.option(
     "--rows",
@@ -77,18 +96,18 @@ _LONGEST_REASON = 300
     metavar="N",
     default=50_000,
     show_default=True,
-    help="Made rows that --speed fits besides the embedded digits.",
+    help="Synthetic rows that --speed fits in addition to the digits.",
 )
 @shared_options("seed", "quiet", "verbose", "as_json")
 def command(
     methods: tuple[str, ...], speed: bool, rows: int, show_names: bool, **options: Any
 ) -> None:
-    """Compare methods on data sets: scores, ranks and what they cost.
+    """Compare methods on data sets: scores, ranks and costs.
 
-    A METHOD is one of manyview's, with settings if you like, or any clusterer: LMVSC,
-    'FPMVS=SMVSC(lam=0)', sklearn.cluster:Birch, mymodule:MyClass. Without methods: LMVSC and KMeans.
-    Every fit runs in a process of its own and is stopped when its time is up. Rows are shuffled, and
-    settings that labels choose are shown apart.
+    METHOD is one of manyview's, optionally with settings, or any clusterer: LMVSC,
+    'FPMVS=SMVSC(lam=0)', sklearn.cluster:Birch, mymodule:MyClass. The default is LMVSC and KMeans.
+    Every fit runs in its own process, with limits of time and memory. Rows are shuffled. Settings
+    chosen by labels are shown in a table of their own.
     """
     if speed:
         from manyview.cli.speed import time_fits

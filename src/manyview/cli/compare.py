@@ -16,7 +16,7 @@ from manyview.cli.results import claim_file, new_file, refuse_inputs
 _SHOWN = 20
 
 
-@click.command(name="compare", short_help="Compare two clusterings: who moved where.")
+@click.command(name="compare", short_help="Compare two clusterings: which rows moved.")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--id-column", metavar="NAME", help="Column that identifies rows.")
@@ -28,7 +28,7 @@ _SHOWN = 20
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write id, old and new cluster of every row that moved (.csv).",
 )
-@force_option("Replace files that are there.")
+@force_option("Replace existing files.")
 @shared_options("quiet", "verbose", "as_json")
 def command(
     first: str,
@@ -39,10 +39,10 @@ def command(
     moved: Path | None,
     force: bool,
 ) -> None:
-    """Compare two clusterings of the same rows: how far they agree, and who moved where.
+    """Compare two clusterings of the same rows: how far they agree, and which rows moved.
 
-    A and B are folders that 'manyview fit' wrote, models (model.mv), or files with one label a row.
-    Clusters of B are matched to those of A, so that numbers mean the same as far as they can.
+    A and B are folders written by 'manyview fit', models (model.mv), or files with one label per
+    row. Clusters of B are renumbered to match those of A as far as possible.
     """
     inputs = [label_path(first), label_path(second)]
     for path, endings in ((output, PICTURES), (moved, (".csv",))):

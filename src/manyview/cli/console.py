@@ -62,10 +62,14 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 _option = partial(click.option, expose_value=False, callback=_remember)
 _SEED: dict[str, Any] = {"type": click.IntRange(0, 2**31 - 1), "metavar": "NUMBER"}
 _OPTIONS: dict[str, Callable[..., Any]] = {
-    "quiet": _option("-q", "--quiet", is_flag=True, help="Results only: no progress, no remarks."),
-    "verbose": _option("-v", "--verbose", count=True, help="Log what happens; twice: everything."),
+    "quiet": _option(
+        "-q", "--quiet", is_flag=True, help="Print results only, no progress or remarks."
+    ),
+    "verbose": _option(
+        "-v", "--verbose", count=True, help="Log what happens; -vv logs everything."
+    ),
     "as_json": _option("--json", "as_json", is_flag=True, help="Print results as JSON."),
-    "seed": _option("--seed", help="The same seed gives the same results.  [default: 0]", **_SEED),
+    "seed": _option("--seed", help="Random seed.  [default: 0]", **_SEED),
 }
 
 

@@ -34,7 +34,7 @@ Files = dict[str, Callable[[Path], None]]
 @click.group(name="datasets", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, fetch and convert known data sets."""
+    """List, download and convert known data sets."""
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
 
@@ -103,11 +103,11 @@ def show_info(name: str) -> None:
 @command.command(name="get")
 @click.argument("name")
 @output_option("FILE.npz", "Write it here as well; fit reads such files.")
-@force_option("Replace FILE if it is there.")
-@click.option("--unverified", is_flag=True, help="Also download what has no known checksum.")
+@force_option("Replace FILE if it exists.")
+@click.option("--unverified", is_flag=True, help="Download even if no checksum is known.")
 @shared_options("quiet", "verbose", "as_json")
 def get(name: str, output: Path | None, force: bool, unverified: bool) -> None:
-    """Fetch a data set, unless it is on this machine already."""
+    """Download a data set, unless it is already on this machine."""
     from manyview.datasets.loaders import save_npz
 
     if output is not None:
@@ -120,15 +120,18 @@ def get(name: str, output: Path | None, force: bool, unverified: bool) -> None:
 
 @command.command(name="convert")
 @click.argument("name")
-@output_option("FOLDER", "Where the files go.", required=True)
+@output_option("FOLDER", "Folder for the files.", required=True)
 @click.option("--to", "kind", type=click.Choice(_KINDS), default="npy", show_default=True)
-@click.option("--path", type=click.Path(exists=True), help="Original files to read instead.")
-@force_option("Replace files that are there.")
+@click.option(
+    "--path", type=click.Path(exists=True), help="Read the original files from here instead."
+)
+@force_option("Replace existing files.")
 @shared_options("quiet", "verbose", "as_json")
 def convert(name: str, output: Path, kind: str, path: str | None, force: bool) -> None:
-    """Write a data set as files: one a view, and labels.csv (npz: one file).
+    """Write a data set as files.
 
-    Sparse views become sparse npz files where the format has no sparse arrays.
+    There is one file per view, and labels.csv; npz puts everything into one file. Sparse views become
+    sparse npz files if the format has no sparse arrays.
     """
     views = _load(name, path)
     files = _files(name, views, kind)

@@ -31,14 +31,16 @@ _N_CLUSTERS = 10
 Scores = dict[str, dict[str, float]]
 
 
-@click.command(name="demo", short_help="Cluster handwritten digits, and draw them.")
-@output_option("FOLDER", "Where results go.", default=Path("manyview-demo"), show_default=True)
+@click.command(name="demo", short_help="Cluster handwritten digits and draw them.")
+@output_option(
+    "FOLDER", "Folder for the results.", default=Path("manyview-demo"), show_default=True
+)
 @force_option("Replace files that this command did not write.")
 @shared_options("seed", "quiet", "as_json", "verbose")
 def command(output: Path, force: bool) -> None:
-    """Cluster 1797 handwritten digits seen in five ways, and draw them.
+    """Cluster 1797 handwritten digits from five views, and draw them.
 
-    Prints scores beside those of k-means, and writes the clusters, the model and a picture. Files
+    Prints the scores next to those of k-means, and writes the clusters, a model and a picture. Files
     of an earlier demo in FOLDER are replaced; nothing else in it is touched.
     """
     from manyview.cli.display import stage_line

@@ -19,13 +19,12 @@ _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:>=([\w.]+))?(?:.*extra == ['
 _FOR_DEVELOPERS = {"all", "test", "quality", "docs", "gallery", "dev"}
 
 
-@click.command(name="doctor", short_help="Say what is installed, compiled and missing.")
+@click.command(name="doctor", short_help="Check the installation.")
 @shared_options("quiet", "verbose", "as_json")
 def command() -> None:
-    """Say what is installed, compiled and missing, and make a small fit.
+    """Show what is installed, compiled or missing, and try a small fit.
 
-    Ends with exit code 1 if something that manyview cannot do without is missing or too old, or if the
-    fit does not work.
+    The exit code is 1 if a required package is missing or too old, or if the fit does not work.
     """
     from manyview.machine import count_jobs, find_plugins, free_memory
 
@@ -138,7 +137,7 @@ def _print(facts: dict[str, Any]) -> None:
         [one["package"], one["for"] or "everything", one["least"] or "", _found(one)]
         for one in facts["packages"]
     ]
-    print_table(["package", "needed for", "least", "found"], rows)
+    print_table(["package", "needed for", "minimum", "found"], rows)
     extras = dict.fromkeys(
         one["for"] for one in facts["packages"] if one["for"] and not one["is_enough"]
     )

@@ -13,15 +13,17 @@ from manyview.cli.results import SCORES, known_rows, say_unlabelled
 @click.argument("true", metavar="TRUE")
 @click.argument("predicted", metavar="PRED")
 @click.option(
-    "--id-column", metavar="NAME", help="Column that identifies rows; id and row are known."
+    "--id-column",
+    metavar="NAME",
+    help="Column that identifies rows; 'id' and 'row' are recognised.",
 )
 @join_option
 @shared_options("quiet", "verbose", "as_json")
 def command(true: str, predicted: str, id_column: str | None, join: str) -> None:
-    """Compare clusters with known classes, row by row.
+    """Score clusters against known classes.
 
-    TRUE and PRED are files with one label a row, FILE or FILE::COLUMN, of any format that fit
-    reads. Where both have ids, rows are matched by them. Names of clusters do not matter.
+    TRUE and PRED are files with one label per row, FILE or FILE::COLUMN, in any format that fit
+    reads. If both have ids, rows are matched by id. Names of clusters do not matter.
     """
     from manyview import metrics
 

@@ -110,12 +110,10 @@ def _texts(views: Any, path: Path) -> list[str]:
     raise Failure(f"--config {path}: views must be a table NAME = PATH, or a list of paths.")
 
 
-@click.command(
-    name="fit", short_help="Cluster the rows of files; write a report.", epilog=_EXAMPLES
-)
+@click.command(name="fit", short_help="Cluster files, and write a report.", epilog=_EXAMPLES)
 @input_options(is_new=True)
-@options.clusters_option("Number of clusters, or auto to choose it.")
-@options.output_option("FOLDER", "Where results go.")
+@options.clusters_option("Number of clusters, or auto to have one suggested.")
+@options.output_option("FOLDER", "Folder for the results.")
 @click.option(
     "--config",
     metavar="FILE",
@@ -125,8 +123,10 @@ def _texts(views: Any, path: Path) -> list[str]:
     callback=use_run_file,
     help="A run file (TOML) with these options; flags override it.",
 )
-@click.option("--report/--no-report", default=True, help="Write report.html (the default), or not.")
-@options.force_option("Replace results that are there.")
+@click.option(
+    "--report/--no-report", default=True, help="Whether to write report.html (the default)."
+)
+@options.force_option("Replace existing results.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "disk"]),
@@ -138,15 +138,15 @@ def _texts(views: Any, path: Path) -> list[str]:
     "--memory-limit",
     type=options.Size(),
     metavar="SIZE",
-    help="Bytes that views may take in memory (500MB, 4GB); a quarter of what is free by default.",
+    help="Memory for views (500MB, 4GB); a quarter of the free memory by default.",
 )
 @options.parameter_options
 @shared_options("seed", "quiet", "verbose", "as_json")
 def command(**given: Any) -> None:
-    """Cluster the rows of files; write clusters, model and a report.
+    """Cluster the rows of one or more files; write the clusters, a model and a report.
 
-    VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each file is one way to see
-    the same things, one row each. Reads npy, npz, CSV and TSV (also gzipped), Excel, Parquet, Arrow,
+    VIEW is PATH, NAME=PATH, or PATH::KEY for a variable inside a file. Each view describes the same
+    samples, one per row. Reads npy, npz, CSV and TSV (also gzipped), Excel, Parquet, Arrow,
     HDF5, zarr, MATLAB, svmlight, Matrix Market, h5ad, h5mu and idx.
     """
     from manyview.pipeline.settings import check_values

@@ -105,10 +105,13 @@ def _stop(message: str, exit_code: int) -> NoReturn:
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
 @click.version_option(package.__version__, prog_name="manyview", message="%(prog)s %(version)s")
-@click.option("--traceback", is_flag=True, help="Show where an unexpected error comes from.")
+@click.option("--traceback", is_flag=True, help="Show the full traceback of an unexpected error.")
 @shared_options("quiet", "verbose", "as_json", "seed")
 @click.pass_context
 def manyview(ctx: click.Context, traceback: bool) -> None:
-    """Cluster things that are described in several ways at once."""
+    """Cluster data that is described in several ways at once.
+
+    Start with 'manyview demo', then 'manyview fit --help'.
+    """
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())

@@ -22,56 +22,62 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--labels": {
         "metavar": "FILE",
-        "help": "True labels (FILE or FILE::COLUMN), to score by; never used to fit.",
+        "help": "True labels (FILE or FILE::COLUMN), for scores only; never used to fit.",
     },
     "--id-column": {
         "metavar": "NAME",
-        "help": "Column that identifies rows; files are joined by it.",
+        "help": "Column that identifies rows; files are joined on it.",
     },
-    "--label-column": {"metavar": "NAME", "help": "Column of true labels in a file of views."},
+    "--label-column": {
+        "metavar": "NAME",
+        "help": "Column of a view's file that holds the true labels.",
+    },
     "--columns": {
         "metavar": "NAME=A,B,...",
         "multiple": True,
-        "help": "Make view NAME of these columns (or patterns, as px_*) of one table. Repeat.",
+        "help": "Make a view NAME of these columns (or patterns such as px_*) of a table. Repeatable.",
     },
     "--drop": {
         "metavar": "A,B,...",
         "multiple": True,
-        "help": "Columns (or patterns) of tables that are no features. Repeat.",
+        "help": "Columns (or patterns) to leave out. Repeatable.",
     },
     "--encode": {
         "metavar": "A,B,...",
         "multiple": True,
-        "help": "Columns (or patterns) that are categories, also if they are numbers. Repeat.",
+        "help": "Columns (or patterns) to treat as categories, even if they are numbers. Repeatable.",
     },
     "--keep": {
         "metavar": "A,B,...",
         "multiple": True,
-        "help": "Columns (or patterns) to use even if they look like ids or free text. Repeat.",
+        "help": "Columns (or patterns) to use even if they look like ids or free text. Repeatable.",
     },
     "--categories": {
         "type": click.Choice(["auto", "strict", "refuse"]),
         "default": "auto",
         "show_default": True,
-        "help": "Columns that are no numbers: encode them, leaving out ids, free text and constants "
-        "(auto); refuse what would be left out (strict); or refuse all of them.",
+        "help": "Columns that are not numbers: encode them, but leave out ids, free text and constants "
+        "(auto); refuse what would be left out (strict); or refuse them all (refuse).",
     },
     "--decimal": {
         "type": click.Choice([".", ","]),
-        "help": "Mark before the fraction of numbers in text; found by default.",
+        "help": "Decimal mark of numbers in text files; detected by default.",
     },
-    "--encoding": {"metavar": "NAME", "help": "Of text, such as cp1251; found by default."},
+    "--encoding": {
+        "metavar": "NAME",
+        "help": "Encoding of text files, such as cp1251; detected by default.",
+    },
     "--transpose": {
         "metavar": "NAME",
         "multiple": True,
-        "help": "View whose columns are the samples. Repeat.",
+        "help": "View that has samples in columns instead of rows. Repeatable.",
     },
     "--join": {
         "type": click.Choice(["exact", "inner", "outer", "order"]),
         "default": "exact",
         "show_default": True,
-        "help": "By id: the same in all files, the common ones, or all of them (some rows then "
-        "lack views); or by place.",
+        "help": "Match rows by id: all files must have the same (exact), keep the common ones "
+        "(inner), or keep all, some without all views (outer). Or match by position (order).",
     },
 }
 

@@ -16,15 +16,17 @@ from manyview.wording import bytes_in_words, seconds_in_words
 
 @click.command(name="inspect", short_help="Look at files before clustering them.")
 @input_options(is_new=True)
-@clusters_option("Number of clusters of the fit that is planned.", default=10, show_default=True)
+@clusters_option("Number of clusters of the planned fit.", default=10, show_default=True)
 @click.option(
-    "--cost/--no-cost", default=True, help="Time a fit of a few rows, to foretell the whole one."
+    "--cost/--no-cost",
+    default=True,
+    help="Whether to time a fit of a few rows, to estimate the whole one.",
 )
 @shared_options("quiet", "verbose", "as_json")
 def command(n_clusters: int | str, cost: bool, **options: Any) -> None:
     """Show what files hold, likely problems, and what a fit would do and cost.
 
-    VIEW is as in fit. Facts about values are from at most 20 000 rows, spread over the file.
+    VIEW is as in fit. Values are examined in at most 20 000 rows, spread over the file.
     """
     from manyview.cli.diagnosis import describe_view, measure_cost, plan_fit
     from manyview.pipeline.settings import check_values

@@ -114,10 +114,10 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     "n_anchors": (
         Numbers(int, words=["auto"], several=True),
         "M[,M]",
-        "Anchors of each view; several numbers make several graphs.",
+        "Anchors per view; several numbers make several graphs.",
     ),
     "alpha": (Numbers(float, words=["auto"], several=True), "A[,A]", "Ridge on the graph weights."),
-    "locality": (Numbers(float, words=["auto"]), "G", "Penalty on far anchors."),
+    "locality": (Numbers(float, words=["auto"]), "G", "Penalty on distant anchors."),
     "scaling": (
         Words(_SCALINGS),
         "KIND[,KIND]",
@@ -126,32 +126,36 @@ _PARAMETERS: dict[str, tuple[Any, str, str]] = {
     "fusion": (
         click.Choice(["auto", "late", "early", "both"]),
         "KIND",
-        "One graph a view (late), one of all (early), or both.",
+        "One graph per view (late), one of all views (early), or both.",
     ),
-    "n_repeats": (_COUNT, "N", "Anchor seeds that are joined."),
+    "n_repeats": (_COUNT, "N", "Number of anchor seeds to combine."),
     "view_weights": (
         Numbers(float, words=_WEIGHTS, several=True),
         "W[,W]",
         f"Weight of each view, or {', '.join(_WEIGHTS)}.",
     ),
-    "n_components": (_COUNT, "C", "Singular vectors kept."),
+    "n_components": (_COUNT, "C", "Number of singular vectors to keep."),
     "anchor_method": (
         click.Choice(["kmeans", "kmeans-all", "random"]),
         "KIND",
-        "kmeans (on a sample), kmeans-all (on all rows) or random.",
+        "How anchors are found: kmeans (on a sample), kmeans-all (on all rows) or random.",
     ),
-    "n_neighbors": (_COUNT_OR_NONE, "R", "Nearest anchors that a row may use; none is all."),
+    "n_neighbors": (
+        _COUNT_OR_NONE,
+        "R",
+        "How many of its nearest anchors a row may use; none means all.",
+    ),
     "n_axes": (
         _COUNT_OR_NONE,
         "P",
-        "Principal axes of each view that rows are turned to; none leaves columns as they are.",
+        "Principal axes to keep of each view; none keeps the columns as they are.",
     ),
-    "max_iter": (click.IntRange(min=1), "N", "Most iterations of the final k-means."),
+    "max_iter": (click.IntRange(min=1), "N", "Maximum iterations of the final k-means."),
     "tol": (Numbers(float), "T", "Tolerance of the final k-means."),
     "outliers": (
         click.Choice(["keep", "mark"]),
         "KIND",
-        "Whether rows that nothing explains get a cluster (keep) or -1 (mark).",
+        "Give outliers a cluster like all other rows (keep), or the label -1 (mark).",
     ),
     "n_jobs": (click.INT, "N", "Threads; all cores by default."),
 }

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from manyview import LMVSC
 
 
-@click.command(name="predict", short_help="Sort new rows into the clusters of a model.")
+@click.command(name="predict", short_help="Label new rows with a fitted model.")
 @click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 @input_options(is_new=False)
-@output_option("FILE", "Where the clusters go: .csv (with ids) or .npy. Printed as CSV by default.")
-@force_option("Replace FILE if it is there.")
+@output_option("FILE", "File for the clusters: .csv (with ids) or .npy. Printed as CSV by default.")
+@force_option("Replace FILE if it exists.")
 @shared_options("quiet", "verbose", "as_json")
 def command(model: Path, output: Path | None, force: bool, **options: Any) -> None:
-    """Sort new rows into the clusters of a fitted model.
+    """Label new rows with a fitted model.
 
-    MODEL is model.mv, or the folder that 'manyview fit' wrote. VIEW is as in fit: the same views,
-    by name, or in the same order. Columns of tables are found by their names, rows by the ids of
-    the fit.
+    MODEL is model.mv, or a folder written by 'manyview fit'. VIEW is as in fit: the same views, by
+    name or in the same order. Table columns are matched by name, and the id column of the fit is
+    used.
     """
     from manyview.cli.display import stage_line
 

@@ -19,15 +19,19 @@ _READ = ("model.mv", "embedding.npy", "labels.npy", "labels.csv")
 
 @click.command(name="report")
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
-@output_option("FILE", "Where the page goes; report.html in FOLDER by default.")
-@click.option("--static", is_flag=True, help="No scripts: pictures instead of an interactive map.")
-@force_option("Replace the page if it is there.")
+@output_option("FILE", "File for the page; report.html in FOLDER by default.")
+@click.option(
+    "--static",
+    is_flag=True,
+    help="Write a page without scripts: pictures instead of an interactive map.",
+)
+@force_option("Replace an existing page.")
 @shared_options("quiet", "verbose", "as_json")
 def command(folder: Path, output: Path | None, static: bool, force: bool) -> None:
     """Write the report of a fit as one HTML file.
 
-    FOLDER is what 'manyview fit' wrote. The facts come from its summary.json; if the fit ran with
-    --no-report, the views are read again from where they were.
+    FOLDER was written by 'manyview fit'. The facts come from its summary.json; if the fit ran with
+    --no-report, the views are read again from their files.
     """
     from manyview.report import write_report
 

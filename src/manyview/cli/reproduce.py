@@ -18,16 +18,16 @@ from manyview.wording import count
 _RECORD, _LINES = "run.json", "results.jsonl"
 
 
-@click.command(name="reproduce", short_help="Run the paper's experiments again, all or some.")
+@click.command(name="reproduce", short_help="Rerun the paper's experiments, all or some.")
 @click.argument("names", nargs=-1, metavar="[all | TABLE | FIGURE]...")
-@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Most seeds of a fit; 20 by "
-              "default, 2 with --quick. Slow methods have fewer, as their rows say.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Maximum seeds per fit; 20 by "
+              "default, 2 with --quick. Slow methods get fewer; the page says how many.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Samples and small grids; stops before ten minutes.")
 @click.option("--no-budget", is_flag=True, help="All rows, all settings, however long it takes.")
 @click.option("--list", "is_list", is_flag=True, help="Show the names of tables and figures.")
 @output_option(
     "FOLDER",
-    "Where results go; a run that is started again goes on there.",
+    "Folder for the results; starting again resumes there.",
     default=Path("manyview-reproduce"),
     show_default=True,
 )
@@ -42,10 +42,10 @@ def command(
     output: Path,
     force: bool,
 ) -> None:
-    """Run the experiments of the LMVSC paper again, and write one page: claims, and what holds of them.
+    """Rerun the experiments of the LMVSC paper, and check its claims on one page.
 
-    A run stops before three hours have passed (ten minutes with --quick); every finished fit is kept at
-    once, so the same command goes on. Data sets that are not on this machine are named.
+    A run stops within three hours (ten minutes with --quick). Every finished fit is saved at once, so
+    the same command resumes. Data sets that are not on this machine are listed.
     """
     from manyview.reproduce.run import FIGURES, TABLES, targets
 

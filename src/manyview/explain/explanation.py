@@ -38,7 +38,7 @@ _ANCHORS = ("cluster", "views", "graph", "anchor", "closeness", "share")
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Tables that say what clusters are made of; ``pandas.DataFrame(table)`` takes each as it is.
+    r"""Tables that say what clusters are made of; ``pandas.DataFrame(table)`` takes each as it is.
 
     Attributes
     ----------
@@ -69,6 +69,19 @@ class Explanation:
     --------
     manyview.LMVSC.explain : makes it.
     manyview.report.write_report : shows it on a page.
+
+    Notes
+    -----
+    ``effect`` is (inside - outside) / s, with s the standard deviation of the column over all rows.
+    A row of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`. So the
+    margin between the own centre c and the next one c' is a sum over graphs, too, whose parts are
+    the shares of the views:
+
+    .. math::
+
+        \|q - c'\|^2 - \|q - c\|^2 = 2 q^T (c - c') + \|c'\|^2 - \|c\|^2
+
+    The last two terms are divided by the graphs' weights.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _ROWS = 2048
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far each row is from optimal, relative to its ||x||^2 + the anchors' energy.
+    r"""How far each row is from optimal, relative to its ||x||^2 + the anchors' energy.
 
     Attributes
     ----------
@@ -33,6 +33,13 @@ class Certificate:
     --------
     certify : makes it.
     solve_simplex_qp : what it judges.
+
+    Notes
+    -----
+    With g half the gradient of the objective at z, z is optimal if and only if :math:`z \ge 0`,
+    :math:`\sum_j z_j = 1`, and :math:`g_j` is the same for all j with :math:`z_j > 0` and no smaller for
+    the others. ``kkt`` is the largest violation. The objective is convex, so it lies at most
+    :math:`2 (g^T z - \min_j g_j)` above its minimum: that is ``gap``.
 
     Examples
     --------

@@ -46,7 +46,7 @@ _BY_CHANCE = (
 
 @dataclass(frozen=True, repr=False)
 class Suggestion:
-    """A suggested number of clusters, with the curves it was decided from.
+    r"""A suggested number of clusters, with the curves it was decided from.
 
     Attributes
     ----------
@@ -78,6 +78,15 @@ class Suggestion:
     See Also
     --------
     manyview.LMVSC : with ``n_clusters="auto"``, keeps it as ``suggestion_``.
+
+    Notes
+    -----
+    The silhouette of a row is (b - a) / max(a, b), where a and b are its mean distances to its own
+    and to the next cluster; the mean over rows is taken. The modularity of labels in a graph with
+    weights W is :math:`\sum_{ij} [y_i = y_j] \, (W_{ij} / s - d_i d_j / s^2)`, with d the row sums
+    of W and s their sum. The score of k clusters is their product over :math:`k^{0.07}`. ``votes``
+    tells which numbers the score, modularity alone, and the score with a silhouette above chance
+    prefer.
 
     Examples
     --------
