@@ -88,6 +88,10 @@ class TestRefused:
         with pytest.raises(KeyError, match="no 'donor' in obs, which has"):
             sc.tl.lmvsc(cells, 3, batch_key="donor")
 
+    def test_several_columns(self, cells):
+        with pytest.raises(KeyError, match="There is no"):
+            sc.tl.lmvsc(cells, 3, batch_key=["batch", "kind"])
+
     def test_cells_without_a_batch(self, cells):
         cells.obs.loc[cells.obs_names[:4], "batch"] = None
         with pytest.raises(ValueError, match="missing for 4 cells"):

@@ -45,3 +45,9 @@ def test_a_kind_that_was_asked_for_is_kept(genes):
     assert settle_scaling(Views({"rna": genes}), "log") == ("log", {})
     assert settle_scaling(Views({"rna": genes}), ["log"]) == (["log"], {})
     assert settle_scaling(Views({"rna": genes}), None) == (None, {})
+
+
+def test_a_few_variable_genes_are_scaled_as_genes(genes, proteins):
+    cells = anndata.AnnData(genes, obsm={"protein": proteins})
+    sc.tl.lmvsc(cells, 3, use_rep=["X", "protein"], use_hvg=40, neighbors=None)
+    assert cells.uns["manyview"]["scaling"].tolist() == ["lognorm", "clr"]

@@ -12,11 +12,12 @@ _ROWS = 1000  # that are looked at
 
 
 def settle_scaling(
-    views: Views, scaling: Any, *, has_batches: bool = False
+    views: Views, scaling: Any, *, has_batches: bool = False, fewer_genes: bool = False
 ) -> tuple[Any, dict[str, str]]:
     """Kinds of scaling, "auto" settled where only cells look like that; and why, by views' names.
 
     Genes and peaks might be words elsewhere, and proteins alone any table of counts.
+    Where only some of the genes will be used, these may look like anything, so that all counts are settled.
     Where ``has_batches``, nothing is left open, as groups are taken off scaled rows.
     """
     is_one = scaling is None or isinstance(scaling, str)
@@ -24,7 +25,7 @@ def settle_scaling(
     if "auto" not in given or len(given) != views.n_views:
         return scaling, {}
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
-    if not has_batches and any(recognise_counts(few)):
+    if not (has_batches or fewer_genes) and any(recognise_counts(few)):
         return scaling, {}  # they look like it to everyone
     settled, why = list(given), {}
     for v, known in enumerate(recognise_counts(few, are_cells=True)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ from manyview.views import annotated
 from manyview.views.container import Views
 
 __all__ = ["lmvsc", "lmvsc_predict", "subcluster"]
+
+_COUNTED = ("lognorm", "tf-idf", "clr")
 
 
 def lmvsc(
@@ -122,9 +124,15 @@ def lmvsc(
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
     engine, n_jobs = settings.get("engine", "auto"), settings.get("n_jobs")
-    views = keep_variable(views, use_hvg, engine, n_jobs)
     batch = None if batch_key is None else _read_batch(data, batch_key)
-    given, why = _settle(views, settings, has_batches=batch is not None)
+    whole, views = views, keep_variable(views, use_hvg, engine, n_jobs)
+    kinds, why = settle_scaling(
+        whole,
+        settings.get("scaling", "auto"),
+        has_batches=batch is not None,
+        fewer_genes=views is not whole,
+    )
+    given = {**settings, "scaling": kinds}
     model = LMVSC(n_clusters, random_state=random_state, **given).fit(views, groups=batch)
     columns = _cluster_columns(key_added, model, model.labels_, model.confidence_)
     columns[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
@@ -257,22 +265,17 @@ def subcluster(
         if fitted is not None and batch is not None:
             views = fitted.prepare_rows(views, batch)
             settings = {"scaling": "energy", **settings}
+        elif fitted is not None:  # some of the genes may look like anything
+            kinds = [kind if kind in _COUNTED else "auto" for kind in fitted.scaling_]
+            settings = {"scaling": kinds, **settings}
     else:
         views = _read_views(data, use_rep)
     views = views[np.flatnonzero(is_chosen)]
-    given, _ = _settle(views, settings)
-    model = LMVSC(n_clusters, random_state=random_state, **given).fit(views)
+    kinds, _ = settle_scaling(views, settings.pop("scaling", "auto"))
+    model = LMVSC(n_clusters, scaling=kinds, random_state=random_state, **settings).fit(views)
     name = ",".join(chosen)
     new[is_chosen] = [f"{name},{label}" for label in np.asarray(model.labels_)]
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
-
-
-def _settle(
-    views: Views, settings: Mapping[str, Any], *, has_batches: bool = False
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Settings with kinds of scaling that suit cells, and why they do, by views' names."""
-    kinds, why = settle_scaling(views, settings.get("scaling", "auto"), has_batches=has_batches)
-    return {**settings, "scaling": kinds}, why
 
 
 def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) -> tuple[Views, Any]:
@@ -287,7 +290,7 @@ def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) ->
 
 
 def _read_column(data: Any, key: str) -> Any:
-    if key not in data.obs:
+    if not isinstance(key, Hashable) or key not in data.obs:
         raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
     return data.obs[key]
 
