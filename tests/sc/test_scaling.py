@@ -3,8 +3,9 @@
 import anndata
 import numpy as np
 import pytest
+from scipy import sparse
 
-from manyview import Views, sc
+from manyview import Views, metrics, sc
 from manyview.sc.scaling import settle_scaling
 
 
@@ -51,3 +52,16 @@ def test_a_few_variable_genes_are_scaled_as_genes(genes, proteins):
     cells = anndata.AnnData(genes, obsm={"protein": proteins})
     sc.tl.lmvsc(cells, 3, use_rep=["X", "protein"], use_hvg=40, neighbors=None)
     assert cells.uns["manyview"]["scaling"].tolist() == ["lognorm", "clr"]
+
+
+def test_kinds_are_found_by_peaks_alone():
+    """Open or not, in very many places; how much was counted of a cell is the first thing to see."""
+    rng = np.random.default_rng(0)
+    groups, depth = np.arange(600) % 3, np.exp(rng.normal(0, 0.6, 600))
+    usual = 0.08 * np.exp(rng.normal(0, 0.8, 10_000))
+    is_open = np.where(rng.random((3, 10_000)) < 0.05, 6.0, 1.0) * usual
+    peaks = rng.poisson(depth[:, None] * is_open[groups]) > 0
+    cells = anndata.AnnData(sparse.csr_matrix(peaks.astype(np.float32)))
+    sc.tl.lmvsc(cells, 3, neighbors=None)
+    assert cells.uns["manyview"]["scaling"].tolist() == ["tf-idf"]
+    assert metrics.ari(groups, cells.obs["manyview"].cat.codes) > 0.95

@@ -132,7 +132,9 @@ def _settle_borders(
 
     Standardised counts show what is evident, but how much was counted of a cell moves it over a border.
     """
-    labels, _ = nearest_centers(ScaledRows(_columns(found.scalers, found.views, arrays)), found.anchors)
+    labels, _ = nearest_centers(
+        ScaledRows(_columns(found.scalers, found.views, arrays)), found.anchors
+    )
     scaled = _Scaled.by(kinds, found.views, arrays, names)
     means = _means_of(scaled.rows, labels, len(found.anchors))
     again, _ = nearest_centers(ScaledRows(scaled.rows), means)
@@ -213,7 +215,9 @@ class _Scaled:
     ) -> _Scaled:
         kinds = [kinds] * len(arrays) if isinstance(kinds, str) else kinds
         each = zip(arrays, names, kinds, strict=True)
-        scalers = tuple(fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name, kind in each)
+        scalers = tuple(
+            fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name, kind in each
+        )
         return cls(scalers, views, _columns(scalers, views, arrays))
 
     def each_alone(self, arrays: Sequence[Any]) -> Iterator[_Scaled]:

@@ -414,7 +414,8 @@ def _describe(
         "scaling": np.array([str(kind) for kind in model.scaling_], dtype=object),
         "singular_values": np.asarray(model.singular_values_),
         "choices": np.array(
-            [f"{each['parameter']} = {each['value']!r}: {each['why']}" for each in chosen], dtype=object
+            [f"{each['parameter']} = {each['value']!r}: {each['why']}" for each in chosen],
+            dtype=object,
         ),
         "manyview_version": manyview.__version__,
         "model": _pack(model),
