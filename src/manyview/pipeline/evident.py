@@ -69,7 +69,7 @@ class Evident:
     )
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str | None, ...]:
         """How views are scaled."""
         return tuple(scaler.kind for scaler in self.scalers)
 

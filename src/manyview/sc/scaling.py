@@ -17,7 +17,7 @@ def settle_scaling(
     """Kinds of scaling, "auto" settled where only cells look like that; and why, by views' names.
 
     Genes and peaks might be words elsewhere, and proteins alone any table of counts.
-    Where only some of the genes will be used, these may look like anything, so that all counts are settled.
+    Of ``fewer_genes`` than there are, any may be left, so that all counts are settled by the whole.
     Where ``has_batches``, nothing is left open, as groups are taken off scaled rows.
     """
     is_one = scaling is None or isinstance(scaling, str)
