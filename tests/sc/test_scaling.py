@@ -38,6 +38,7 @@ def test_counts_of_one_modality_are_scaled_as_cells_are(request, kind, look):
 def test_what_everyone_knows_and_what_is_no_count_stays_open(genes, proteins):
     assert settle_scaling(Views({"rna": genes, "protein": proteins}), "auto") == ("auto", {})
     assert settle_scaling(Views({"scores": proteins / 7}), "auto") == ("auto", {})
+    assert settle_scaling(Views({"x": proteins / 7, "protein": proteins}), "auto") == ("auto", {})
     places = np.random.default_rng(0).integers(0, 5000, (120, 2))
     assert settle_scaling(Views({"rna": genes, "places": places}), "auto")[0] == ["lognorm", "auto"]
 

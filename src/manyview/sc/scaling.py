@@ -27,8 +27,12 @@ def settle_scaling(
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
     if not (has_batches or fewer_genes) and any(recognise_counts(few)):
         return scaling, {}  # they look like it to everyone
+    found = recognise_counts(few, are_cells=True)
+    # Beside a view that nothing is known of, narrow counts may be anything.
+    if not has_batches and None in found and {"clr"}.issuperset(kind[0] for kind in found if kind):
+        return scaling, {}
     settled, why = list(given), {}
-    for v, known in enumerate(recognise_counts(few, are_cells=True)):
+    for v, known in enumerate(found):
         if given[v] == "auto" and known is not None:
             settled[v], why[views.names[v]] = known
         elif given[v] == "auto" and has_batches:
