@@ -146,3 +146,32 @@ class TestLabels:
         assert np.array_equal(model.predict(X), model.labels_)
         assert np.array_equal(model.transform(X), model.embedding_)
         assert "so they are the answer" in model.choices_[0]["why"]
+
+
+class TestCounts:
+    """Genes and proteins of cells, of which more or less was counted."""
+
+    @staticmethod
+    def draw(groups, depth):
+        rng = np.random.default_rng(0)
+        genes = np.exp(rng.normal(-2, 2, (3, 300)))[groups]
+        proteins = np.exp(rng.normal(5, 1, (3, 10)))[groups]
+        return [rng.poisson(depth[:, None] * rates).astype(float) for rates in (genes, proteins)]
+
+    def test_borders_are_drawn_as_counts_are_scaled(self):
+        groups = np.arange(300) % 3
+        depth = np.exp(np.random.default_rng(1).normal(0, 0.3, 300))
+        cells = self.draw(groups, depth)
+        assert find(cells, 3).kinds == ("standard", "standard")
+        model = LMVSC(3, random_state=0).fit(cells)
+        assert model.scaling_ == ["lognorm", "clr"]
+        assert model.choices_[-1]["why"].startswith("clusters are evident")
+        assert adjusted_rand_score(groups, model.labels_) == 1.0
+        assert (model.predict(cells) == model.labels_).all()
+
+    def test_how_much_was_counted_is_no_cluster(self):
+        depth = np.repeat([0.2, 1.0], 150)
+        cells = self.draw(np.zeros(300, int), depth)
+        assert find(cells, 2) is not None
+        found = find_evident(cells, ["genes", "proteins"], 2, seed=0, counted=["lognorm", "clr"])
+        assert found is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from manyview import Views, metrics, sc
-from manyview.sc.batches import settle_scaling
+from manyview.sc.scaling import settle_scaling
 
 
 @pytest.fixture
@@ -76,15 +76,21 @@ def test_batches_of_a_backed_file_give_the_same_clusters(cells, tmp_path):
 def test_genes_and_proteins_alone_are_scaled_as_such(cells):
     rng = np.random.default_rng(0)
     genes = rng.poisson(np.exp(rng.normal(-2, 2, 400)), (300, 400))
-    kinds = settle_scaling(Views({"rna": genes, "protein": cells.X, "scores": cells.X / 7}), "auto")
+    views = Views({"rna": genes, "protein": cells.X, "scores": cells.X / 7})
+    kinds, why = settle_scaling(views, "auto", has_batches=True)
     assert kinds == ["lognorm", "clr", "standard"]
-    assert settle_scaling(Views({"protein": cells.X}), "log") == "log"
+    assert why.keys() == {"rna", "protein"}
+    assert settle_scaling(Views({"protein": cells.X}), "log", has_batches=True) == ("log", {})
 
 
 class TestRefused:
     def test_a_column_that_is_not_there(self, cells):
         with pytest.raises(KeyError, match="no 'donor' in obs, which has"):
             sc.tl.lmvsc(cells, 3, batch_key="donor")
+
+    def test_several_columns(self, cells):
+        with pytest.raises(KeyError, match="There is no"):
+            sc.tl.lmvsc(cells, 3, batch_key=["batch", "kind"])
 
     def test_cells_without_a_batch(self, cells):
         cells.obs.loc[cells.obs_names[:4], "batch"] = None

@@ -26,12 +26,13 @@ def drawn(monkeypatch):
 
 
 def cells(**obsm):
-    return SimpleNamespace(obsm=obsm, obs=["manyview", "manyview_say_rna", "manyview_say_prot"])
+    obs = ["manyview", "manyview_say_rna", "manyview_say_prot", "k_confidence", "k_outlier_score"]
+    return SimpleNamespace(obsm=obsm, obs=obs, uns={"neighbors": {}})
 
 
 def test_the_map_is_made_where_it_is_not_there(drawn):
     pl.umap(cells(), show=False)
-    assert drawn == ["umap", {"basis": "X_umap", "color": ["manyview"], "show": False}]
+    assert drawn == ["umap", {"basis": "umap", "color": ["manyview"], "show": False}]
 
 
 def test_a_map_that_is_there_is_kept(drawn):
@@ -48,3 +49,14 @@ def test_without_scanpy_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "scanpy", None)
     with pytest.raises(ModuleNotFoundError, match="pip install scanpy"):
         pl.umap(cells())
+
+
+def test_cells_that_were_not_clustered_are_refused(drawn):
+    fresh = SimpleNamespace(obsm={}, obs=["manyview"], uns={})
+    with pytest.raises(KeyError, match="no modality's say in obs: call"):
+        pl.say(fresh)
+    with pytest.raises(KeyError, match="no 'manyview_confidence' in obs"):
+        pl.confidence(fresh)
+    with pytest.raises(ValueError, match="no neighbours to map: call"):
+        pl.umap(fresh)
+    assert drawn == []

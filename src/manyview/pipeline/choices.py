@@ -87,12 +87,12 @@ def _of_scaling(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any
         return
     each = zip(names, result.model.scalers, settings.scaling, counts, strict=True)
     for name, scaler, kind, count in each:
-        if count and not is_evident:
+        if count and not (is_evident and scaler.kind != kind):
             yield "scaling", {name: kind}, count
         if kind == "mixed":
             why = "some columns are levels, which count alike however rare; numbers become normal scores"
             yield "scaling", {name: kind}, why
-        if kind == "auto" or (count and is_evident):
+        if kind == "auto" or (count and is_evident and scaler.kind != kind):
             yield "scaling", {name: scaler.kind}, _why_kind(scaler, result.decision)
 
 

@@ -154,8 +154,9 @@ def cluster_by_modularity(
         sample = sample.take(spread_evenly(len(sample.tile), _ROWS_PER_CLUSTER * k))
     fused = sample.fused()
     # Kinds of cells are uneven: Ward's criterion, links and modularity would rather halve a large one
-    # than keep a rare one.
-    places = sample.places if settings.counts_genes else None
+    # than keep a rare one. Of genes alone, noise would decide where centres lie.
+    is_told_twice = settings.counts_genes and len(settings.scaling) > 1
+    places = sample.places if is_told_twice else None
     with thread_pool(n_jobs) as pool:
         rows = _embed_in_single(embedding, sample.tile, each=pool.map)
         warn_of_alike(rows, k)

@@ -39,6 +39,7 @@ from manyview.views.selection import find_present
 
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
 _STARTS, _SWEEPS = 5, 20
+_MOVED = 0.05  # rows that may lie on the other side of a border by another scaling
 _MANY_CLUSTERS = 20
 _LEAST_AXES = 5  # in fewer, anything that is cut looks clear
 _MOST_COLUMNS, _LEAST_ROWS = 4000, 20  # in all; a cluster
@@ -57,7 +58,6 @@ _ALONE, _ALONE_EVIDENCE = ((0.05, 1.02), (0.015, 1.02)), 15.0
 class Evident:
     """Anchors, and the cluster of each."""
 
-    kind: str  # of scaling
     scalers: tuple[Scaler, ...]  # one per view
     views: tuple[int, ...]  # that show them
     anchors: Array  # (a, c), in scaled columns of these views side by side
@@ -67,6 +67,11 @@ class Evident:
     bound: float | None = (
         None  # what one more cut would lose, over what is lost by cutting them apart
     )
+
+    @property
+    def kinds(self) -> tuple[str | None, ...]:
+        """How views are scaled."""
+        return tuple(scaler.kind for scaler in self.scalers)
 
     def graph(self) -> AnchorGraph:
         """The graph in which every row is tied to its nearest anchor."""
@@ -94,22 +99,48 @@ class Evident:
 
 
 def find_evident(
-    arrays: Sequence[Any], names: Sequence[str], n_clusters: int, *, seed: int
+    arrays: Sequence[Any],
+    names: Sequence[str],
+    n_clusters: int,
+    *,
+    seed: int,
+    counted: Sequence[str | None] | None = None,
 ) -> Evident | None:
-    """So many clusters of raw rows, one array a view, if they are evident."""
+    """So many clusters of raw rows, one array a view, if they are evident.
+
+    ``counted`` are the views' kinds of scaling where some count molecules.
+    """
     if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or not _may_be_evident(arrays):
         return None
     every = tuple(range(len(arrays)))
     standard = _Scaled.by("standard", every, arrays, names)
     found = _find_clear(standard, n_clusters, seed=seed)
     if found is not None:
-        return found
+        return found if counted is None else _settle_borders(found, counted, arrays, names)
     if standard.rows.shape[1] > _FEW_COLUMNS:
         few = spread_evenly(len(standard.rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
         standard, arrays = replace(standard, rows=standard.rows[few]), [X[few] for X in arrays]
     energy = _Scaled.by("energy", every, arrays, names)
     alone = tuple(energy.each_alone(arrays))
     return _find_pieces((standard, energy), alone, n_clusters, seed=seed)
+
+
+def _settle_borders(
+    found: Evident, kinds: Sequence[str | None], arrays: Sequence[Any], names: Sequence[str]
+) -> Evident | None:
+    """The same clusters by means of counts as these are scaled; None if they are not the same there.
+
+    Standardised counts show what is evident, but how much was counted of a cell moves it over a border.
+    """
+    labels, _ = nearest_centers(
+        ScaledRows(_columns(found.scalers, found.views, arrays)), found.anchors
+    )
+    scaled = _Scaled.by(kinds, found.views, arrays, names)
+    means = _means_of(scaled.rows, labels, len(found.anchors))
+    again, _ = nearest_centers(ScaledRows(scaled.rows), means)
+    if (again != labels).mean() > _MOVED:
+        return None
+    return replace(found, scalers=scaled.scalers, anchors=means)
 
 
 def _find_pieces(
@@ -137,7 +168,7 @@ def _best_of(
         return None
     each, best = max(found, key=lambda one: one[1].apart)
     anchors, clusters = _anchors_of(each.rows, best.labels, seed=seed)
-    return Evident(each.kind, each.scalers, each.views, anchors, clusters, **{clear: best.apart})
+    return Evident(each.scalers, each.views, anchors, clusters, **{clear: best.apart})
 
 
 def count_evident(arrays: Sequence[Any], names: Sequence[str]) -> int:
@@ -170,18 +201,24 @@ def _may_be_evident(arrays: Sequence[Any]) -> bool:
 class _Scaled:
     """Scaled columns of some views, side by side at equal energy."""
 
-    kind: str
     scalers: tuple[Scaler, ...]
     views: tuple[int, ...]
     rows: Array
 
     @classmethod
     def by(
-        cls, kind: str, views: tuple[int, ...], arrays: Sequence[Any], names: Sequence[str]
+        cls,
+        kinds: str | Sequence[str | None],
+        views: tuple[int, ...],
+        arrays: Sequence[Any],
+        names: Sequence[str],
     ) -> _Scaled:
-        each = zip(arrays, names, strict=True)
-        scalers = tuple(fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name in each)
-        return cls(kind, scalers, views, _columns(scalers, views, arrays))
+        kinds = [kinds] * len(arrays) if isinstance(kinds, str) else kinds
+        each = zip(arrays, names, kinds, strict=True)
+        scalers = tuple(
+            fit_scaler(X, name=name, kind=kind, n_axes="auto") for X, name, kind in each
+        )
+        return cls(scalers, views, _columns(scalers, views, arrays))
 
     def each_alone(self, arrays: Sequence[Any]) -> Iterator[_Scaled]:
         """The same of single views; not of those that repeat a few rows, as categories do."""
@@ -217,8 +254,13 @@ def _find_clear(scaled: _Scaled, k: int, *, seed: int) -> Evident | None:
     if clearness < _CLEAR or np.bincount(best.labels_, minlength=k).min() < 2:
         return None
     clusters = np.arange(k, dtype=np.int32)
-    means = np.stack([scaled.rows[best.labels_ == cluster].mean(axis=0) for cluster in clusters])
-    return Evident(scaled.kind, scaled.scalers, scaled.views, means, clusters, clearness=clearness)
+    means = _means_of(scaled.rows, best.labels_, k)
+    return Evident(scaled.scalers, scaled.views, means, clusters, clearness=clearness)
+
+
+def _means_of(rows: Array, labels: Labels, k: int) -> Array:
+    """The mean of each cluster's rows (k, c)."""
+    return np.stack([rows[labels == cluster].mean(axis=0) for cluster in range(k)])
 
 
 def _clearness(rows: Array, found: KMeans) -> Array:

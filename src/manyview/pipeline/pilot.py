@@ -103,7 +103,8 @@ def decide(
     look: Callable[[], Evident | None] = _see_nothing
     if settings.may_be_evident:
         seed = int(rng.integers(2**30))
-        look = partial(find_evident, few.arrays, names, k, seed=seed)
+        counted = settings.scaling if settings.counts_genes else None
+        look = partial(find_evident, few.arrays, names, k, seed=seed, counted=counted)
     by_kind = _applicable(few.arrays, settings.scaling)
     n_tried = max(_ROWS if settings.has_many_rows else _FEW_ROWS, _LEAST_ROWS * k)
     few = few.sample_rows(spread_evenly(few.n_rows, n_tried))
@@ -118,7 +119,7 @@ def decide(
         if evident is not None:
             for each in tried:
                 each.cancel()
-            return Decision((evident.kind,) * len(names), evident)
+            return Decision(evident.kinds, evident)
         trials = {kind: each.result() for kind, each in zip(by_kind, tried, strict=True)}
     widest = max(trials, key=lambda kind: trials[kind].gap)
     # Among so few cells a rare kind has a handful, so that no gap tells of it.

@@ -37,6 +37,11 @@ def _embedding(data: Any, colors: list[str], options: dict[str, Any]) -> Any:
         import scanpy
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("Plots are scanpy's: pip install scanpy.") from error
+    if not colors or (lacking := sorted(set(colors) - set(data.obs))):
+        what = "no modality's say" if not colors else f"no {lacking[0]!r}"
+        raise KeyError(f"There is {what} in obs: call sc.tl.lmvsc first, with neighbors.")
     if "X_umap" not in data.obsm:
+        if "neighbors" not in data.uns:
+            raise ValueError("There are no neighbours to map: call sc.tl.lmvsc with neighbors=15.")
         scanpy.tl.umap(data)
-    return scanpy.pl.embedding(data, basis="X_umap", color=colors, **options)
+    return scanpy.pl.embedding(data, basis="umap", color=colors, **options)

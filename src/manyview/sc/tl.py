@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 
 import manyview
 from manyview.estimator import LMVSC, load
-from manyview.sc.batches import settle_scaling
 from manyview.sc.genes import keep_known, keep_variable
 from manyview.sc.neighbors import (
     exact_neighbours,
@@ -23,10 +22,13 @@ from manyview.sc.neighbors import (
     refuse_too_many,
     write_neighbours,
 )
+from manyview.sc.scaling import settle_scaling
 from manyview.views import annotated
 from manyview.views.container import Views
 
 __all__ = ["lmvsc", "lmvsc_predict", "subcluster"]
+
+_COUNTED = ("lognorm", "tf-idf", "clr")
 
 
 def lmvsc(
@@ -122,15 +124,19 @@ def lmvsc(
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
     engine, n_jobs = settings.get("engine", "auto"), settings.get("n_jobs")
-    views = keep_variable(views, use_hvg, engine, n_jobs)
-    batch, given = None, settings
-    if batch_key is not None:
-        batch = _read_batch(data, batch_key)
-        given = {**settings, "scaling": settle_scaling(views, settings.get("scaling", "auto"))}
+    batch = None if batch_key is None else _read_batch(data, batch_key)
+    whole, views = views, keep_variable(views, use_hvg, engine, n_jobs)
+    kinds, why = settle_scaling(
+        whole,
+        settings.get("scaling", "auto"),
+        has_batches=batch is not None,
+        fewer_genes=views is not whole,
+    )
+    given = {**settings, "scaling": kinds}
     model = LMVSC(n_clusters, random_state=random_state, **given).fit(views, groups=batch)
     columns = _cluster_columns(key_added, model, model.labels_, model.confidence_)
     columns[f"{key_added}_outlier_score"] = np.asarray(model.outlier_score_)
-    told = _describe(model, use_rep, random_state, settings)
+    told = _describe(model, use_rep, random_state, settings, why)
     if batch_key is not None:
         told |= {"batch_key": batch_key, "batch_mixing": model.batch_mixing_}
     if neighbors is not None:
@@ -259,10 +265,14 @@ def subcluster(
         if fitted is not None and batch is not None:
             views = fitted.prepare_rows(views, batch)
             settings = {"scaling": "energy", **settings}
+        elif fitted is not None:  # some of the genes may look like anything
+            kinds = [kind if kind in _COUNTED else "auto" for kind in fitted.scaling_]
+            settings = {"scaling": kinds, **settings}
     else:
         views = _read_views(data, use_rep)
-    model = LMVSC(n_clusters, random_state=random_state, **settings)
-    model.fit(views[np.flatnonzero(is_chosen)])
+    views = views[np.flatnonzero(is_chosen)]
+    kinds, _ = settle_scaling(views, settings.pop("scaling", "auto"))
+    model = LMVSC(n_clusters, scaling=kinds, random_state=random_state, **settings).fit(views)
     name = ",".join(chosen)
     new[is_chosen] = [f"{name},{label}" for label in np.asarray(model.labels_)]
     data.obs[key_added or f"{key}_sub"] = pd.Categorical(new)
@@ -280,7 +290,7 @@ def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) ->
 
 
 def _read_column(data: Any, key: str) -> Any:
-    if key not in data.obs:
+    if not isinstance(key, Hashable) or key not in data.obs:
         raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
     return data.obs[key]
 
@@ -380,8 +390,18 @@ def _plain(use_rep: Any) -> Any:
     return use_rep if isinstance(use_rep, str) else [str(key) for key in use_rep]
 
 
-def _describe(model: LMVSC, use_rep: Any, seed: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What the fit used and chose, of types that h5ad and h5mu files can hold."""
+def _describe(
+    model: LMVSC, use_rep: Any, seed: Any, settings: Mapping[str, Any], why: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the fit used and chose, of types that h5ad and h5mu files can hold.
+
+    ``why`` tells of views whose scaling was settled before.
+    """
+    kinds = dict(zip(model.view_names_, model.scaling_, strict=True))
+    chosen = [
+        *({"parameter": "scaling", "value": {name: kinds[name]}, "why": why[name]} for name in why),
+        *(each for each in model.choices_ if each["parameter"] != "scaling" or not why),
+    ]
     return {
         "params": {
             "n_clusters": int(model.n_clusters_),
@@ -394,7 +414,8 @@ def _describe(model: LMVSC, use_rep: Any, seed: Any, settings: Mapping[str, Any]
         "scaling": np.array([str(kind) for kind in model.scaling_], dtype=object),
         "singular_values": np.asarray(model.singular_values_),
         "choices": np.array(
-            [f"{c['parameter']} = {c['value']!r}: {c['why']}" for c in model.choices_], dtype=object
+            [f"{each['parameter']} = {each['value']!r}: {each['why']}" for each in chosen],
+            dtype=object,
         ),
         "manyview_version": manyview.__version__,
         "model": _pack(model),

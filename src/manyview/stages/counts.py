@@ -36,7 +36,8 @@ def recognise_counts(
     Peaks: so many columns above zero in a row, hardly any above 2. Where all are 1, they may be
     words of long texts or any other marks, so it takes genes or proteins beside them, or that rows
     ``are_cells``.
-    Proteins: beside one of these, narrow counts that run into hundreds; alone, they may be any table.
+    Proteins: beside one of these, or where rows ``are_cells``, narrow counts that run into hundreds;
+    alone, they may be any table.
 
     Examples
     --------
@@ -53,8 +54,8 @@ def recognise_counts(
     narrow = [
         None if kind else _kind_of_narrow(each) for kind, each in zip(wide, rows, strict=True)
     ]
-    is_sure = are_cells or any(narrow) or any(map(_stands_alone, wide, rows))
-    if not is_sure or not any(wide):
+    is_sure = any(wide) and (any(narrow) or any(map(_stands_alone, wide, rows)))
+    if not (is_sure or are_cells):
         return (None,) * len(rows)
     return tuple(first or second for first, second in zip(wide, narrow, strict=True))
 
@@ -126,4 +127,4 @@ def _in_middle_row(rows: Any) -> float:
 def _kind_of_narrow(rows: Block | None) -> tuple[str, str] | None:
     if rows is None or not _PROTEINS <= rows.shape[1] < _LONG or rows.max() <= _TALL:
         return None
-    return "clr", "counts beside those of genes or peaks, few columns: as of proteins"
+    return "clr", "counts of cells that run into hundreds, few columns: as of proteins"
