@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf
 
+from manyview.stages.labels import labels_by_scores, score_centers
 from manyview.stages.rows import Array
 
 Labels = npt.NDArray[np.int32]
@@ -65,12 +66,31 @@ def top_probabilities(rows: Array, centers: Array, sharpness: float, n_top: int)
     found = np.empty((len(rows), 2 * n_top))
     for start in range(0, len(rows), step):
         part = probabilities(rows[start : start + step], centers, sharpness)
-        if n_top == 1:  # most often, and sorting takes far longer
-            order = part.argmax(axis=1)[:, None]
-        else:
-            order = np.argsort(-part, axis=1, kind="stable")[:, :n_top]
+        order = np.argsort(-part, axis=1, kind="stable")[:, :n_top]
         found[start : start + step, :n_top] = order
         found[start : start + step, n_top:] = np.take_along_axis(part, order, axis=1)
+    return found
+
+
+def label_surely(rows: Array, centers: Array, sharpness: float) -> Array:
+    """The label of each embedding row (n, c), and how probable it is: (n, 2).
+
+    Examples
+    --------
+    >>> rows, centers = np.array([[0.0], [1.9]]), np.array([[0.0], [2.0], [9.0]])
+    >>> label_surely(rows, centers, 1.0).round(2).tolist()
+    [[0.0, 0.98], [1.0, 0.97]]
+    """
+    step = max(_BLOCK_VALUES // len(centers), 1)
+    found = np.empty((len(rows), 2))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        scores = score_centers(part, centers)
+        labels = labels_by_scores(part, centers, scores)
+        scores -= scores[np.arange(len(part)), labels][:, None]
+        scores *= 2.0 * sharpness
+        found[start : start + step, 0] = labels
+        found[start : start + step, 1] = 1.0 / np.exp(scores, out=scores).sum(axis=1)
     return found
 
 
