@@ -388,9 +388,9 @@ def _place_centers(
         found: Assignment = embedded.map_reduce(assign, stage="k-means")
         return found if given is None else found + given
 
-    # Of very many, these were found by sweeps over as many rows as they need.
-    is_settled = len(start) > VERY_MANY_CLUSTERS and weights is None and given is None
-    max_iter = 1 if is_settled else settings.max_iter
+    # Sweeps over enough rows of each placed very many: they move once to the means of all rows.
+    is_placed = len(start) > VERY_MANY_CLUSTERS and weights is None and given is None
+    max_iter = min(settings.max_iter, 2) if is_placed else settings.max_iter
     centers, last, n_iter = lloyd(sweep, start, max_iter=max_iter, tol=settings.tol)
     # Rows whose clusters are known count once in the sizes, however they pull at centres.
     sizes = last.counts if given is None else last.counts - given.counts
