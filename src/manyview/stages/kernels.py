@@ -126,8 +126,8 @@ def nearest_likely(rows, likely, centers, half_norms, labels):
 def nearest_of_group(rows, groups, ends, centers, half_norms, found):
     """Write which of the centres of its group is nearest to each row (n, d).
 
-    groups (n), ends (g + 1), centers (k, d), half_norms (k): in; those of a group stand side by side. Rows
-    of a group below 0 are left alone. found (n): out.
+    groups (n), ends (g + 1), centers (k, d), half_norms (k): in; those of a group stand side by side.
+    Rows of a group below 0 are left alone. found (n): out.
     """
     n, d = rows.shape
     for row in range(n):

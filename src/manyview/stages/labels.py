@@ -232,7 +232,10 @@ def label_rows(rows: Array, centers: Array) -> Labels:
 
 
 def score_centers(rows: Array, centers: Array) -> Floats:
-    """x'c - ||c||^2/2 of embedding rows x (n, c) and centres (k, c), in the rows' precision: (n, k)."""
+    """Greater for what is nearer, (n, k): x'c - ||c||^2/2 of embedding rows x and centres c.
+
+    They are in the rows' precision.
+    """
     scores: Floats = rows @ centers.T.astype(rows.dtype)
     scores -= (0.5 * np.square(centers).sum(axis=1)).astype(rows.dtype)
     return scores
