@@ -8,6 +8,8 @@ clusters which are Gaussian in the scaled columns, all with the same covariance.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg
@@ -47,7 +49,17 @@ def probabilities(rows: Array, centers: Array, sharpness: float) -> Array:
     >>> probabilities(rows, centers, 1.0).round(2).tolist()
     [[0.98, 0.02], [0.5, 0.5], [0.02, 0.98]]
     """
-    return np.asarray(softmax(-sharpness * square_distances(rows, centers), axis=1))
+    _, likely = _label_and_compare(rows, centers, sharpness)
+    return np.asarray(likely / likely.sum(axis=1)[:, None], np.float64)
+
+
+def _label_and_compare(rows: Array, centers: Array, sharpness: float) -> tuple[Labels, Array]:
+    """Labels of rows (n, c), and how probable clusters are over how probable the label is: (n, k)."""
+    scores: Any = score_centers(rows, centers)
+    labels = labels_by_scores(rows, centers, scores)
+    scores -= scores[np.arange(len(rows)), labels][:, None]
+    scores *= 2.0 * sharpness
+    return labels, np.exp(scores, out=scores)
 
 
 def top_probabilities(rows: Array, centers: Array, sharpness: float, n_top: int) -> Array:
@@ -84,13 +96,9 @@ def label_surely(rows: Array, centers: Array, sharpness: float) -> Array:
     step = max(_BLOCK_VALUES // len(centers), 1)
     found = np.empty((len(rows), 2))
     for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        scores = score_centers(part, centers)
-        labels = labels_by_scores(part, centers, scores)
-        scores -= scores[np.arange(len(part)), labels][:, None]
-        scores *= 2.0 * sharpness
+        labels, likely = _label_and_compare(rows[start : start + step], centers, sharpness)
         found[start : start + step, 0] = labels
-        found[start : start + step, 1] = 1.0 / np.exp(scores, out=scores).sum(axis=1)
+        found[start : start + step, 1] = 1.0 / likely.sum(axis=1)
     return found
 
 
