@@ -38,6 +38,10 @@ from manyview.machine import count_jobs
 OURS = "LMVSC, defaults"
 SPECTRAL, UMAP = "SpectralClustering", "UMAP + k-means"
 ONE, TEN, BATCHES = "KMeans n_init=1", "KMeans n_init=10", "MiniBatchKMeans"
+FEW, MANY, MOST_GROWTH = "made k=100", "made k=1000", 12.0
+"""As many rows in ten times as many clusters, and how much more CPU these may take."""
+LARGE_ROWS, LARGE_COLUMNS, LARGE_SHARE = 100_000, 100, 0.5
+"""Inputs from these on, and the share of them, as float64, that a fit may take beyond them."""
 NEIGHBOUR_ROWS = 20_000
 """Most rows that methods which look for neighbours of rows are asked to handle."""
 QUICK_ROWS = 2_000
@@ -100,7 +104,7 @@ def measure(
     profiles: Path | None = None,
 ) -> None:
     """Add our cost of each case, and over that of each rival that can run on so many rows."""
-    n_rows = QUICK_ROWS if report.quick else None
+    n_rows, cpu = QUICK_ROWS if report.quick else None, {}
     for name in cases:
         try:
             costs = {OURS: [in_child(fit_once, name, OURS, n_rows, profiles)]}
@@ -114,6 +118,10 @@ def measure(
                     cost = in_child(fit_once, name, method, n_rows, None)
                     costs.setdefault(method, []).append(cost)
         add_lines(report, name, costs)
+        cpu[name] = median(cost.cpu for cost in costs[OURS])
+    if FEW in cpu and MANY in cpu:
+        growth, bar = cpu[MANY] / cpu[FEW], _target(report, MOST_GROWTH)
+        report.add(f"{MANY}: CPU / {FEW}", growth, bar, cpu_seconds=cpu, repeats=repeats)
 
 
 def applicable(rivals: Sequence[str], n_rows: int) -> list[str]:
@@ -185,7 +193,12 @@ def add_lines(report: Report, name: str, costs: dict[str, list[Cost]]) -> None:
         stages=first.stages, scores={"nmi": first.nmi}, **facts,
     )  # fmt: skip
     if first.peak_bytes is not None:
-        bar = None if case.peak_bytes is None else _target(report, case.peak_bytes / 1e6)
+        is_large = (
+            first.n_rows >= LARGE_ROWS and first.input_bytes >= 8 * LARGE_COLUMNS * first.n_rows
+        )
+        limit = LARGE_SHARE * first.input_bytes if is_large else None
+        limit = case.peak_bytes or limit
+        bar = None if limit is None else _target(report, limit / 1e6)
         report.add(
             f"{name}: peak memory beyond the input, MB", first.peak_bytes / 1e6, bar,
             peak_bytes=first.peak_bytes, input_bytes_as_float64=first.input_bytes, **facts,

@@ -169,6 +169,22 @@ def test_default_fit_is_compared_with_those_who_can_handle_as_many_rows(report, 
     assert (profiles / "made-k=300.prof").stat().st_size > 0
 
 
+def test_cpu_for_ten_times_as_many_clusters_and_memory_of_large_inputs_have_a_bar(
+    report, monkeypatch
+):
+    def cost(function, name, *arguments):
+        large = default_fit.LARGE_ROWS
+        n_bytes = 8 * large * default_fit.LARGE_COLUMNS
+        cpu = 30.0 if name == default_fit.MANY else 10.0
+        return default_fit.Cost(cpu, cpu, 10, 1.0, large, n_bytes, {})
+
+    monkeypatch.setattr(default_fit, "in_child", cost)
+    default_fit.measure(report, [default_fit.FEW, default_fit.MANY], [], repeats=1)
+    lines = read_lines(report)
+    assert (lines[-1]["figure"], lines[-1]["target"]) == (3.0, "<= 12")
+    assert lines[1]["target"] == "<= 40"
+
+
 @pytest.mark.parametrize(
     ("make", "n_columns"),
     [

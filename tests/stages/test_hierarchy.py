@@ -24,6 +24,14 @@ def grown():
     return grow(rows, labels, centers), rows, labels
 
 
+def test_rows_in_single_precision_have_the_same_leaves(grown):
+    hierarchy, rows, labels = grown
+    labels = np.where(np.arange(len(labels)) % 9 == 0, -1, labels).astype(np.int32)
+    found = hierarchy.nearest(rows.astype(np.float32), labels)
+    np.testing.assert_array_equal(found, hierarchy.nearest(rows, labels))
+    assert (found[labels < 0] == -1).all()
+
+
 def test_the_tree_is_a_linkage_of_all_leaves(grown):
     hierarchy, *_ = grown
     assert is_valid_linkage(hierarchy.tree) and is_monotonic(hierarchy.tree)

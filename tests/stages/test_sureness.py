@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from manyview.stages.labels import label_rows
 from manyview.stages.sureness import (
     fit_sharpness,
     gaussian_posteriors,
+    label_surely,
     probabilities,
     square_distances,
     top_probabilities,
@@ -35,6 +37,18 @@ def test_the_largest_are_those_of_all_also_a_few_rows_at_a_time(rows, monkeypatc
     every = probabilities(embedding, centers, 2.0)
     np.testing.assert_allclose(found[:, 3:], -np.sort(-every, axis=1)[:, :3])
     np.testing.assert_array_equal(found[:, 0], every.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("precision", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+def test_labels_come_with_the_largest_probability(rows, monkeypatch, precision, rtol):
+    from manyview.stages import sureness
+
+    embedding, centers = rows[0].astype(precision), rows[1]
+    monkeypatch.setattr(sureness, "_BLOCK_VALUES", 60)
+    labels, confidence = label_surely(embedding, centers, 2.0).T
+    np.testing.assert_array_equal(labels, label_rows(embedding, centers))
+    every = probabilities(embedding.astype(np.float64), centers, 2.0)
+    np.testing.assert_allclose(confidence, every.max(axis=1), rtol=rtol)
 
 
 @pytest.mark.parametrize("sharpness", [0.1, 1.0, 20.0])

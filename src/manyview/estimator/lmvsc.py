@@ -114,7 +114,7 @@ class LMVSC(Growing):
         None leaves columns as they are. "auto" is 50, but None for text, for tables with categories and
         without scaling.
     max_iter : int, default=100
-        Most iterations of the final k-means.
+        Most iterations of the final k-means; two are enough for more than 200 clusters.
     tol : float, default=1e-4
         Relative tolerance of the final k-means.
     outliers : {"keep", "mark"}, default="keep"

@@ -44,7 +44,7 @@ _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _TURNING_ROWS = 5000  # that tell how, at least; ten a column
 _COMMUNITY_REPEATS, _COMMUNITY_ANCHORS = 3, 10_000
 _EMBEDDED_AT_A_TIME = 8192  # rows
-_ROWS_PER_CLUSTER = 100  # that starts are found on where clusters are very many
+_ROWS_PER_CLUSTER = 50  # that starts are found on where clusters are very many
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
 
 

@@ -36,7 +36,7 @@ from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
 from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
-from manyview.stages.labels import Labels, label_rows, warn_of_alike
+from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels, label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.oddness import ODD, Oddness
 from manyview.stages.rows import Array, ScaledRows
@@ -48,6 +48,7 @@ from manyview.stages.sampling import (
     spread_evenly,
 )
 from manyview.stages.scaling import Scaler, usable_rows
+from manyview.stages.sureness import label_surely
 from manyview.views.selection import refuse_samples_without_views, side_by_side
 
 _NOTICED = 0.05  # seconds of compiling that are told
@@ -102,7 +103,6 @@ class Clustering:
 
     embedding: Any
     embedded: Rows  # the same, as the engine holds it
-    labels: Any
     clusters: Clusters
     bases: tuple[Basis, ...]
     centers: Array
@@ -176,7 +176,6 @@ def fit(
         found = cluster_graph(
             graph, sample, moments, plan, settings,
             engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
-            is_odd=is_odd,
         )  # fmt: skip
         if oddness is None and not settings.is_litekmeans:
             with watch.stage("oddness"):
@@ -192,10 +191,14 @@ def fit(
                 found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
                 scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
-            confidence = found.embedded.map_rows(
-                partial(_confidence, model=model), stage="confidence"
+            labelled = found.embedded.map_rows(
+                partial(_label, model=model, is_odd=is_odd), stage="confidence"
             )
-            leaves = _find_leaves(model, rows, found, engine=engine, run=run)
+            leaves = None
+            if model.hierarchy is not None and model.hierarchy.of_columns:
+                leaves = rows.map_rows(model.leaves, stage="confidence")
+            elif model.hierarchy is not None:
+                leaves = labelled[:, 2].astype(np.int32)
     if compiling is not None and compiling.seconds > _NOTICED:
         watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
@@ -208,8 +211,8 @@ def fit(
         decision=plan.decision,
         tried=found.clusters.tried,
         embedding=found.embedding,
-        labels=found.labels,
-        confidence=confidence,
+        labels=labelled[:, 0].astype(np.int32),
+        confidence=labelled[:, 1],
         outlier_score=scores,
         leaves=leaves,
         n_iter=found.n_iter,
@@ -220,18 +223,6 @@ def fit(
         stage_seconds=watch.seconds,
         stage_memory=watch.peak_bytes,
     )
-
-
-def _find_leaves(
-    model: FittedModel, rows: Rows, found: Clustering, *, engine: Engine, run: Run
-) -> Any:
-    """The leaf of the tree that each row belongs to; None if there is no tree."""
-    if model.hierarchy is None:
-        return None
-    if model.hierarchy.of_columns:
-        return rows.map_rows(model.leaves, stage="confidence")
-    labelled = engine.open([found.embedding, found.labels[:, None]], run)
-    return labelled.map_rows(partial(_leaves, model=model), stage="confidence")
 
 
 @dataclass(frozen=True)
@@ -339,9 +330,8 @@ def cluster_graph(
     watch: Stopwatch,
     weights: Array | None = None,
     hints: Labels | None = None,
-    is_odd: Any = None,
 ) -> Clustering:
-    """Embed and label graph rows whose sums are known."""
+    """Embed graph rows whose sums are known, and place the centres that label them."""
     with watch.stage("spectrum"):
         bases = find_bases(moments, plan.graphs, settings, n_jobs=run.n_jobs)
     with watch.stage("clusters"):
@@ -361,11 +351,9 @@ def cluster_graph(
         embedded = engine.open([embedding], run)
         placed = _place_centers(embedded, found.centers, settings, rng, weights, hints)
         centers, inertia, n_iter, sizes = placed
-        labels = embedded.map_rows(partial(_label, centers=centers, is_odd=is_odd), stage="labels")
     return Clustering(
         embedding=embedding,
         embedded=embedded,
-        labels=labels,
         clusters=found,
         bases=bases,
         centers=centers,
@@ -400,7 +388,10 @@ def _place_centers(
         found: Assignment = embedded.map_reduce(assign, stage="k-means")
         return found if given is None else found + given
 
-    centers, last, n_iter = lloyd(sweep, start, max_iter=settings.max_iter, tol=settings.tol)
+    # Sweeps over enough rows of each placed very many: they move once to the means of all rows.
+    is_placed = len(start) > VERY_MANY_CLUSTERS and weights is None and given is None
+    max_iter = min(settings.max_iter, 2) if is_placed else settings.max_iter
+    centers, last, n_iter = lloyd(sweep, start, max_iter=max_iter, tol=settings.tol)
     # Rows whose clusters are known count once in the sizes, however they pull at centres.
     sizes = last.counts if given is None else last.counts - given.counts
     return centers, last.inertia, n_iter, sizes.astype(np.float64)
@@ -466,18 +457,12 @@ def _assign(
     return assign_weighted(tile[0], centers, weights[first_row : first_row + len(tile[0])])
 
 
-def _label(
-    tile: list[Array], first_row: int, *, centers: Array, is_odd: Any
-) -> npt.NDArray[np.int32]:
-    labels = label_rows(tile[0], centers)
+def _label(tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any) -> Array:
+    """Labels of a tile of embedding rows, how probable they are, and leaves of a tree in them."""
+    labels, confidence = label_surely(tile[0], model.centers, model.sharpness).T
     if is_odd is not None:
         labels[is_odd[first_row : first_row + len(labels)]] = -1
-    return labels
-
-
-def _leaves(tile: list[Any], first_row: int, *, model: FittedModel) -> npt.NDArray[np.int32]:
-    return model.tree.nearest(tile[0], tile[1][:, 0])
-
-
-def _confidence(tile: list[Array], first_row: int, *, model: FittedModel) -> Array:
-    return model.probabilities_of(tile[0], top=1)[:, 1]
+    found = [labels, confidence]
+    if model.hierarchy is not None and not model.hierarchy.of_columns:
+        found.append(model.hierarchy.nearest(tile[0], labels.astype(np.int32)))
+    return np.column_stack(found)

@@ -18,7 +18,7 @@ from manyview.stages.labels import label_rows
 from manyview.stages.oddness import Oddness
 from manyview.stages.rows import Array
 from manyview.stages.scaling import Scaler
-from manyview.stages.sureness import probabilities, top_probabilities
+from manyview.stages.sureness import label_surely, probabilities, top_probabilities
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,10 @@ class FittedModel:
 
     def label_surely(self, tile: Any, first_row: int) -> Array:
         """Labels of a tile of raw rows, and how probable they are: (n, 2)."""
-        rows = self.embed(tile, first_row)
-        labels = self._label(rows, tile, first_row)
-        return np.column_stack([labels, self.probabilities_of(rows, top=1)[:, 1]])
+        found = label_surely(self.embed(tile, first_row), self.centers, self.sharpness)
+        if self.oddness is not None and self.oddness.marks:
+            found[self.oddness.is_odd(tile, first_row), 0] = -1
+        return found
 
     def probabilities(self, tile: Any, first_row: int, *, top: int | None = None) -> Array:
         """How probable each cluster is for a tile of raw rows, (n, k); (n, 2 top) of the largest."""

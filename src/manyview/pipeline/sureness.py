@@ -19,7 +19,7 @@ from manyview.stages.scaling import Scaler
 from manyview.stages.sureness import fit_sharpness, gaussian_posteriors, square_distances
 
 _ROWS, _ROWS_PER_CLUSTER = 4000, 10
-_VALUES = 8_000_000  # of distances between rows and centres
+_VALUES = 2_000_000  # of distances between rows and centres
 _AXES_PER_VIEW, _AXES = 50, 200
 _ROWS_PER_AXIS = 10
 _ROUGHLY = 1e-4  # error of axes, as a share of their energy

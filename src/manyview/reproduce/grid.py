@@ -29,6 +29,7 @@ from manyview.pipeline.settings import published_parameters, resolve
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import AnchorGraph, GraphTile, side_by_side_graphs
+from manyview.stages.labels import Labels, label_rows
 from manyview.stages.scaling import Array, Scaler
 from manyview.views.container import Views
 
@@ -124,11 +125,18 @@ def _fit_variant(
                 engine=engine, run=run, watch=watch,
                 rng=Rngs.spawned(np.random.default_rng(first), settings).labels,
             )  # fmt: skip
+            with watch.stage("labels"):
+                label = partial(_label, centers=found.centers)
+                labels = found.embedded.map_rows(label, stage="labels")
             spent += sum(watch.seconds.values())
             seconds = {**shared, "graph": solved, **watch.seconds}
             cpu = cpu_solved + time.process_time() - cpu_started
-            yield GridFit(alpha, params["variant"], found.labels, seconds, spent, cpu)
+            yield GridFit(alpha, params["variant"], labels, seconds, spent, cpu)
             spent = 0.0
+
+
+def _label(tile: list[Array], first_row: int, *, centers: Array) -> Labels:
+    return label_rows(tile[0], centers)
 
 
 def _multiply(

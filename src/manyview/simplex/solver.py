@@ -33,6 +33,7 @@ _STIFF = 0.999  # share of the ridge in the unit: alpha is a thousand times the 
 _MOST_NEAREST, _MANY_ANCHORS, _NARROW = 16, 256, 512
 """Where the nearest are looked for in single precision: at most, of at least, in columns at most."""
 _SINGLE = 2.0**-24  # largest relative error of a rounding in single precision
+_LARGEST_SINGLE = 1e38  # beyond it there are no numbers in single precision
 
 _PRODUCT_BYTES = 1 << 20  # rows and their products stay in the cache between product and solve
 
@@ -224,14 +225,15 @@ class Solver:
 
         assert self.n_neighbors is not None
         single, W, longest, farthest = self._in_single
-        extended = np.ones((len(X), X.shape[1] + 1), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
-            extended[:, :-1] = X
-            rough = extended @ single
-            is_sound = np.isfinite(rough.sum(dtype=np.float64))
+            lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+            most = lengths.max(initial=0.0)
+            is_sound = max(most, most * longest + farthest) < _LARGEST_SINGLE
         if not is_sound:
             return self.solve(self.problem.linear_terms(X))
-        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+        extended = np.ones((len(X), X.shape[1] + 1), np.float32)
+        extended[:, :-1] = X
+        rough = extended @ single
         n_roundings = 2 * (X.shape[1] + 4)  # of either of two that are compared
         errors = n_roundings * _SINGLE * (lengths * longest + farthest)
         near, terms = _room_for_nearest(len(X), self.n_neighbors)

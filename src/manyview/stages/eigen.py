@@ -33,7 +33,7 @@ _GLANCE = 1e-3  # error of the largest eigenvalue that is left, to see whether o
 _MANY, _BLOCK = 100, 32
 """Eigenvectors from which they are found by products of matrices, so many columns at a time."""
 
-_SPACES = (2.5, 3, 3.5, 4.25, 5, 6, 7.5, 9)
+_SPACES = (3, 3.5, 4.25, 5, 6, 7.5, 9)
 """Times as many directions as eigenvectors, in which these are searched."""
 
 _OVERLOOKED = 1e-6

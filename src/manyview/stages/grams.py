@@ -16,7 +16,7 @@ from manyview.stages.rows import Array
 _FEW, _MOST = 0.25, 4e6  # entries of rows that are kept: over those of their Gram matrix; in all
 _SPARSE = 0.15  # share of a Gram matrix that may be filled before it is stored whole
 _PARTS, _FEWEST = 8, 16  # of the columns that rows are multiplied by; at least so many in a part
-_LARGE, _HITS = 2000, 8.0  # anchors from which it is worth a try; products for each entry, at most
+_LARGE, _HITS = 1000, 8.0  # anchors from which it is worth a try; products for each entry, at most
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,12 +56,27 @@ class Hierarchy:
     def nearest(self, rows: Array, clusters: Labels) -> Labels:
         """The nearest leaf of each row (n, c) among those of its cluster; -1 stays -1."""
         found = np.full(len(rows), -1, np.int32)
+        if rows.dtype == np.float32:
+            self._find_nearest(rows, clusters, found)
+            return found
         for cluster in np.unique(clusters[clusters >= 0]):
             own = np.flatnonzero(clusters == cluster)
             first, end = np.searchsorted(self.clusters, [cluster, cluster + 1])
             distances = square_distances(rows[own], self.leaves[first:end])
             found[own] = first + distances.argmin(axis=1)
         return found
+
+    def _find_nearest(self, rows: Any, clusters: Labels, found: Labels) -> None:
+        """The same of very wide rows, whose clusters are so many that each has few of them."""
+        from manyview.stages import kernels
+
+        ends = np.searchsorted(self.clusters, np.arange(self.clusters[-1] + 2))
+        kernels.nearest_of_group(rows, clusters, ends, *self._in_single, found)
+
+    @cached_property
+    def _in_single(self) -> tuple[Any, Any]:
+        leaves = self.leaves.astype(np.float32)
+        return leaves, 0.5 * np.einsum("ij,ij->i", leaves, leaves)
 
 
 def cluster_means(rows: Array, labels: Labels, n_clusters: int) -> Array:

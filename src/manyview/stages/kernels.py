@@ -123,6 +123,30 @@ def nearest_likely(rows, likely, centers, half_norms, labels):
 
 
 @jit
+def nearest_of_group(rows, groups, ends, centers, half_norms, found):
+    """Write which of the centres of its group is nearest to each row (n, d).
+
+    groups (n), ends (g + 1), centers (k, d), half_norms (k): in; those of a group stand side by side.
+    Rows of a group below 0 are left alone. found (n): out.
+    """
+    n, d = rows.shape
+    for row in range(n):
+        group = groups[row]
+        best = np.float32(-np.inf)
+        if group >= 0:
+            x = rows[row]
+            for j in range(ends[group], ends[group + 1]):
+                center = centers[j]
+                score = np.float32(0.0)
+                for c in range(d):
+                    score += x[c] * center[c]
+                score -= half_norms[j]
+                if score > best:
+                    best = score
+                    found[row] = j
+
+
+@jit
 def add_rows_by_label(rows, labels, first, sums):
     """Add each row (n, d) to its label's row of sums (k, d; in and out).
 

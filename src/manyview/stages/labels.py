@@ -228,18 +228,33 @@ def label_rows(rows: Array, centers: Array) -> Labels:
 
     Rows in single precision are compared in it, and again in double where two centres are as near.
     """
-    if rows.dtype != np.float32:
-        return nearest_centers(ScaledRows(rows), centers)[0]
-    scores = rows @ centers.T.astype(np.float32)
-    scores -= (0.5 * np.square(centers).sum(axis=1)).astype(np.float32)
+    return labels_by_scores(rows, centers, score_centers(rows, centers))
+
+
+def score_centers(rows: Array, centers: Array) -> Floats:
+    """Greater for what is nearer, (n, k): x'c - ||c||^2/2 of embedding rows x and centres c.
+
+    They are in the rows' precision.
+    """
+    scores: Floats = rows @ centers.T.astype(rows.dtype)
+    scores -= (0.5 * np.square(centers).sum(axis=1)).astype(rows.dtype)
+    return scores
+
+
+def labels_by_scores(rows: Array, centers: Array, scores: Floats) -> Labels:
+    """The same labels, where scores are known."""
     labels: Labels = scores.argmax(axis=1).astype(np.int32)
+    if rows.dtype != np.float32:
+        return labels
     numbers = np.arange(len(rows))
     best = scores[numbers, labels]
     scores[numbers, labels] = -np.inf
+    second = scores.max(axis=1)
+    scores[numbers, labels] = best
     # Each of a product's terms, and what is done with them, may be rounded.
     longest = np.sqrt(np.square(centers).sum(axis=1).max())
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     doubts = (rows.shape[1] + 4) * np.finfo(np.float32).eps * longest * (lengths + longest)
-    close = np.flatnonzero(~(best - scores.max(axis=1) > doubts))
+    close = np.flatnonzero(~(best - second > doubts))
     labels[close] = nearest_centers(ScaledRows(rows[close].astype(np.float64)), centers)[0]
     return labels

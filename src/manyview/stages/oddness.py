@@ -225,6 +225,9 @@ def _solved(
 
 def _residuals(rows: ScaledRows, Z: sparse.csr_array, anchors: Array) -> Array:
     """Squared length of what is left of each row when its mixture of anchors is taken off."""
+    if rows.offset is None:
+        left = rows.matrix - Z @ anchors
+        return np.asarray(np.einsum("ij,ij->i", left, left))
     products = np.asarray(Z.multiply(rows.products(np.ascontiguousarray(anchors.T))).sum(axis=1))
     lengths = np.asarray(Z.multiply(Z @ (anchors @ anchors.T)).sum(axis=1))
     left = rows.square_norms - 2.0 * products.ravel() + lengths.ravel()

@@ -8,6 +8,8 @@ clusters which are Gaussian in the scaled columns, all with the same covariance.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg
@@ -15,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf
 
+from manyview.stages.labels import labels_by_scores, score_centers
 from manyview.stages.rows import Array
 
 Labels = npt.NDArray[np.int32]
@@ -46,7 +49,17 @@ def probabilities(rows: Array, centers: Array, sharpness: float) -> Array:
     >>> probabilities(rows, centers, 1.0).round(2).tolist()
     [[0.98, 0.02], [0.5, 0.5], [0.02, 0.98]]
     """
-    return np.asarray(softmax(-sharpness * square_distances(rows, centers), axis=1))
+    _, likely = _label_and_compare(rows, centers, sharpness)
+    return np.asarray(likely / likely.sum(axis=1)[:, None], np.float64)
+
+
+def _label_and_compare(rows: Array, centers: Array, sharpness: float) -> tuple[Labels, Array]:
+    """Labels of rows (n, c), and how probable clusters are over how probable the label is: (n, k)."""
+    scores: Any = score_centers(rows, centers)
+    labels = labels_by_scores(rows, centers, scores)
+    scores -= scores[np.arange(len(rows)), labels][:, None]
+    scores *= 2.0 * sharpness
+    return labels, np.exp(scores, out=scores)
 
 
 def top_probabilities(rows: Array, centers: Array, sharpness: float, n_top: int) -> Array:
@@ -65,12 +78,27 @@ def top_probabilities(rows: Array, centers: Array, sharpness: float, n_top: int)
     found = np.empty((len(rows), 2 * n_top))
     for start in range(0, len(rows), step):
         part = probabilities(rows[start : start + step], centers, sharpness)
-        if n_top == 1:  # most often, and sorting takes far longer
-            order = part.argmax(axis=1)[:, None]
-        else:
-            order = np.argsort(-part, axis=1, kind="stable")[:, :n_top]
+        order = np.argsort(-part, axis=1, kind="stable")[:, :n_top]
         found[start : start + step, :n_top] = order
         found[start : start + step, n_top:] = np.take_along_axis(part, order, axis=1)
+    return found
+
+
+def label_surely(rows: Array, centers: Array, sharpness: float) -> Array:
+    """The label of each embedding row (n, c), and how probable it is: (n, 2).
+
+    Examples
+    --------
+    >>> rows, centers = np.array([[0.0], [1.9]]), np.array([[0.0], [2.0], [9.0]])
+    >>> label_surely(rows, centers, 1.0).round(2).tolist()
+    [[0.0, 0.98], [1.0, 0.97]]
+    """
+    step = max(_BLOCK_VALUES // len(centers), 1)
+    found = np.empty((len(rows), 2))
+    for start in range(0, len(rows), step):
+        labels, likely = _label_and_compare(rows[start : start + step], centers, sharpness)
+        found[start : start + step, 0] = labels
+        found[start : start + step, 1] = 1.0 / likely.sum(axis=1)
     return found
 
 
