@@ -192,9 +192,11 @@ class Tree:
         firsts = np.flatnonzero(np.diff(held, prepend=-2))
         ends = np.append(firsts[1:], len(held)) - 1
         lengths = np.concatenate([[0.0], self.lengths, [np.inf]])
-        ratios = lengths[ends + 1] / np.maximum(lengths[firsts], np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore"):  # nothing is farther apart
+            ratios = lengths[ends + 1] / np.maximum(lengths[firsts], np.finfo(np.float64).tiny)
         ranges: dict[int, tuple[float, int]] = {}
-        for count, ratio, end in zip(held[firsts].tolist(), ratios.tolist(), ends.tolist(), strict=True):
+        for first, ratio, end in zip(firsts, ratios.tolist(), ends.tolist(), strict=True):
+            count = int(held[first])
             if count >= 0 and ratio >= ranges.get(count, (0.0, 0))[0]:
                 ranges[count] = ratio, end
         return ranges
