@@ -156,8 +156,8 @@ def fit(
         if settings.marks_outliers:
             with watch.stage("oddness"):
                 distinct = sample.sample_rows(_first_of_each(numbers))
-                oddness = learn_oddness(distinct, names, settings)
-                scores = rows.map_rows(oddness.scores, stage="oddness")
+                oddness = learn_oddness(distinct, names, settings, n_jobs=run.n_jobs)
+                scores = rows.map_rows(oddness, stage="oddness")
                 is_odd = np.asarray(scores) > ODD
             weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
             kept = np.flatnonzero(~is_odd[numbers])
@@ -182,9 +182,10 @@ def fit(
             with watch.stage("oddness"):
                 firsts = _first_of_each(numbers)
                 oddness = learn_oddness(
-                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts)
-                )
-                scores = rows.map_rows(oddness.scores, stage="oddness")
+                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts),
+                    n_jobs=run.n_jobs,
+                )  # fmt: skip
+                scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
