@@ -312,9 +312,10 @@ def plan_graphs(
         else:
             scaled = apply_scalers(sample, known, n_jobs=run.n_jobs)
         if evident is None:
-            graphs, weights, _ = choose_graphs(
-                rows, scaled, settings, rngs.repeats, n_jobs=run.n_jobs
-            )
+            # Where a gap tells clusters apart, other anchors tell nothing new.
+            is_one = decision.by_gap and settings.may_repeat_less
+            repeats = rngs.repeats[:1] if is_one else rngs.repeats
+            graphs, weights, _ = choose_graphs(rows, scaled, settings, repeats, n_jobs=run.n_jobs)
         else:
             graphs, weights = (evident.graph(),), evident.view_weights
     plan = GraphPlan(
