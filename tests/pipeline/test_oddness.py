@@ -35,5 +35,5 @@ def test_only_a_fit_that_marks_has_marks(blobs):
 def test_junk_scores_more_than_the_rows(blobs):
     rng = np.random.default_rng(0)
     rows = [np.vstack([X, 50.0 * rng.normal(size=(4, X.shape[1]))]) for X in blobs(n=200)]
-    scores = learn(rows, outliers="mark").scores(rows, 0)
+    scores = learn(rows, outliers="mark")(rows, 0)
     assert scores[200:].min() > scores[:200].max()

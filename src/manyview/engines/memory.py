@@ -179,7 +179,7 @@ class TiledRows:
             return call.result
         rows = None
         if call.output is None:  # the first tile tells the shape and type
-            rows = function(self._tile(0, self._load(range(1))), 0)
+            rows = self._make_of(function, self._tile(0, self._load(range(1))), 0)
             call.output = self._output(rows, stage)
         output = call.output
 
@@ -200,6 +200,12 @@ class TiledRows:
             raise
         call.finish(result)
         return result
+
+    def _make_of(self, function: Any, tile: Tile, first_row: int) -> Any:
+        """What a function returns for a tile; in threads, if no other tile keeps them busy."""
+        if n_tiles(self.n_rows) > 1 or not isinstance(function, Divisible):
+            return function(tile, first_row)
+        return function.join(run_side_by_side(function.parts(tile, first_row), self._run.n_jobs))
 
     def _each_block(
         self, function: Callable[[range, Loaded], T], stage: str, *, first: int
@@ -327,15 +333,8 @@ class DerivedRows(TiledRows):
         return self._make(number, loaded) if tile is None else tile
 
     def _make(self, number: int, loaded: Loaded) -> Tile:
-        function: Any = self._function
-        parent, first_row = self._parent._tile(number, loaded), number * TILE_ROWS
-        if n_tiles(self.n_rows) == 1 and isinstance(function, Divisible):
-            # No other tile keeps the threads busy.
-            tile = function.join(
-                run_side_by_side(function.parts(parent, first_row), self._run.n_jobs)
-            )
-        else:
-            tile = function(parent, first_row)
+        parent = self._parent._tile(number, loaded)
+        tile = self._make_of(self._function, parent, number * TILE_ROWS)
         if self._budget > 0:
             self._kept[number] = tile
             self._budget -= tile.nbytes

@@ -93,8 +93,9 @@ class LMVSC(Growing):
     n_repeats : int or "auto", default="auto"
         Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and
         up to 9 for fewer than 2000 rows, which vary more and cost little; 2 for 100 000 rows or more;
-        1 where 100 clusters or more are asked for (2 for fewer than 5000 rows); fewer than 3 for very
-        wide views (1 where anchors are given).
+        1 where 100 clusters or more are asked for (2 for fewer than 5000 rows), or where the spectrum
+        has a clear gap after as many vectors as clusters; fewer than 3 for very wide views (1 where
+        anchors are given).
     view_weights : {"auto", "equal", "agreement", "amgl"} or sequence of float, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
         get none); by the rule of AMGL; or given. "auto" is "agreement", which needs three views.

@@ -137,7 +137,8 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
         else "the strongest say most"
     )
     yield "n_axes", n_axes, why
-    yield "n_repeats", settings.n_repeats, _why_repeats(settings)
+    n_repeats = result.model.graphs[-1].repeat + 1
+    yield "n_repeats", n_repeats, _why_repeats(settings, by_gap=result.decision.by_gap)
     n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)
     yield "n_components", n_components, _why_components(result.decision)
 
@@ -227,9 +228,11 @@ def _why_anchors(count: int, result: Result) -> str:
     return "as many as clusters" if count > 300 else "more than 300 hardly help"
 
 
-def _why_repeats(settings: Settings) -> str:
+def _why_repeats(settings: Settings, *, by_gap: bool) -> str:
     if not isinstance(settings.anchor_method, str):
         return "given anchors are the same every time"
+    if by_gap:
+        return "clusters stand apart in the spectrum, whatever the anchors"
     if settings.known_clusters >= MANY_CLUSTERS and settings.n_repeats < 3:
         return "of so many clusters vectors cost much, and more seeds gain little"
     if settings.n_repeats < 3:

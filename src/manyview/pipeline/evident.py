@@ -47,7 +47,7 @@ MOST_ROWS = 4000
 """As many rows as are looked at."""
 # Rows whose neighbours are looked for, each among all of them; a search tree finds those in few columns,
 # where fewer rows would tear curves.
-_FEWER_ROWS, _FEW_COLUMNS = 2000, 15
+_FEWER_ROWS, _FEW_COLUMNS = 1000, 15
 _ANCHORS = 1000  # of all pieces
 _APART = 1.2  # pieces whose number is not known
 # Pieces that one view shows and all together do not, where another is noise: views of noise reach 8.

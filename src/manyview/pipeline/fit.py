@@ -156,8 +156,8 @@ def fit(
         if settings.marks_outliers:
             with watch.stage("oddness"):
                 distinct = sample.sample_rows(_first_of_each(numbers))
-                oddness = learn_oddness(distinct, names, settings)
-                scores = rows.map_rows(oddness.scores, stage="oddness")
+                oddness = learn_oddness(distinct, names, settings, n_jobs=run.n_jobs)
+                scores = rows.map_rows(oddness, stage="oddness")
                 is_odd = np.asarray(scores) > ODD
             weights = np.where(is_odd, 0.0, 1.0 if weights is None else weights)
             kept = np.flatnonzero(~is_odd[numbers])
@@ -181,9 +181,10 @@ def fit(
             with watch.stage("oddness"):
                 firsts = _first_of_each(numbers)
                 oddness = learn_oddness(
-                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts)
-                )
-                scores = rows.map_rows(oddness.scores, stage="oddness")
+                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts),
+                    n_jobs=run.n_jobs,
+                )  # fmt: skip
+                scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
@@ -302,9 +303,10 @@ def plan_graphs(
         else:
             scaled = apply_scalers(sample, known, n_jobs=run.n_jobs)
         if evident is None:
-            graphs, weights, _ = choose_graphs(
-                rows, scaled, settings, rngs.repeats, n_jobs=run.n_jobs
-            )
+            # Where a gap tells clusters apart, other anchors tell nothing new.
+            is_one = decision.by_gap and settings.may_repeat_less
+            repeats = rngs.repeats[:1] if is_one else rngs.repeats
+            graphs, weights, _ = choose_graphs(rows, scaled, settings, repeats, n_jobs=run.n_jobs)
         else:
             graphs, weights = (evident.graph(),), evident.view_weights
     plan = GraphPlan(

@@ -51,7 +51,7 @@ from manyview.views.selection import find_present, side_by_side
 WHITENING = (0.5, 0.25)
 """How far principal axes are evened out, in turn over the repeats."""
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
-_WEIGHING_ROWS = 2000  # in one tile
+_WEIGHING_ROWS = 1000  # in one tile
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _MOST_WEIGHING_VECTORS = 200  # some rows each: more would span half of what there is
 _SWEEPS_OF_ALL = 100

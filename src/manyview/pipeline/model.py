@@ -99,7 +99,7 @@ class FittedModel:
                 "This model does not know which rows are odd: it was fitted as published, or on a "
                 "stream. Fit LMVSC(...) on all rows."
             )
-        return self.oddness.scores(tile, first_row)
+        return self.oddness(tile, first_row)
 
     def label_surely(self, tile: Any, first_row: int) -> Array:
         """Labels of a tile of raw rows, and how probable they are: (n, 2)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manyview.engines.base import SampledRows
+from manyview.engines.base import SampledRows, thread_pool
 from manyview.pipeline.graphs import ScaledSample, scale_sample
 from manyview.pipeline.settings import Settings
 from manyview.stages.oddness import Oddness, fit_oddness
@@ -18,6 +18,8 @@ def learn_oddness(
     names: Sequence[str],
     settings: Settings,
     scaled: ScaledSample | None = None,
+    *,
+    n_jobs: int = 1,
 ) -> Oddness:
     """What rows are scored by; ``scaled`` are the same rows, if their scaling is known.
 
@@ -37,6 +39,8 @@ def learn_oddness(
     ]
     if kinds != found:
         scaled = scale_sample(few, names, kinds, settings)
-    return fit_oddness(
-        scaled.scalers, scaled.rows.arrays, scaled.applied, seed=0, marks=settings.marks_outliers
-    )
+    with thread_pool(n_jobs) as pool:
+        return fit_oddness(
+            scaled.scalers, scaled.rows.arrays, scaled.applied,
+            seed=0, marks=settings.marks_outliers, each=pool.map,
+        )  # fmt: skip

@@ -64,7 +64,7 @@ class Settings:
     ``had_genes`` whether some were of genes or peaks, where groups were taken off rows scaled so;
     ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
     ``many_anchors`` and ``few_anchors`` are what ``n_anchors`` is on "auto", at most, where rows use the
-    nearest anchors and where they use all.
+    nearest anchors and where they use all; ``may_repeat_less`` says whether ``n_repeats`` was left open.
 
     The last five are what only the published variants change: whether anchors' columns are scaled by
     the inverse square root of their sums, whether embedding rows are scaled to unit length, whether
@@ -91,6 +91,7 @@ class Settings:
     may_be_evident: bool = False
     many_anchors: int = _MANY_ANCHORS
     few_anchors: int = 300
+    may_repeat_less: bool = False
     counts: tuple[str, ...] = ()
     had_genes: bool = False
     degree_norm: bool = True
@@ -269,6 +270,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
         many_anchors=_count_many_anchors(n, k),
+        may_repeat_less=is_auto(params["n_repeats"]),
         may_be_evident=variant is None
         and all(is_auto(params[name]) for name in _OF_GRAPHS)
         and not any(is_encoded),

@@ -246,6 +246,10 @@ def _count(membership: Membership) -> int:
 def _condensed(graph: sparse.csr_array, group: Membership) -> sparse.csr_array:
     """The graph between groups, with loops: sums of the links between their nodes."""
     shape = len(group), int(group.max()) + 1
+    if shape[1] ** 2 <= graph.nnz:  # few groups: all pairs of them are counted
+        starts = np.repeat(group.astype(np.int64) * shape[1], np.diff(graph.indptr))
+        sums = np.bincount(starts + group[graph.indices], graph.data, shape[1] ** 2)
+        return sparse.csr_array(sums.reshape(shape[1], shape[1]))
     ends = np.arange(len(group) + 1, dtype=np.int32)
     member = sparse.csr_array((np.ones(len(group)), group, ends), shape=shape)
     return sparse.csr_array(member.T @ graph @ member)

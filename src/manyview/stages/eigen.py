@@ -21,7 +21,7 @@ from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
-_DENSE_BELOW, _STORED_DENSE_BELOW = 1000, 2500
+_DENSE_BELOW, _STORED_DENSE_BELOW = 500, 2500
 """Rows up to which a dense eigensolver is at least as fast; the same of what is stored so, or where
 eigenvalues repeat."""
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview.stages.kmeans import indicator, sweep_likely
-from manyview.stages.labels import Labels, fit_kmeans
+from manyview.stages.labels import Labels
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.sureness import square_distances
@@ -24,7 +24,6 @@ from manyview.stages.ward import cut_tree, ward_tree
 
 _LEAVES_PER_CLUSTER, _ROWS_PER_LEAF = 8, 4
 _SWEEPS = 20
-_MANY_CLUSTERS = 100  # from here on, starts and sweeps of so many little problems must cost little
 MOST_CLUSTERS = 3000
 """More have no tree: merging asks for the distance of every pair."""
 
@@ -141,13 +140,9 @@ def _divide(rows: Array, center: Array, n_rows: float, n_clusters: int) -> tuple
     count = min(wanted, len(rows) // _ROWS_PER_LEAF)
     if count <= 1:
         return center[None], np.array([max(len(rows), 1.0)])
-    if n_clusters >= _MANY_CLUSTERS:
-        single = rows.astype(np.float32, copy=False)
-        starts = single[spread_evenly(len(rows), count)]
-        centers, labels = sweep_likely(single, starts, n_sweeps=_SWEEPS)
-    else:
-        found = fit_kmeans(rows, count, init="k-means++", max_iter=_SWEEPS, seed=0)
-        centers, labels = found.cluster_centers_, found.labels_
+    single = rows.astype(np.float32, copy=False)
+    starts = single[spread_evenly(len(rows), count)]
+    centers, labels = sweep_likely(single, starts, n_sweeps=_SWEEPS)
     sizes = np.bincount(labels, minlength=count).astype(np.float64)
     used = sizes > 0  # rows that are alike leave some without any
     return centers[used].astype(np.float64), sizes[used]

@@ -215,7 +215,7 @@ def sweep_likely(
     for _ in range(n_sweeps):
         half_norms, sums = _half_norms(centers), np.zeros(centers.shape)
         _do(each, label, len(rows), _ROWS_AT_A_TIME)
-        _do(each, add, k, -(-k // _PARTS_OF_SUMS))
+        _do(each, add, k, k if each is map else -(-k // _PARTS_OF_SUMS))
         counts = np.bincount(labels, minlength=k)[:, None]
         means = sums / np.maximum(counts, 1)
         centers = np.where(counts > 0, means, centers).astype(np.float32)

@@ -9,27 +9,27 @@ loose one. Being explained well in one view does not make up for being explained
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from manyview.simplex import rows_within
-from manyview.stages.anchors import WIDE, group_wide
+from manyview.stages.anchors import group_wide
 from manyview.stages.graph import AnchorGraph, GraphRows
-from manyview.stages.labels import fit_kmeans
+from manyview.stages.kmeans import sweep_likely
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.scaling import Scaler
-from manyview.views.container import with_short_indices
 
 _ROWS_PER_ANCHOR, _LEAST_ANCHORS, _MOST_ANCHORS = 20, 4, 100
 _LEAST_SHARE, _LEAST_ROWS = 0.2, 3  # of an average anchor's rows that one must stand for
 _NEIGHBORS = 10
 _ALPHA, _LOCALITY = 0.01, 0.03
 _SWEEPS = 10
+_WIDE = 512  # columns of sparse rows that are projected to fewer
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
 _FAR = 3.25  # deviations beyond which a row is marked
 _LEAST_SPREAD = (
@@ -60,33 +60,38 @@ class Oddness:
     marks: bool = False  # whether labels of odd rows are -1
 
     @cached_property
-    def _build(self) -> GraphRows:
-        return GraphRows(self.scalers, self.graphs)
+    def _builds(self) -> list[GraphRows]:
+        return _one_each(self.scalers, self.graphs)
 
-    def scores(self, tile: Sequence[Any], first_row: int) -> Array:
+    def __call__(self, tile: Sequence[Any], first_row: int) -> Array:
         """How odd each row of a tile of raw rows is, from 0 to 1: (n,).
 
         A row that is explained as well as usual or better, in every view that it has, scores 0, one at
         the limit .5, and one that lies r times as far out r / (1 + r).
         """
-        far = self._deviations(tile, first_row)
-        return np.asarray(far / (far + self.limit))
+        return self.join([part() for part in self.parts(tile, first_row)])
+
+    def parts(self, tile: Sequence[Any], first_row: int) -> list[Callable[[], Array]]:
+        """What scores the rows of a tile, a few at a time; an engine may use threads for them."""
+        width = sum(len(scaler.shift) for scaler in self.scalers)
+        step = rows_within(_SCALED_BYTES, 8 * width, least=256)
+        starts = range(0, max(tile[0].shape[0], 1), step)
+        return [partial(self._scores, tile, first_row, slice(at, at + step)) for at in starts]
+
+    def join(self, parts: list[Array]) -> Array:
+        """The scores of a tile, from what its :meth:`parts` gave."""
+        return np.concatenate(parts)
 
     def is_odd(self, tile: Sequence[Any], first_row: int) -> Any:
         """Which rows of a tile of raw rows are odd: (n,)."""
-        return self.scores(tile, first_row) > ODD
+        return self(tile, first_row) > ODD
 
-    def _deviations(self, tile: Sequence[Any], first_row: int) -> Array:
-        n, width = tile[0].shape[0], sum(len(scaler.shift) for scaler in self.scalers)
-        found = np.empty(n)
-        step = rows_within(_SCALED_BYTES, 8 * width, least=256)
-        for start in range(0, n, step):
-            part, first = slice(start, start + step), first_row + start
-            scaled = [s.apply(X[part], first) for s, X in zip(self.scalers, tile, strict=True)]
-            solved = _solved(scaled, self._build, self.graphs)
-            ratios = _log_ratios(scaled, self.graphs, solved, self.usual)
-            found[part] = _deviations(ratios, self.spreads)
-        return found
+    def _scores(self, tile: Sequence[Any], first_row: int, rows: slice) -> Array:
+        each = zip(self.scalers, tile, strict=True)
+        scaled = [scaler.apply(X[rows], first_row + rows.start) for scaler, X in each]
+        solved = list(map(partial(_solve, scaled), self._builds, self.graphs))
+        far = _deviations(_log_ratios(scaled, self.graphs, solved, self.usual), self.spreads)
+        return np.asarray(far / (far + self.limit))
 
 
 def fit_oddness(
@@ -96,15 +101,18 @@ def fit_oddness(
     *,
     seed: int,
     marks: bool = False,
+    each: Any = map,
 ) -> Oddness:
     """What rows like those of ``arrays``, one a view, are scored by; odd ones among them do no harm.
 
-    Arrays whose rows are scaled already have scalers that are ``applied``.
+    Arrays whose rows are scaled already have scalers that are ``applied``. ``each`` maps over views, in
+    threads if it likes.
     """
     scaled = [s.apply(X, 0) for s, X in zip(applied or scalers, arrays, strict=True)]
-    each = enumerate(zip(scaled, scalers, strict=True))
-    graphs = tuple(_few_anchors(v, rows, scaler.energy, seed=seed) for v, (rows, scaler) in each)
-    solved = _solved(scaled, GraphRows(scalers, graphs), graphs)
+    energies = [scaler.energy for scaler in scalers]
+    find = partial(_few_anchors, seed=seed)
+    graphs = tuple(each(find, range(len(scaled)), scaled, energies))
+    solved = list(each(partial(_solve, scaled), _one_each(scalers, graphs), graphs))
     kept = np.ones(scaled[0].n_samples, bool)
     for _ in range(2):  # again without the rows that were odd
         usual = _usual_residuals(scaled, solved, kept)
@@ -123,7 +131,7 @@ def extend_oddness(oddness: Oddness, arrays: Sequence[Any]) -> Oddness:
     """The same, of rows like those of ``arrays`` too: they get anchors of their own in each view."""
     scaled = [s.apply(X, 0) for s, X in zip(oddness.scalers, arrays, strict=True)]
     graphs = with_anchors_of(oddness.graphs, scaled, oddness.scalers)
-    solved = _solved(scaled, GraphRows(oddness.scalers, graphs), graphs)
+    solved = list(map(partial(_solve, scaled), _one_each(oddness.scalers, graphs), graphs))
     found = _usual_residuals(scaled, solved, np.ones(scaled[0].n_samples, bool))
     pairs = zip(oddness.usual, found, strict=True)
     usual = tuple(np.concatenate([known, each[len(known) :]]) for known, each in pairs)
@@ -198,29 +206,24 @@ def _few_anchors(
 
 def _group(rows: ScaledRows, count: int, *, seed: int) -> tuple[ScaledRows, Any]:
     """Means of so many groups of rows by k-means, and their sizes."""
-    is_sparse = rows.lean is None and rows.offset is not None
-    if is_sparse and rows.matrix.shape[1] >= WIDE:
-        starts = np.random.default_rng(seed).choice(len(rows), count, replace=False)
-        means, counts = group_wide(rows, np.sort(starts), is_exact=False)
+    starts = np.sort(np.random.default_rng(seed).choice(len(rows), count, replace=False))
+    if rows.offset is not None and rows.lean is None and rows.matrix.shape[1] >= _WIDE:
+        means, counts = group_wide(rows, starts, is_exact=False)
         return means.single(), counts  # these are large, and need no more than single precision
-    points = with_short_indices(rows.matrix) if is_sparse else rows.dense()
-    found = fit_kmeans(points, count, init="random", max_iter=_SWEEPS, seed=seed)
-    centers, counts = found.cluster_centers_, np.bincount(found.labels_, minlength=count)
-    return ScaledRows(centers - rows.offset if is_sparse else centers), counts
+    points = rows.dense().astype(np.float32)
+    centers, labels = sweep_likely(points, points[starts], n_sweeps=_SWEEPS)
+    return ScaledRows(centers.astype(np.float64)), np.bincount(labels, minlength=count)
 
 
-def _solved(
-    scaled: Sequence[ScaledRows], build: GraphRows, graphs: Sequence[AnchorGraph]
-) -> list[Solved]:
-    """Graph rows and residuals of the samples that have each view."""
-    Z = build.of_scaled(scaled).parts[0]
-    ends = np.cumsum([0, *(len(graph.anchors) for graph in graphs)])
-    found = []
-    for v, (rows, graph) in enumerate(zip(scaled, graphs, strict=True)):
-        part = sparse.csr_array(Z[:, ends[v] : ends[v + 1]])
-        part = part if rows.present is None else sparse.csr_array(part[rows.present])
-        found.append((part, _residuals(rows, part, graph.anchors)))
-    return found
+def _one_each(scalers: tuple[Scaler, ...], graphs: Sequence[AnchorGraph]) -> list[GraphRows]:
+    return [GraphRows(scalers, (graph,)) for graph in graphs]
+
+
+def _solve(scaled: Sequence[ScaledRows], build: GraphRows, graph: AnchorGraph) -> Solved:
+    """Graph rows and residuals of the samples that have a view."""
+    rows, Z = scaled[graph.views[0]], build.of_scaled(scaled).parts[0]
+    Z = Z if rows.present is None else sparse.csr_array(Z[rows.present])
+    return Z, _residuals(rows, Z, graph.anchors)
 
 
 def _residuals(rows: ScaledRows, Z: sparse.csr_array, anchors: Array) -> Array:

@@ -7,8 +7,9 @@ rows between two of them join them there; their neighbours' graph still shows th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -186,22 +187,35 @@ class Tree:
 
     def _ranges(self, least: float) -> dict[int, tuple[float, int]]:
         """For each number of pieces, the widest range that has it, and the number of ties at its end."""
+        counts, covered = self._count_pieces(least)
+        held = np.where(covered >= _COVERED * len(self.nodes), counts, -1)
+        firsts = np.flatnonzero(np.diff(held, prepend=-2))
+        ends = np.append(firsts[1:], len(held)) - 1
+        lengths = np.concatenate([[0.0], self.lengths, [np.inf]])
+        with np.errstate(over="ignore"):  # nothing is farther apart
+            ratios = lengths[ends + 1] / np.maximum(lengths[firsts], np.finfo(np.float64).tiny)
         ranges: dict[int, tuple[float, int]] = {}
-        first, held = 0, -1
-        for step, (count, covered) in enumerate(self._merge(least)):
-            is_held = covered >= _COVERED * len(self.nodes)
-            if not is_held or count != held:
-                first, held = step, count if is_held else -1
-            if is_held:
-                loosest = float(self.lengths[first - 1]) if first else 0.0
-                next_tie = float(self.lengths[step]) if step < len(self.lengths) else np.inf
-                ratio = next_tie / max(loosest, np.finfo(np.float64).tiny)
-                if ratio >= ranges.get(count, (0.0, 0))[0]:
-                    ranges[count] = ratio, step
+        for first, ratio, end in zip(firsts, ratios.tolist(), ends.tolist(), strict=True):
+            count = int(held[first])
+            if count >= 0 and ratio >= ranges.get(count, (0.0, 0))[0]:
+                ranges[count] = ratio, end
         return ranges
 
-    def _merge(self, least: float) -> Iterator[tuple[int, int]]:
+    def _count_pieces(self, least: float) -> tuple[Array, Array]:
         """Number of pieces of at least that size and of rows in them, before each tie and at the end."""
+        sizes = np.bincount(self.nodes)
+        large = sizes[sizes >= least]
+        merged, whole = self._merged_sizes, self._merged_sizes.sum(axis=1)
+        is_large, is_whole = merged >= least, whole >= least
+        counts = is_whole - is_large.sum(axis=1)
+        covered = whole * is_whole - (merged * is_large).sum(axis=1)
+        start = np.array([[len(large)], [large.sum()]])
+        both = np.cumsum(np.hstack([start, [counts, covered]]), axis=1)
+        return both[0], both[1]
+
+    @cached_property
+    def _merged_sizes(self) -> npt.NDArray[np.int64]:
+        """Numbers of rows (ties, 2) in the two pieces that each tie joins."""
         sizes = np.bincount(self.nodes).tolist()
         parents = list(range(len(sizes)))
 
@@ -211,19 +225,15 @@ class Tree:
                 node = parents[node]
             return node
 
-        large = [size for size in sizes if size >= least]
-        count, covered = len(large), sum(large)
+        merged = []
         for a, b in self.ends.tolist():
-            yield count, covered
             a, b = top(a), top(b)
+            merged.append((sizes[a], sizes[b]))
+            if sizes[a] < sizes[b]:
+                a, b = b, a
             parents[b] = a
-            for size in (sizes[a], sizes[b]):
-                if size >= least:
-                    count, covered = count - 1, covered - size
             sizes[a] += sizes[b]
-            if sizes[a] >= least:
-                count, covered = count + 1, covered + sizes[a]
-        yield count, covered
+        return np.array(merged, np.int64).reshape(-1, 2)
 
     def _labels(self, n_ties: int, least: float) -> Labels:
         n = int(self.nodes.max()) + 1

@@ -41,7 +41,7 @@ _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from 
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
-_ROWS = 4096
+_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # that are mapped at a time; of a sample that is mapped once
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,7 @@ def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
     if scaler.axes is None:
         return array, scaler
     rows, _ = split_rows(array)
-    starts = range(0, rows.shape[0], _ROWS)
-    parts = [scaler.apply(rows[start : start + _ROWS]).matrix for start in starts]
+    parts = [scaler.apply(block).matrix for block in _row_blocks(rows)]
     return _as_applied(scaler, array, np.concatenate(parts))
 
 
@@ -205,7 +204,7 @@ def _fit(
     numbers: npt.NDArray[np.int64] | None,
     n_axes: int | str | None,
 ) -> tuple[Scaler, ScaledRows | None]:
-    """A scaler, and the rows that its axes were found from, if they are those of the whole sample."""
+    """A scaler, and the sample's scaled rows before they are turned, if they take little memory."""
     sample = usable_rows(sample, name=name, numbers=numbers)
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
@@ -216,8 +215,9 @@ def _fit(
         _unit_for(kind, sample),
         rarity(sample) if kind == "tf-idf" else None,
     )
-    mapped = None  # one block is mapped only once
-    if not sparse.issparse(sample) and sample.shape[0] <= _ROWS:
+    is_small = sample.shape[0] <= _ROWS or sample.shape[0] * sample.shape[1] <= _MAPPED_VALUES
+    mapped = None
+    if not sparse.issparse(sample) and is_small:
         mapped = _map_dense(np.ascontiguousarray(sample), mapping)
     mean, variance = _mapped_moments(sample, mapping, mapped)
     if not np.isfinite(variance).all():
@@ -239,16 +239,18 @@ def _fit(
     if n_axes is None:
         return scaler, None
     n_axes = int(n_axes)
-    few = sample
-    if mapped is None:
-        few = sample[spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))]
-    rows = scaler.apply(few) if mapped is None else scaler.of_mapped(mapped)
+    some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))
+    whole = None if mapped is None else scaler.of_mapped(mapped)
+    if whole is None:
+        rows = scaler.apply(sample[some])
+    else:
+        rows = whole if len(some) == len(whole) else whole[some]
     axes = find_axes(rows, n_axes)
     if kind == "tf-idf" and axes is not None:
-        axes = _without_depth(axes, rows, row_totals(few))
+        axes = _without_depth(axes, rows, row_totals(sample[some]))
     if axes is not None:
         scaler = replace(scaler, axes=axes, energy=1.0)
-    return scaler, rows if len(rows) == sample.shape[0] else None
+    return scaler, whole
 
 
 def _unit_for(kind: str | None, sample: Block) -> float:
