@@ -18,6 +18,7 @@ NAMES = ("start_up", "simplex_qp", "graph_stage", "whole_fit", "published", "gro
 ALONE = (
     "successors",
     "quality",
+    "unseen",
     "default_fit",
     "label_free",
     "answers",

@@ -12,7 +12,8 @@ those of benchmarks.quality. Nobody may tune on these tables: that would leave n
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import quality
-from benchmarks.quality_methods import RIVALS
+from benchmarks.quality_methods import METHODS, RIVALS
+from benchmarks.quality_summary import Figure
 from benchmarks.record import RESULTS, Report
 
 FOLDER = RESULTS / "unseen"
@@ -92,9 +94,27 @@ def split(columns: Any, endings: tuple[str, ...]) -> Iterator[Any]:
         yield columns[names].to_numpy(np.float64)
 
 
+def untuned_means(lines: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Mean NMI of each rival on standardised columns: what it has where no labels choose the scaling."""
+    found = defaultdict(list)
+    for line in {(line["data"], line["method"], line["seed"]): line for line in lines}.values():
+        if line["method"] in RIVALS:
+            found[line["method"]].append(line["tried"]["standard"]["nmi"])
+    return {method: float(np.mean(found[method])) for method in RIVALS if found[method]}
+
+
+def show(against: str | None = None) -> None:
+    """Print the tables of the lines there are, and what rivals have without labels."""
+    reports = quality.make_reports(FOLDER, quick=False)
+    quality.show(reports, against=against)
+    for method, mean in untuned_means(quality.read_lines(FOLDER / "quality.jsonl")).items():
+        print(Figure(f"  {METHODS[method].name}, standardised columns", mean))
+
+
 def run(report: Report) -> None:
     """Measure everything."""
     _compare(["default", "auto", *RIVALS], range(1 if report.quick else 3), quick=report.quick)
+    show()
 
 
 def _compare(methods: list[str], seeds: Any, *, quick: bool = False, again: bool = False) -> None:
@@ -120,7 +140,7 @@ def main() -> None:
     if not chosen.summary:
         seeds = [int(seed) for seed in chosen.seeds.split(",")]
         _compare(chosen.methods.split(","), seeds, again=chosen.again)
-    quality.show(quality.make_reports(FOLDER, quick=False), against=chosen.against)
+    show(chosen.against)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.quality_summary import ALL, Measured, easy_draws, suggestions, table
+from benchmarks.unseen import TABLES, untuned_means
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -68,3 +69,18 @@ def test_easy_draws(readme):
     n_solved = int(title.split()[2])
     assert f"{n_solved} are solved by k-means, spectral clustering or a Gaussian mixture" in readme
     assert f"the defaults reach .95 on {100 * share:.0f} % of these" in readme
+
+
+def test_tables_that_no_default_was_chosen_with(readme):
+    found = measured("unseen/quality.jsonl")
+    assert set(found.names("default")) == set(TABLES)
+    ours = short(np.mean([found.mean(name, "default") for name in TABLES]))
+    lines = (RESULTS / "unseen" / "quality.jsonl").read_text(encoding="utf-8").splitlines()
+    kmeans, spectral, umap, leiden = map(
+        short, untuned_means([json.loads(line) for line in lines]).values()
+    )
+    assert (
+        f"On {len(TABLES)} small tables that no default was chosen with, they have {ours}" in readme
+    )
+    assert f"({kmeans}), spectral clustering ({spectral}), UMAP with k-means ({umap})" in readme
+    assert f"Leiden ({leiden}) on standardised columns" in readme
