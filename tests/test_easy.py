@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans, SpectralClustering
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_iris,
+    load_wine,
+    make_blobs,
+    make_circles,
+    make_moons,
+)
 from sklearn.preprocessing import scale
 
 from manyview import LMVSC, metrics
@@ -76,3 +83,31 @@ def test_clusters_that_touch_are_not_one(k):
     model = LMVSC("auto", random_state=0, n_jobs=1).fit(views)
     assert model.suggestion_.n_pieces == 1
     assert model.n_clusters_ == k
+
+
+@pytest.mark.parametrize("side", [2, 3])
+def test_blobs_on_a_grid_are_counted(side):
+    rng = np.random.default_rng(side)
+    places = 5.0 * np.array([[i, j] for i in range(side) for j in range(side)])
+    rows = places[np.arange(1800) % side**2] + rng.normal(size=(1800, 2))
+    assert LMVSC("auto", random_state=0, n_jobs=1).fit(rows).n_clusters_ == side**2
+
+
+@pytest.mark.parametrize("settings", [{"n_components": 2}, {"n_anchors": 3}, {"n_anchors": 50}])
+def test_two_blobs_are_two_with_few_vectors_or_anchors(settings):
+    rng = np.random.default_rng(0)
+    rows = 6.0 * (np.arange(400) % 2)[:, None] * [1.0, 0.0] + rng.normal(size=(400, 2))
+    assert LMVSC("auto", random_state=0, n_jobs=1, **settings).fit(rows).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("shape", ["circles", "moons", "uneven spreads"])
+def test_curves_and_blobs_of_uneven_spread_are_counted(shape):
+    rows, k = {
+        "circles": lambda: (make_circles(1500, factor=0.5, noise=0.05, random_state=30)[0], 2),
+        "moons": lambda: (make_moons(1500, noise=0.05, random_state=30)[0], 2),
+        "uneven spreads": lambda: (
+            make_blobs(1500, cluster_std=[1.0, 2.5, 0.5], random_state=170)[0],
+            3,
+        ),
+    }[shape]()
+    assert LMVSC("auto", random_state=0, n_jobs=1).fit(rows).n_clusters_ == k

@@ -263,8 +263,8 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
 
     The silhouette says how far clusters are apart in the embedding, modularity how much more of the
     graph lies inside them than chance would put there. The silhouette alone prefers few clusters and
-    modularity many; a graph that holds nothing has no modularity, however it is cut. What
-    ``n_clusters="auto"`` goes by is the same product, less 10 % for twice as many clusters.
+    modularity many; a graph that holds nothing has no modularity, however it is cut. The same product,
+    less 5 % for twice as many clusters, is one of the votes of ``n_clusters="auto"``.
 
     Parameters
     ----------

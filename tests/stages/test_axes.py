@@ -111,3 +111,11 @@ class TestWeights:
         axes = Axes(np.eye(2), np.array([16.0, 1.0]))
         left = axes.variances * axes.weights(0.5) ** 2
         assert left[0] / left[1] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("magnitude", [1e140, 1e25, 1e-15, 1e-140])
+def test_axes_of_wide_rows_do_not_depend_on_their_size(magnitude):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 500)) + 0.1 * rng.normal(size=(300, 500))
+    usual, found = (find_axes(ScaledRows(size * rows), 6).directions for size in (1.0, magnitude))
+    np.testing.assert_allclose(np.abs(found.T @ usual), np.eye(6), atol=1e-5)

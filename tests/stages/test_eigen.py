@@ -132,6 +132,13 @@ class TestGram:
         values, vectors = gram_eigenvectors(Z.T @ Z, 5)
         assert len(values) == vectors.shape[1] == 1
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_vectors_beyond_the_rank_of_repeated_rows_are_left_out(self, seed):
+        few = sparse.random_array((60, 700), density=0.1, rng=seed, format="csr")
+        values, vectors = gram_eigenvectors(RowsGram(few[np.arange(660) % 60]), 120)
+        assert len(values) == 60
+        assert np.allclose(vectors.T @ vectors, np.eye(60), atol=1e-9)
+
     def test_no_more_than_there_are_anchors(self):
         assert gram_eigenvectors(np.eye(3), 10)[1].shape == (3, 3)
 

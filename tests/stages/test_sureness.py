@@ -81,3 +81,13 @@ def test_columns_without_spread_and_clusters_without_rows_do_no_harm():
     labels = np.repeat([0, 2], 10).astype(np.int32)
     found = gaussian_posteriors(rows, labels, 3, np.arange(20, dtype=np.int32))
     np.testing.assert_allclose(found, np.eye(3)[labels], atol=1e-12)
+
+
+def test_near_ties_in_single_precision_favour_the_label():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(2, 600)).astype(np.float32)
+    rows = np.repeat(centers.mean(axis=0, dtype=np.float64)[None], 50, axis=0)
+    rows = (rows + 1e-7 * rng.normal(size=rows.shape)).astype(np.float32)
+    found = probabilities(rows, centers, 1e6)
+    own = found[np.arange(50), label_rows(rows, centers)]
+    np.testing.assert_array_equal(own, found.max(axis=1))

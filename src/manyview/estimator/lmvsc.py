@@ -44,7 +44,8 @@ class LMVSC(Growing):
     n_clusters : int, sequence of int or "auto", default=8
         Number of clusters. Of several, the largest is fitted, and ``cuts_`` has the labels for all of
         them. "auto" suggests one, from the silhouette of the embedding and the
-        modularity of the graph of a few rows; see ``suggestion_`` for the evidence.
+        modularity of the graph of a few rows, or, in narrow tables, from the valleys between clusters;
+        see ``suggestion_`` for the evidence.
     views : mapping of str to columns, default=None
         Splits one wide array or data frame into views, as
         :class:`~sklearn.compose.ColumnTransformer` does: names of columns, places, a slice, a mask, or

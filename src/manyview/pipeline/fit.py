@@ -192,14 +192,18 @@ def fit(
                 found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
                 scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
-            labelled = found.embedded.map_rows(
-                partial(_label, model=model, is_odd=is_odd), stage="confidence"
+            label = partial(_label, model=model, is_odd=is_odd)
+            labelled = engine.open([found.embedded.map_rows(label, stage="confidence")], run)
+            labels = labelled.map_rows(partial(_column, number=0, dtype=np.int32), stage="labels")
+            confidence = labelled.map_rows(
+                partial(_column, number=1, dtype=np.float64), stage="confidence"
             )
             leaves = None
             if model.hierarchy is not None and model.hierarchy.of_columns:
                 leaves = rows.map_rows(model.leaves, stage="confidence")
             elif model.hierarchy is not None:
-                leaves = labelled[:, 2].astype(np.int32)
+                leaf = partial(_column, number=2, dtype=np.int32)
+                leaves = labelled.map_rows(leaf, stage="confidence")
     if compiling is not None and compiling.seconds > _NOTICED:
         watch.seconds["compiling"] = float(compiling.seconds)
     return Result(
@@ -212,8 +216,8 @@ def fit(
         decision=plan.decision,
         tried=found.clusters.tried,
         embedding=found.embedding,
-        labels=labelled[:, 0].astype(np.int32),
-        confidence=labelled[:, 1],
+        labels=labels,
+        confidence=confidence,
         outlier_score=scores,
         leaves=leaves,
         n_iter=found.n_iter,
@@ -468,3 +472,7 @@ def _label(tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any
     if model.hierarchy is not None and not model.hierarchy.of_columns:
         found.append(model.hierarchy.nearest(tile[0], labels.astype(np.int32)))
     return np.column_stack(found)
+
+
+def _column(tile: list[Array], first_row: int, *, number: int, dtype: type) -> Any:
+    return tile[0][:, number].astype(dtype)

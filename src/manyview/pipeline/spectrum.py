@@ -25,14 +25,18 @@ from manyview.stages.embedding import (
 from manyview.stages.fusion import Moments, graph_moments, repeat_scales
 from manyview.stages.grams import Gram, fused_gram
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
-from manyview.stages.n_clusters import Suggestion, candidate_numbers, suggest_n_clusters
+from manyview.stages.n_clusters import (
+    MOST_APART,
+    Suggestion,
+    candidate_numbers,
+    suggest_n_clusters,
+)
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import choose_kind, is_mostly_binary, unit_rows
 from manyview.views.selection import split_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3
-_FEW_CLUSTERS = 28  # numbers up to which are tried before any vectors for more are found
 _NARROW = 5  # columns in which valleys between clusters can be seen
 _MOST_DIRECTIONS = 30  # in which they are looked for
 _SMALL = 3000  # anchors up to which repeats are worked on at a time; twice, if no matrix is whole
@@ -85,7 +89,7 @@ def suggest(
     graphs, weights, _ = choose_graphs(some, scaled, settings, rngs)
     spectrum = _Spectrum.of(scaled, graphs, settings)
     numbers = candidate_numbers(some.n_rows)
-    n_few = sum(k <= _FEW_CLUSTERS for k in numbers)
+    n_few = sum(k <= MOST_APART for k in numbers)  # tried before any vectors for more are found
     embeddings_for, candidates = spectrum.embed(numbers[:n_few])
 
     def blur(k: int) -> tuple[Callable[[int], list[Array]], list[sparse.csr_array]]:

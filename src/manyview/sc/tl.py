@@ -400,7 +400,11 @@ def _describe(
     kinds = dict(zip(model.view_names_, model.scaling_, strict=True))
     chosen = [
         *({"parameter": "scaling", "value": {name: kinds[name]}, "why": why[name]} for name in why),
-        *(each for each in model.choices_ if each["parameter"] != "scaling" or not why),
+        *(
+            each
+            for each in model.choices_
+            if each["parameter"] != "scaling" or not set(each["value"]) & set(why)
+        ),
     ]
     return {
         "params": {

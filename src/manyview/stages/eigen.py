@@ -222,6 +222,8 @@ def _orthogonal(block: Any, space: Any) -> Any:
 
 
 def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """The best k eigenpairs within the span of ``vectors``, which are nearly orthonormal."""
-    values, rotation = linalg.eigh(vectors.T @ (M @ vectors), vectors.T @ vectors)
+    """The best k eigenpairs within the span of ``vectors``."""
+    # Of a matrix of low rank, vectors beyond it are rounding, and far from orthonormal.
+    vectors = linalg.qr(vectors, mode="economic")[0]
+    values, rotation = linalg.eigh(vectors.T @ (M @ vectors))
     return values[-k:], vectors @ rotation[:, -k:]

@@ -20,6 +20,9 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.valleys import count_apart
 from manyview.stages.ward import cut_tree, ward_tree
 
+MOST_APART = 28
+"""Clusters between which valleys are looked for."""
+
 Labels = npt.NDArray[np.int32]
 Embed = Callable[[int], Sequence[Array]]
 """Embeddings (n, c) of the same rows for so many clusters, from each anchor seed."""
@@ -36,7 +39,6 @@ _LESS_CLEAR, _LESS_STABLE = 0.1, 0.05  # share of the score, and stability, that
 _BEYOND = 1.25  # times the score of as many clusters of rows that have none
 _TINY = np.finfo(np.float64).tiny
 _CLEAR = 0.5  # silhouette of clusters that are finer than pieces
-_MOST_APART = 28  # clusters between which valleys are looked for
 _TELLING = 100  # rows a cluster, in which a valley would be seen
 _PRICE = 0.07  # power of their number that clusters' scores are divided by: 5 % for twice as many
 _BY_CHANCE = (
@@ -51,8 +53,8 @@ class Suggestion:
     Attributes
     ----------
     n_clusters : int
-        The suggestion; 1 if the best number of clusters is not found twice alike, or if they are no
-        clearer than those of rows without clusters.
+        The suggestion; 1 if the best number of clusters is not found twice alike, if they are no
+        clearer than those of rows without clusters, or if a narrow table has no valleys.
     candidates : list of int
         Numbers that were tried, ascending.
     silhouette : list of float
@@ -69,8 +71,8 @@ class Suggestion:
         Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
         they are not.
     n_apart : int or None
-        Number of clusters that have valleys between them: rows thin out there. None where this was not
-        asked: in tables of more than five columns, unless rows fall into pieces.
+        Number of clusters that have valleys between them, where rows thin out, if this decided; None
+        if it did not.
     beyond : float or None
         How many times the product of silhouette and modularity is that of as many clusters of Gaussian
         rows with the same covariances, which have none; None where clusters are clear, or not asked.
@@ -230,13 +232,14 @@ def suggest_n_clusters(
         at = _best(candidates, judged)
         clear, inside, stability = judged[at]
         best = candidates[at] if stability >= _LEAST_STABILITY else 1
-    n_apart, beyond, is_told = None, None, False
+    n_apart, beyond = None, None
     is_doubtful = 1 < n_pieces < best and clear < _CLEAR
-    if columns is not None and best <= _MOST_APART and (is_narrow or is_doubtful):
+    if columns is not None and best <= MOST_APART and (is_narrow or is_doubtful):
         rows = columns()
         n_apart = judge.count_apart(rows, candidates, each)
-        is_told = is_narrow and (max(n_apart, n_pieces) > 1 or len(rows) >= _TELLING * best)
-    if is_told and n_apart is not None:
+        if is_narrow and max(n_apart, n_pieces) == 1 and len(rows) < _TELLING * best:
+            n_apart = None  # too few rows to show a valley
+    if is_narrow and n_apart is not None:
         best = n_apart
     elif is_doubtful:
         best = min(best, n_apart or 1)
@@ -279,15 +282,25 @@ class _Judge:
         return float(np.mean(clear)), float(np.mean(list(inside))), _agreement(found)
 
     def count_apart(self, rows: Array, candidates: Sequence[int], each: Any) -> int:
-        """Most clusters with valleys between them in the rows' columns that three candidates show."""
+        """Most clusters with valleys between them in the rows' columns that three candidates show.
 
-        def count(k: int) -> int:
+        They are clusters of the embedding, which follow curves, or of the columns themselves.
+        """
+        (single,) = _single([rows])
+        tree = _Tree.of(single, 0)
+
+        def in_columns(k: int) -> int:
+            return count_apart(rows, tree.fit(single, k).labels_)
+
+        def in_embedding(k: int) -> int:
             seed = k % len(self.trees)
             part = _single(self.embeddings_for(k))[seed]
             return count_apart(rows, self.trees[seed].fit(part, k).labels_)
 
-        counts = sorted(each(count, [k for k in candidates if k <= _MOST_APART]))
-        return counts[-3] if len(counts) > 2 else 1
+        few = [k for k in candidates if k <= MOST_APART]
+        counts = [each(in_columns, candidate_numbers(len(rows), most=MOST_APART))]
+        counts.append(each(in_embedding, few))
+        return max((found[-3] for found in map(sorted, counts) if len(found) > 2), default=1)
 
 
 def _criteria(

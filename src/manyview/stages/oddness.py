@@ -210,9 +210,11 @@ def _group(rows: ScaledRows, count: int, *, seed: int) -> tuple[ScaledRows, Any]
     if rows.offset is not None and rows.lean is None and rows.matrix.shape[1] >= _WIDE:
         means, counts = group_wide(rows, starts, is_exact=False)
         return means.single(), counts  # these are large, and need no more than single precision
-    points = rows.dense().astype(np.float32)
+    dense = rows.dense()
+    largest = max(float(np.abs(dense).max(initial=0.0)), np.finfo(np.float64).tiny)
+    points = (dense / largest).astype(np.float32)  # which they may be too large, or small, for
     centers, labels = sweep_likely(points, points[starts], n_sweeps=_SWEEPS)
-    return ScaledRows(centers.astype(np.float64)), np.bincount(labels, minlength=count)
+    return ScaledRows(largest * centers.astype(np.float64)), np.bincount(labels, minlength=count)
 
 
 def _one_each(scalers: tuple[Scaler, ...], graphs: Sequence[AnchorGraph]) -> list[GraphRows]:

@@ -58,6 +58,7 @@ def _label_and_compare(rows: Array, centers: Array, sharpness: float) -> tuple[L
     scores: Any = score_centers(rows, centers)
     labels = labels_by_scores(rows, centers, scores)
     scores -= scores[np.arange(len(rows)), labels][:, None]
+    np.minimum(scores, 0.0, out=scores)  # near ties are settled in double precision: none is above
     scores *= 2.0 * sharpness
     return labels, np.exp(scores, out=scores)
 
