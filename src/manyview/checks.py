@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -149,3 +149,21 @@ def check_each(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple
     if len(value) == 0:
         raise ParameterError(name, "must not be empty.")
     return tuple(check(name, item) for item in value)
+
+
+def of_each_view(name: str, value: Any, names: Sequence[str], missing: Any) -> list[Any]:
+    """One value a view, in the views' order, from a sequence or from a mapping of some views' names.
+
+    Examples
+    --------
+    >>> of_each_view("scaling", {"text": "hellinger"}, ["text", "pixels"], missing="auto")
+    ['hellinger', 'auto']
+    """
+    if isinstance(value, Mapping):
+        if unknown := [each for each in value if each not in names]:
+            raise ParameterError(name, f"names {unknown}, but the views are {list(names)}.")
+        return [value.get(each, missing) for each in names]
+    values = list(value) if np.ndim(value) else [value]
+    if len(values) != len(names):
+        raise ParameterError(name, f"has {len(values)} entries for {count(len(names), 'view')}.")
+    return values

@@ -169,6 +169,10 @@ class TestAccepted:
         assert settle(scaling=["unit", None]).scaling == ("unit", None)
         assert settle(scaling=("auto", "energy")).scaling == ("auto", "energy")
 
+    def test_views_by_name(self):
+        assert settle(scaling={"gist": "unit"}).scaling == ("auto", "unit")
+        assert settle(view_weights={"gist": 3}).view_weights == (1.0, 3.0)
+
     @pytest.mark.parametrize("weights", [[1, 3], (1.0, 3.0), np.array([1.0, 3.0])])
     def test_weights_as_numbers(self, weights):
         assert settle(view_weights=weights).view_weights == (1.0, 3.0)
@@ -267,6 +271,13 @@ class TestRefused:
             ),
             ({"scaling": ["unit"]}, ValueError, "scaling has 1 entries for 2 views"),
             ({"scaling": ["unit", "minmax"]}, ValueError, "scaling must be one of"),
+            ({"scaling": {"c": "unit"}}, ValueError, r"scaling names \['c'\], but the views are"),
+            (
+                {"view_weights": {0: 1.0}},
+                ValueError,
+                r"view_weights names \[0\], but the views are",
+            ),
+            ({"view_weights": 1.0}, ValueError, "view_weights has 1 entries for 2 views"),
             ({"fusion": "middle"}, ValueError, "fusion must be one of .*'late'.*got 'middle'"),
             ({"fusion": None}, ValueError, "fusion must be one of"),
             ({"n_repeats": 0}, ValueError, "n_repeats must be an integer of at least 1"),

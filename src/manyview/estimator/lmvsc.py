@@ -72,7 +72,7 @@ class LMVSC(Growing):
     locality : float or "auto", default="auto"
         Penalty on the squared distances of a row to the anchors it uses, relative to how well they
         represent it; 0 in the paper. "auto" is 0.03, or 0 where rows use their nearest anchors only.
-    scaling : str or None, for all views or one per view, default="auto"
+    scaling : str or None, for all views or one per view (a list, or a dict by name), default="auto"
         "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr",
         "lognorm", "tf-idf" or None. How columns are scaled, in this order: to mean 0 and variance 1; to
         normal quantiles of their ranks; the same, but columns of zeros and ones by one number ("auto"
@@ -97,9 +97,10 @@ class LMVSC(Growing):
         1 where 100 clusters or more are asked for (2 for fewer than 5000 rows), or where the spectrum
         has a clear gap after as many vectors as clusters; fewer than 3 for very wide views (1 where
         anchors are given).
-    view_weights : {"auto", "equal", "agreement", "amgl"} or sequence of float, default="auto"
+    view_weights : {"auto", "equal", "agreement", "amgl"}, sequence of float, or dict, default="auto"
         Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
-        get none); by the rule of AMGL; or given. "auto" is "agreement", which needs three views.
+        get none); by the rule of AMGL; or given, in order or by name (1 for those not named). "auto"
+        is "agreement", which needs three views.
     n_components : int or "auto", default="auto"
         Singular vectors kept. "auto" keeps as many as clusters where the spectrum falls clearly after
         them; else half as many again (at most 20 more), leaves out those that sit on a handful of

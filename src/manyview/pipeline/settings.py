@@ -18,6 +18,7 @@ from manyview.checks import (
     check_number,
     check_option,
     is_auto,
+    of_each_view,
 )
 from manyview.errors import ParameterError
 from manyview.machine import count_jobs
@@ -241,7 +242,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
             f"fusion={fusion!r} puts views side by side, so the given anchors must be as many in "
             f"each view; got {[a.shape[0] for a in anchor_method]}."
         )
-    kinds = tuple(_scalings(params["scaling"], given.n_views)[i] for i in kept)
+    kinds = tuple(_scalings(params["scaling"], given.names)[i] for i in kept)
     is_encoded = [encoding is not None for encoding in views.encodings]
     # Columns of levels were made so that they stand beside numbers as they are.
     kinds = tuple(
@@ -262,7 +263,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         scaling=kinds,
         fusion=fusion,
         n_repeats=_settled(params, "n_repeats", _count_of_repeats, auto=n_repeats),
-        view_weights=_weights(params, given.n_views, kept),
+        view_weights=_weights(params["view_weights"], given.names, kept),
         n_components=_settled(params, "n_components", check_count, auto=None),
         anchor_method=anchor_method,
         max_iter=check_count("max_iter", params["max_iter"]),
@@ -462,28 +463,23 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
     return given
 
 
-def _scalings(value: Any, n_views: int) -> tuple[str | None, ...]:
-    each = list(value) if isinstance(value, list | tuple) else [value] * n_views
-    if len(each) != n_views:
-        raise ParameterError("scaling", f"has {len(each)} entries for {count(n_views, 'view')}.")
-    return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in each)
+def _scalings(value: Any, names: Sequence[str]) -> tuple[str | None, ...]:
+    if value is None or isinstance(value, str):
+        value = [value] * len(names)
+    kinds = of_each_view("scaling", value, names, missing="auto")
+    return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in kinds)
 
 
-def _weights(
-    params: Mapping[str, Any], n_views: int, kept: Sequence[int]
-) -> str | tuple[float, ...]:
-    value = params["view_weights"]
+def _weights(value: Any, names: Sequence[str], kept: Sequence[int]) -> str | tuple[float, ...]:
     if isinstance(value, str):
         chosen: str = _choice("view_weights", value, _VIEW_WEIGHTS, auto="agreement")
         return chosen
     if value is None:
         words = f"must be one of {['auto', *_VIEW_WEIGHTS]} or one number per view; got None."
         raise ParameterError("view_weights", words)
-    weights = check_each("view_weights", value, _nonnegative)
-    if len(weights) != n_views:
-        raise ParameterError(
-            "view_weights", f"has {len(weights)} entries for {count(n_views, 'view')}."
-        )
+    weights = check_each(
+        "view_weights", of_each_view("view_weights", value, names, missing=1.0), _nonnegative
+    )
     weights = tuple(weights[i] for i in kept)
     if sum(weights) <= 0:
         raise ParameterError("view_weights", "must not all be zero.")

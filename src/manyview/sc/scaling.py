@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from manyview.checks import of_each_view
 from manyview.stages.counts import recognise_counts
 from manyview.stages.sampling import spread_evenly
 from manyview.views.container import Views
@@ -21,8 +22,9 @@ def settle_scaling(
     Where ``has_batches``, nothing is left open, as groups are taken off scaled rows.
     """
     is_one = scaling is None or isinstance(scaling, str)
-    given = [scaling] * views.n_views if is_one else list(scaling)
-    if "auto" not in given or len(given) != views.n_views:
+    each = [scaling] * views.n_views if is_one else scaling
+    given = of_each_view("scaling", each, views.names, missing="auto")
+    if "auto" not in given:
         return scaling, {}
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
     if not (has_batches or fewer_genes) and any(recognise_counts(few)):
