@@ -34,6 +34,13 @@ def test_parts_of_one_cluster_are_one(kind, n):
     assert [count_apart(rows, cut(rows, k)) for k in (6, 9)] == [1, 1]
 
 
+@pytest.mark.parametrize("kind", ["normal", "uniform", "ring", "line"])
+def test_copies_of_rows_are_no_evidence(kind):
+    rng = np.random.default_rng(0)
+    rows = draw(kind, 300, rng)[rng.integers(300, size=900)]
+    assert [count_apart(rows, cut(rows, k)) for k in (6, 9)] == [1, 1]
+
+
 @pytest.mark.parametrize("d", [2, 5, 30])
 @pytest.mark.parametrize("k", [4, 6, 8])
 def test_clusters_are_counted_however_finely_they_are_cut(d, k):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from manyview.stages.pieces import distinct_rows
 from manyview.stages.rows import Array
 
 Labels = npt.NDArray[np.int32]
@@ -58,7 +59,11 @@ class _Cluster:
 
     def __init__(self, rows: Array) -> None:
         self.mean = rows.mean(axis=0)
-        self.halves = rows[::2], rows[1::2]
+        distinct, nodes = distinct_rows(rows)
+        self.copies = len(rows) / len(distinct)
+        # Copies of a row are no evidence beside it, so they stay together; unless there is no other.
+        odd = (nodes if len(distinct) > 1 else np.arange(len(rows))) % 2 == 1
+        self.halves = rows[~odd], rows[odd]
         self.means = [half.mean(axis=0) for half in self.halves]
         self.squares = [
             (half - mean).T @ (half - mean)
@@ -73,7 +78,8 @@ def _has_valley(a: _Cluster, b: _Cluster) -> bool:
         return int(np.count_nonzero(np.abs(places - place) < _WIDTH))
 
     hill, valley = min(map(count, _HILLS)), min(map(count, _VALLEYS))
-    return valley < _DEPTH * hill and hill - valley > _EVIDENCE * np.sqrt(hill + valley)
+    chance = np.sqrt(max(a.copies, b.copies) * (hill + valley))
+    return bool(valley < _DEPTH * hill and hill - valley > _EVIDENCE * chance)
 
 
 def _place(a: _Cluster, b: _Cluster, half: int) -> Array:
