@@ -110,7 +110,7 @@ def side_by_side(views: Sequence[ScaledRows], factors: Sequence[float]) -> Scale
         return views[0]
     parts = [rows.matrix * factor for rows, factor in zip(views, factors, strict=True)]
     if all(rows.offset is None for rows in views):
-        return ScaledRows(np.concatenate(parts, axis=1))
+        return ScaledRows(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
     offsets = [
         np.zeros(rows.matrix.shape[1]) if rows.offset is None else rows.offset * factor
         for rows, factor in zip(views, factors, strict=True)
