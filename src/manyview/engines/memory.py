@@ -202,7 +202,7 @@ class TiledRows:
         return result
 
     def _make_of(self, function: Any, tile: Tile, first_row: int) -> Any:
-        """What a function returns for a tile; in threads, if other tiles are too few to keep them busy."""
+        """What a function returns for a tile; in threads, if tiles are too few to keep them busy."""
         has_enough = n_tiles(self.n_rows) >= max(2 * self._run.n_jobs, 2)
         if has_enough or not isinstance(function, Divisible):
             return function(tile, first_row)
