@@ -173,6 +173,31 @@ class TestDerived:
             derived.map_reduce(lambda tile, first: 1, stage="sums")
         assert sum(calls.values()) > 6
 
+    def test_threads_share_a_tile_where_the_other_is_short(self, arrays):
+        class Halves:
+            """Copies a tile's dense rows in two parts, which wait for each other if it is whole."""
+
+            meeting = threading.Barrier(2, timeout=20)
+
+            def __call__(self, tile, first_row):
+                return self.join([part() for part in self.parts(tile, first_row)])
+
+            def parts(self, tile, first_row):
+                return [lambda: self.copy(tile[0][:2048]), lambda: self.copy(tile[0][2048:])]
+
+            def copy(self, rows):
+                if len(rows) == TILE_ROWS // 2:
+                    self.meeting.wait()
+                return rows.copy()
+
+            def join(self, parts):
+                return np.concatenate(parts)
+
+        few = [arrays[0][: TILE_ROWS + 77]]
+        derived = open_rows(few, n_jobs=2).derive(Halves())
+        total = derived.map_reduce(lambda tile, first_row: len(tile), stage="x")
+        assert total == TILE_ROWS + 77
+
 
 class TestProgress:
     @pytest.mark.parametrize(("n_jobs", "n_tiles"), [(1, 1), (2, 2), (3, 100)])

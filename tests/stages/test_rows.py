@@ -51,6 +51,7 @@ class TestScaledRows:
         for rows in pair:
             assert rows.single().matrix.dtype == np.float32
             assert np.allclose(rows.single().dense(), rows.dense(), rtol=1e-6, atol=1e-6)
+            assert np.allclose(rows.single(2.0).dense(), 2.0 * rows.dense(), rtol=1e-6, atol=1e-6)
 
     def test_size_in_bytes_counts_all_parts(self, pair):
         X = pair[1].matrix

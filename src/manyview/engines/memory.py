@@ -202,8 +202,9 @@ class TiledRows:
         return result
 
     def _make_of(self, function: Any, tile: Tile, first_row: int) -> Any:
-        """What a function returns for a tile; in threads, if no other tile keeps them busy."""
-        if n_tiles(self.n_rows) > 1 or not isinstance(function, Divisible):
+        """What a function returns for a tile; in threads, if tiles are too few to keep them busy."""
+        has_enough = n_tiles(self.n_rows) >= max(2 * self._run.n_jobs, 2)
+        if has_enough or not isinstance(function, Divisible):
             return function(tile, first_row)
         return function.join(run_side_by_side(function.parts(tile, first_row), self._run.n_jobs))
 

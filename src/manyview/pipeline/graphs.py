@@ -228,9 +228,12 @@ def choose_graphs(
         for repeat, rng in enumerate(rngs[:n_late])
         for v, name in enumerate(names)
     ]
-    late, late_rows = run_side_by_side(tasks, n_jobs), None
-    if weighs:
-        weights, late_rows = _weigh_views(sample, scalers, late[:n_views], settings)
+    late: list[Any] = run_side_by_side(tasks[:n_views] if weighs else tasks, n_jobs)
+    late_rows = None
+    if weighs:  # the other repeats' anchors need not wait for it
+        weigh: Any = partial(_weigh_views, sample, scalers, late, settings)
+        (weights, late_rows), *others = run_side_by_side([weigh, *tasks[n_views:]], n_jobs)
+        late = late + others
     factors, every = np.sqrt(weights).tolist(), range(n_views)
     tasks = [
         task(every, factors, repeat, rng.spawn(1)[0])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from manyview.stages.eigen import largest_eigenpairs
-from manyview.stages.rows import Array, ScaledRows, side_by_side
+from manyview.stages.rows import Array, ScaledRows
 
 _EXACT_WIDTH = 400  # columns up to which all axes are found at once
 _SPARE, _BLOCKS = 10, 4  # vectors beyond those wanted in a block, and blocks of the Krylov space
@@ -72,7 +72,7 @@ def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
     """
     size = max(float(np.sqrt(rows.square_norms.mean())), np.finfo(np.float64).tiny)
     # Rows of length 1: others may be too large, or too small, for single precision.
-    single, d = side_by_side([rows], [1.0 / size]).single(), rows.matrix.shape[1]
+    single, d = rows.single(1.0 / size), rows.matrix.shape[1]
     block: Any = np.random.default_rng(0).standard_normal((d, count), np.float32)
     blocks: list[Any] = []
     products: list[Any] = []

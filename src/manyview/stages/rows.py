@@ -93,11 +93,17 @@ class ScaledRows:
         rows -= self.offset
         return rows if self.lean is None else rows - self.lean[0] @ self.lean[1]
 
-    def single(self) -> ScaledRows:
-        """The rows in single precision."""
-        offset = None if self.offset is None else self.offset.astype(np.float32)
-        lean = self.lean and (self.lean[0].astype(np.float32), self.lean[1].astype(np.float32))
-        return ScaledRows(self.matrix.astype(np.float32), offset, self.present, lean)
+    def single(self, factor: float = 1.0) -> ScaledRows:
+        """The rows in single precision, times a factor."""
+        if self.offset is None:
+            matrix = np.empty(self.matrix.shape, np.float32)
+            np.multiply(self.matrix, factor, out=matrix, casting="same_kind")  # no copy in between
+            return ScaledRows(matrix, None, self.present)
+        offset = (self.offset * factor).astype(np.float32)
+        lean = self.lean and (
+            (self.lean[0] * factor).astype(np.float32), self.lean[1].astype(np.float32)
+        )  # fmt: skip
+        return ScaledRows((self.matrix * factor).astype(np.float32), offset, self.present, lean)
 
     def __getitem__(self, rows: slice | npt.NDArray[np.int64]) -> ScaledRows:
         lean = self.lean and (self.lean[0][rows], self.lean[1])

@@ -315,10 +315,11 @@ def is_mostly_binary(sample: Block) -> bool:
 def smallest_share(sample: Block) -> float:
     """What is small among the positive values of a sample: 1 for counts, else their 5 % quantile."""
     values = sample.data if sparse.issparse(sample) else sample
-    positive = values[values > 0].astype(np.float64)
-    if positive.size == 0 or np.median(positive) >= 1:
+    positive = values[values > 0]
+    if positive.size == 0 or positive.min() >= 1:  # as counts are: no need to put them in order
         return 1.0
-    return float(np.quantile(positive, 0.05))
+    small, middle = np.quantile(positive.astype(np.float64), [0.05, 0.5])
+    return 1.0 if middle >= 1 else float(small)
 
 
 def choose_kind(sample: Block, zero_share: float | None = None) -> tuple[str, str]:
@@ -441,7 +442,9 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
         return _signed_log(values, mapping.unit * row_totals(values)[:, None])
     if mapping.kind in ("log", "clr"):
         values = _signed_log(values, mapping.unit)
-        return values if mapping.kind == "log" else values - values.mean(axis=1, keepdims=True)
+        if mapping.kind == "clr":
+            values -= values.mean(axis=1, keepdims=True)
+        return values
     if mapping.kind == "hellinger":
         values = _signed_root(values)
     if mapping.rarity is not None:
@@ -451,9 +454,9 @@ def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
 
 def _signed_log(values: Array, unit: float | Array) -> Array:
     """log(1 + x / unit), and the same with a minus for values below zero."""
-    ratios = np.abs(values) / unit
-    np.log1p(ratios, out=ratios, where=ratios != 0)  # most may be zero, which stays zero
     is_signed = values.size > 0 and values.min() < 0
+    ratios: Array = (np.abs(values) if is_signed else values) / unit
+    np.log1p(ratios, out=ratios, where=ratios != 0)  # most may be zero, which stays zero
     return np.asarray(np.sign(values) * ratios if is_signed else ratios)
 
 
