@@ -101,6 +101,10 @@ class Treatment:
             return by_name[name]
         return next((how for pattern, how in self.asked if fnmatchcase(name, pattern)), None)
 
+    def is_asked(self, name: str) -> bool:
+        """Whether something was asked for."""
+        return self.for_column(name) is not None
+
 
 def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str | None) -> Code:
     """What becomes of a column, by all its values (n,)."""
