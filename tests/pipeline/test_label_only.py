@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from manyview import LMVSC, datasets
+from manyview.engines import Memory
 from manyview.pipeline.label_only import find_labels
 from manyview.pipeline.settings import resolve
 
@@ -12,5 +13,6 @@ from manyview.pipeline.settings import resolve
 def test_labels_are_those_of_a_fit(given):
     views = datasets.make_views(150, 3, (4, 5), separation=2.0, random_state=1)
     model = LMVSC(3, random_state=5, n_jobs=1, **given)
-    labels = find_labels(views, resolve(model.get_params(), views), seed=5, n_jobs=1)
+    settings = resolve(model.get_params(), views)
+    labels = find_labels(views, settings, engine=Memory(), seed=5, n_jobs=1)
     np.testing.assert_array_equal(labels, model.fit(views).labels_)

@@ -96,7 +96,9 @@ class TestOtherNames:
     @pytest.mark.parametrize("names", [("patient_id", "pid"), ("foo", "bar")])
     def test_frames_are_refused_and_told_how_to_match(self, ids, names):
         first, second = tables(ids, names)
-        with pytest.raises(ValueError, match=rf"{names[0]}.*{names[1]}.*name the same rows") as error:
+        with pytest.raises(
+            ValueError, match=rf"{names[0]}.*{names[1]}.*name the same rows"
+        ) as error:
             Views({"a": first, "b": second}).encoded()
         assert f"ids={ {'a': names[0], 'b': names[1]} }" in str(error.value)
         assert f"--id-column {names[0]} --id-column {names[1]}" in str(error.value)

@@ -1,4 +1,4 @@
-"""Labels of rows in memory, and nothing else that a fit finds: no confidence, tree or odd rows."""
+"""Labels of rows, and nothing else that a fit finds: no confidence, tree or odd rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from manyview.engines import Memory
-from manyview.engines.base import Run, one_thread_per_product
+from manyview.engines.base import Engine, Run, one_thread_per_product
 from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch
 from manyview.pipeline.fit import Rngs, cluster_graph, open_sample, plan_graphs
@@ -18,11 +17,13 @@ from manyview.stages.labels import Labels, label_rows
 from manyview.views.container import Views
 
 
-def find_labels(views: Views, settings: Settings, *, seed: int, n_jobs: int) -> Labels:
+def find_labels(
+    views: Views, settings: Settings, *, engine: Engine, seed: int, n_jobs: int
+) -> Labels:
     """The labels (n,) that a fit with these settings and this ``random_state`` gives."""
     drawn = np.random.RandomState(seed).randint(np.iinfo(np.int32).max)
     rngs, watch = Rngs.spawned(np.random.default_rng(drawn), settings), Stopwatch()
-    engine, run = Memory(), Run(n_jobs, SilentProgress())
+    run = Run(n_jobs, SilentProgress())
     with run.resources, one_thread_per_product():
         rows, sample, numbers = open_sample(
             views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch

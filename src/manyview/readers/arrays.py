@@ -71,7 +71,9 @@ def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) ->
         if ids is None and name not in (*names, labels_name) and _may_name_rows(entry, n_rows)
     }
     parts = tuple(
-        Part(name if is_named else request.stem, (entry.open or entry.read)(), ids=ids, beside=beside)
+        Part(
+            name if is_named else request.stem, (entry.open or entry.read)(), ids=ids, beside=beside
+        )
         for name in names
         for entry in [entries[name]]
     )

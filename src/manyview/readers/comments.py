@@ -14,8 +14,8 @@ _MARK = "#"
 def find_comments(lines: Iterable[str], path: Path) -> tuple[int, bool]:
     r"""How many lines stand before a table, and whether its line of names begins with the mark, too.
 
-    The last line with a mark has the names if it has as many fields as the one that follows, and that one
-    has none itself. Where all lines begin with the mark, it belongs to the values.
+    The last line with a mark has the names if it has as many fields as the one that follows, and that
+    one has none itself. Where all lines begin with the mark, it belongs to the values.
 
     Examples
     --------
@@ -24,7 +24,8 @@ def find_comments(lines: Iterable[str], path: Path) -> tuple[int, bool]:
     >>> find_comments(["## made by hand\n", "#a,b\n", "1,2\n"], Path("t.csv"))
     (1, True)
     """
-    n_lines, last, after = 0, None, []
+    n_lines, last = 0, None
+    after: list[str] = []
     for number, line in enumerate(lines):
         if not line.strip(" \r\n"):
             continue

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from manyview.errors import ParameterError, ReadError
 from manyview.readers.columns import table_contents
+from manyview.readers.comments import find_comments, without_mark
 from manyview.readers.contents import Contents, Request
 from manyview.readers.guarding import unguard
 from manyview.readers.numerals import Conversion, convert_columns
-from manyview.readers.comments import find_comments, without_mark
 from manyview.readers.separators import (
     ENCODINGS,
     SEPARATORS,

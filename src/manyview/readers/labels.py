@@ -52,8 +52,8 @@ def read_labels(
     text : str
         ``PATH`` or ``PATH::KEY``, the key being a column or an array.
     id_column : str or sequence of str, optional
-        Name of the ids, or several that they may have; ``id`` and ``row`` are taken as such without being named, and so is the only
-        column beside the labels if it tells rows apart.
+        Name of the ids, or several that they may have; ``id`` and ``row`` are taken as such without
+        being named, and so is the only column beside the labels if it tells rows apart.
     folder : Path, optional
         Where a relative path starts.
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manyview import LMVSC, metrics
+from manyview.engines import Memory
 from manyview.machine import count_jobs
 from manyview.pipeline.label_only import find_labels
 from manyview.pipeline.settings import resolve
@@ -65,7 +66,8 @@ def refit(
         again = type(model)(**{**known, **params, **changes})
         if groups is None and type(model) is LMVSC:
             settings = resolve(again.get_params(), rows)
-            return find_labels(rows, settings, seed=seed, n_jobs=count_jobs(again.n_jobs))
+            n_jobs = count_jobs(again.n_jobs)
+            return find_labels(rows, settings, engine=Memory(), seed=seed, n_jobs=n_jobs)
         given = {} if groups is None else {"groups": _join_small(groups)}
         labels: Labels = again.fit(rows, **given).labels_
     return labels

@@ -64,10 +64,11 @@ class Views:
         True labels, where they are known. Never used for fitting.
     ids : array-like of shape (n_rows,), str or mapping of str to str, optional
         Names of the rows, or the column of the data frames and files that holds them, which is then
-        no feature; where views call it differently, a column for each view's name. By default what the views bring: the index of pandas, also in a file that pandas
-        wrote, unless it merely counts rows; the names of an AnnData's cells. Ids keep their type; those
-        of a CSV file are integers if all are written as such, else text. Views that bring different
-        ones, and rows without one, are refused.
+        no feature; where views call it differently, a column for each view's name. By default
+        what the views bring: the index of pandas, also in a file that pandas wrote, unless it merely
+        counts rows; the names of an AnnData's cells. Ids keep their type; those of a CSV file are
+        integers if all are written as such, else text. Views that bring different ones, and rows without
+        one, are refused.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.

@@ -192,9 +192,7 @@ def assemble(
     return Assembled(views, tuple(notes), files, marks)
 
 
-def _read(
-    request: Request, id_columns: Sequence[str], place: int
-) -> tuple[Contents, str | None]:
+def _read(request: Request, id_columns: Sequence[str], place: int) -> tuple[Contents, str | None]:
     """A file, and which of the columns names its rows: the one at its own place, or another."""
     names = [*id_columns[place : place + 1], *id_columns[:place], *id_columns[place + 1 :]]
     for name in names:

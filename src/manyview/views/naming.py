@@ -29,7 +29,10 @@ _LIKE_IDS = re.compile(
 )
 _LEAST_ROWS = {"text": 10, "numbers": 30}  # of columns with other names
 _DISTINCT = {"text": 0.5, "numbers": 0.9}  # of the values
-_SHARED = {"text": 0.5, "numbers": 0.9}  # of them that both views have; of numbers under another name
+_SHARED = {
+    "text": 0.5,
+    "numbers": 0.9,
+}  # of them that both views have; of numbers under another name
 _LOOKED_AT = 64  # rows, before all of them
 _BLOCK = 1 << 16  # rows of a file at a time
 
@@ -124,7 +127,7 @@ def _are_same(a: _Names, b: _Names) -> bool:
 
 
 def _in_words(a: _Names, b: _Names) -> str:
-    """What is wrong, and how rows are matched by these columns, up to what to do if they name no rows."""
+    """What is wrong, and how to match rows by these, up to what to do if they name no rows."""
     row = int(np.argmax(a.texts != b.texts))
     options = f"--id-column {a.column}"
     if b.column is None:
@@ -139,8 +142,8 @@ def _in_words(a: _Names, b: _Names) -> str:
         options += f" --id-column {b.column}"
     return (
         f"{what}, but not in the same order: row {row} is {str(a.texts[row])!r} and "
-        f"{str(b.texts[row])!r}. Match rows by them, Views.from_tables(..., ids={ids}) or {options} on the "
-        "command line, or, if they name no rows,"
+        f"{str(b.texts[row])!r}. Match rows by them, Views.from_tables(..., ids={ids}) or {options} on "
+        "the command line, or, if they name no rows,"
     )
 
 

@@ -189,7 +189,9 @@ def column_of(ids: IdsColumn, name: str) -> str | None:
 def check_views_known(ids: IdsColumn, names: Sequence[str]) -> None:
     """Raise ValueError if columns of ids are given for views that there are not."""
     if isinstance(ids, Mapping) and (unknown := [name for name in ids if name not in names]):
-        raise ValueError(f"ids names {first_few(unknown)}, but the views are {first_few([*names])}.")
+        raise ValueError(
+            f"ids names {first_few(unknown)}, but the views are {first_few([*names])}."
+        )
 
 
 def read_parts(
