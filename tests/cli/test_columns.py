@@ -100,3 +100,29 @@ def test_files_that_name_the_same_rows_in_another_order_are_not_paired_by_place(
     result = run("fit", "colour.csv", "shape.parquet", *LIGHT, "-o", "out", code=2)
     assert "'id' names rows of views 'colour' and 'shape', but not in the same" in result.stderr
     assert "--id-column id" in result.stderr and not Path("out").exists()
+
+
+@pytest.fixture
+def renamed(files):
+    """The same ids as in colour.csv, in another order and under another name."""
+    frame = pd.read_parquet("shape.parquet").rename(columns={"id": "sample"})
+    frame.to_csv("renamed.csv", index=False)
+    return "colour.csv", "renamed.csv"
+
+
+def test_nor_are_files_that_call_them_differently(run, renamed):
+    result = run("fit", *renamed, *LIGHT, "-o", "out", code=2)
+    assert "'id' of view 'colour' and 'sample' of 'renamed' name the same rows" in result.stderr
+    assert "--id-column id --id-column sample" in result.stderr and not Path("out").exists()
+
+
+def test_each_file_may_have_a_column_of_ids_of_its_own(run, renamed):
+    named = ("--id-column", "id", "--id-column", "sample")
+    run("fit", "colour.csv", "shape.parquet", *named[:2], *LIGHT, "--no-report", "-o", "same")
+    run("fit", *renamed, *named, *LIGHT, "--no-report", "-o", "out")
+    assert Path("out/labels.csv").read_text() == Path("same/labels.csv").read_text()
+    again = run("predict", "out", *renamed, "-q")  # as in the fit
+    assert again.stdout.splitlines()[0].startswith("id,")
+    assert len(again.stdout.splitlines()) == len(Path("out/labels.csv").read_text().splitlines())
+    result = run("fit", *renamed, *named[:3], "nothere", *LIGHT, "-o", "new", code=2)
+    assert "--id-column must name a column of the files; none has 'nothere'" in result.stderr

@@ -90,7 +90,9 @@ def test_what_does_not_fit_is_one_line(here, run, arguments, message):
 
 
 def test_by_place_if_asked(here, run):
-    run("evaluate", "true.csv", "found.npy", "--join", "order")
+    result = run("evaluate", "true.csv", "found.npy", "--join", "order", "--json")
+    known, found = np.load("true.npy"), np.load("found.npy")
+    assert json.loads(result.stdout)["accuracy"] == pytest.approx(metrics.accuracy(known, found))
 
 
 @pytest.mark.parametrize("values", [["a", "a", "b", "b", "", ""], [0, 0, 1, 1, np.nan, np.nan]])

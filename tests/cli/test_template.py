@@ -1,6 +1,7 @@
 """The guide's command passes what every command must."""
 
 import sys
+from contextlib import chdir
 
 import pytest
 
@@ -38,6 +39,9 @@ def test_all_its_options_are_given_nonsense():
 
 @pytest.mark.parametrize("option", NONSENSE)
 def test_nonsense_is_refused(folder, option):
+    with chdir(folder):
+        result = test_options.run_here(*COUNT, option, NONSENSE[option][0])
+    assert result.exit_code == 2 and option in result.stderr
     test_options.test_nonsense_is_refused_in_one_line_that_names_the_option(
         folder, COUNT, option, NONSENSE[option]
     )

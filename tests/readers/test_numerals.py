@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from manyview import Views
 from manyview.readers import parse, read_file, read_view
-from manyview.readers.numerals import read_numerals
+from manyview.readers.numerals import convert_columns, read_numerals
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,23 @@ class TestFiles:
     def test_what_is_known_of_a_table_is_used(self, tmp_path, asked, expected):
         request = replace(parse(str(self.write(tmp_path, "a\tb\n1,234\tx\n2,500\ty\n"))), **asked)
         assert read_file(request).parts[0].rows.columns["a"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["12%", "3.5 %", ""], [12, 3.5, np.nan]),
+        (["$1,200.50", "-$3", "$0"], [1200.5, -3, 0]),
+        (["1.234,50 €", "2,00 €"], [1234.5, 2]),
+        (["£ 5", "£ 6"], [5, 6]),
+    ],
+)
+def test_a_sign_that_all_have_is_left_out(texts, expected):
+    found = convert_columns({"a": np.array(texts)}, ["a"], None)
+    np.testing.assert_array_equal(found.table["a"], expected)
+    assert "left out of 'a'" in found.remark
+
+
+@pytest.mark.parametrize("texts", [["12%", "3"], ["$5", "€5"], ["%", "$"], ["$5%", "$6%"]])
+def test_signs_that_differ_are_no_numbers(texts):
+    assert read_numerals(np.array(texts)) is None

@@ -46,6 +46,38 @@ def test_a_first_row_of_numbers_is_a_row(tmp_path, text):
     assert len(values(read_view(put(tmp_path, text)))) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "n_skipped"),
+    [
+        ("# made by R\n# 2 lines, with commas, in them\nk,x\na,1\nb,2\n", ("k", "x"), 2),
+        ("# k, x\nid,v\na,1\nb,2\n", ("id", "v"), 1),
+        ("# a\n\n# b\n\nk,x\na,1\nb,2\n", ("k", "x"), 3),
+        ("# made\n1,2\n3,4\n", ("column_0", "column_1"), 1),
+        ("##made=1\n#chrom\tpos\nc1\t1\nc2\t2\n", ("chrom", "pos"), 1),
+        ("#chrom,pos\nc1,1\nc2,2\n", ("chrom", "pos"), 0),
+        ("# x y\n1 2\n3 4\n", ("x", "y"), 0),
+        ("#,x\n1,0.5\n2,0.5\n", ("#", "x"), 0),
+        ("colour,x\n#f00,1\n#0f0,2\n", ("colour", "x"), 0),
+    ],
+)
+def test_lines_of_comments_before_a_table_are_skipped_with_a_remark(
+    tmp_path, text, names, n_skipped
+):
+    found = read_view(put(tmp_path, text))
+    assert found.parts[0].columns == names and found.n_rows == 2
+    assert (f"comments before it are skipped ({n_skipped} line" in found.note) == (n_skipped > 0)
+
+
+def test_lines_are_numbered_with_the_comments(tmp_path):
+    with pytest.raises(ReadError, match="line 4 has 3 fields"):
+        read_view(put(tmp_path, "# made by R\nk,x\na,1\nb,2,3\n"))
+
+
+def test_labels_may_stand_below_comments(tmp_path):
+    found = read_labels(put(tmp_path, "# made by R\nid,cluster\na,1\nb,0\n"))
+    assert (found.ids.tolist(), found.labels.tolist()) == (["a", "b"], [1, 0])
+
+
 def test_a_row_of_empty_fields_is_a_row(tmp_path):
     contents = read_view(put(tmp_path, "a\tb\tc\n1\t2\t3\n\t\t\n4\t5\t6\n\n", "t.tsv"))
     assert np.isnan(np.array(values(contents))).sum(axis=1).tolist() == [0, 3, 0]

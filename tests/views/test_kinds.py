@@ -34,6 +34,10 @@ class TestKinds:
         code = look(np.array(["a", "b", missing] * 5, dtype=object))
         assert code.feature_names == ("c=a", "c=b", "c=(missing)")
 
+    def test_a_level_called_missing_is_told_from_what_is_missing(self):
+        code = look(["a", "(missing)", ""] * 10)
+        assert code.feature_names == ("c=(missing)", "c=a", "c=((missing))")
+
     def test_truth_values_are_a_category(self):
         assert look([True, False, True]).levels == ("True", "False")
 

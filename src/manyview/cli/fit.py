@@ -42,7 +42,7 @@ _KEYS = (
 )  # fmt: skip
 """What a run file may hold: options under their names, and tables of some of them."""
 
-_REPEATED = ("columns", "drop", "encode", "keep", "transpose", "texts")
+_REPEATED = ("id_column", "columns", "drop", "encode", "keep", "transpose", "texts")
 
 _EXAMPLES = """\b
 Examples:
@@ -260,7 +260,7 @@ class _Job:
         with replacing(self.folder, list(FILES)) as new:
             for name in ("labels.csv", "labels.npy"):
                 results.write_labels(
-                    new / name, model.labels_, data.ids, self.inputs.id_column,
+                    new / name, model.labels_, data.ids, self.inputs.id_name,
                     confidence=model.confidence_,
                 )  # fmt: skip
             results.write_array(new / "embedding.npy", model.embedding_)

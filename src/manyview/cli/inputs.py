@@ -26,7 +26,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--id-column": {
         "metavar": "NAME",
-        "help": "Column that identifies rows; files are joined on it.",
+        "multiple": True,
+        "help": "Column that identifies rows; files are joined on it. Repeat it, in the files' order, "
+        "where they call it differently.",
     },
     "--label-column": {
         "metavar": "NAME",
@@ -106,7 +108,7 @@ class Inputs:
 
     texts: tuple[str, ...]
     labels: str | None = None
-    id_column: str | None = None
+    id_column: tuple[str, ...] = ()
     label_column: str | None = None
     columns: dict[str, list[str]] | None = None
     drop: tuple[str, ...] = ()
@@ -118,6 +120,11 @@ class Inputs:
     transpose: tuple[str, ...] = ()
     join: str = "exact"
     marks: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id_name(self) -> str | None:
+        """What results call the ids."""
+        return next(iter(self.id_column), None)
 
     @property
     def treatment(self) -> dict[str, str]:
@@ -178,7 +185,8 @@ class Inputs:
         ]
         data = assemble(
             requests,
-            needs=(self.id_column, self.label_column, *self.drop),
+            id_columns=asked.id_column,
+            needs=(*self.id_column, self.label_column, *self.drop),
             transpose=asked.transpose,
             join=asked.join,
             memory_limit=memory_for_views(),
@@ -191,7 +199,7 @@ class Inputs:
         return replace(
             self,
             columns=fitted.columns if is_split else self.columns,
-            id_column=self.id_column or (None if self.join == "order" else fitted.id_column),
+            id_column=self.id_column or (() if self.join == "order" else fitted.id_column),
             decimal=self.decimal or fitted.decimal,
             encoding=self.encoding or fitted.encoding,
             marks=fitted.marks,
@@ -203,7 +211,6 @@ class Inputs:
 
         request = replace(
             request,
-            id_column=self.id_column,
             label_column=self.label_column,
             columns=self.columns or {},
             drop=self.drop,
@@ -240,7 +247,7 @@ class Inputs:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Inputs:
         """What :meth:`record` recorded."""
-        lists = {n: tuple(record.get(n, ())) for n in ("texts", "transpose", *_LISTS)}
+        lists = {n: tuple(record.get(n, ())) for n in ("texts", "id_column", "transpose", *_LISTS)}
         return cls(**{**record, **lists})
 
 

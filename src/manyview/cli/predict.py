@@ -47,7 +47,7 @@ def command(model: Path, output: Path | None, force: bool, **options: Any) -> No
         estimator.verbose = line
         with remarks():
             labels, confidence = estimator.predict_with_confidence(data.views)
-    id_column = inputs.id_column or (fitted.id_column if fitted else None)
+    id_column = inputs.id_name or (fitted.id_name if fitted else None)
     if output is not None:
         write_labels(output, labels, data.ids, id_column, confidence=confidence)
     _print(output, labels, data.ids, id_column, confidence=confidence)

@@ -64,7 +64,7 @@ class RowReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         views = match_views(views, names, widths, by_name=isinstance(X, Mapping))
         if places is None and is_single(X, views):
             validate_data(self, as_wide(X), reset=False, skip_check_array=True)
-        views = encode_like(views, names, self.encodings_)
+        views = encode_like(views, names, self.encodings_, self.categories)
         views = align_columns(views, names, self.feature_names_per_view_)
         refuse_other_columns(views, names, widths)
         return views

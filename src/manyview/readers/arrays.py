@@ -65,8 +65,15 @@ def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) ->
     labels = _vector(entries, labels_name, n_rows, request)
     ids = None if ids is None else stored_ids(ids)
     is_named = len(names) > 1 or request.key is not None
+    beside = {
+        name: stored_ids(read_vector(entry))
+        for name, entry in entries.items()
+        if ids is None and name not in (*names, labels_name) and _may_name_rows(entry, n_rows)
+    }
     parts = tuple(
-        Part(name if is_named else request.stem, (entry.open or entry.read)(), ids=ids)
+        Part(
+            name if is_named else request.stem, (entry.open or entry.read)(), ids=ids, beside=beside
+        )
         for name in names
         for entry in [entries[name]]
     )
@@ -77,6 +84,10 @@ def pick_arrays(entries: Mapping[str, Entry], request: Request, *, kind: str) ->
     if labels is not None:
         note += f"; labels from {labels_name!r}"
     return Contents(parts, note + ".", None if labels is None else as_labels(labels))
+
+
+def _may_name_rows(entry: Entry, n_rows: int) -> bool:
+    return entry.kind in "OSTUiu" and len(entry.shape) == 1 and entry.shape[0] == n_rows
 
 
 def _labels_name(entries: Mapping[str, Entry], request: Request) -> str | None:

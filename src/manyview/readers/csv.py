@@ -17,12 +17,20 @@ import numpy.typing as npt
 
 from manyview.errors import ParameterError, ReadError
 from manyview.readers.columns import table_contents
+from manyview.readers.comments import find_comments, without_mark
 from manyview.readers.contents import Contents, Request
 from manyview.readers.guarding import unguard
 from manyview.readers.numerals import Conversion, convert_columns
-from manyview.readers.separators import ENCODINGS, SEPARATORS, find_encodings, find_separator
+from manyview.readers.separators import (
+    ENCODINGS,
+    SEPARATORS,
+    find_encodings,
+    find_separator,
+    single_spaced,
+    split_fields,
+)
 from manyview.readers.text import is_number, open_bytes, packing_errors
-from manyview.wording import first_few
+from manyview.wording import count, first_few
 
 MISSING = (
     "", "NA", "N/A", "na", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN",
@@ -42,12 +50,15 @@ class _Layout:
     has_names: bool
     has_numbers_as_names: bool = False
     encoding: str = ENCODINGS[0]
+    n_comments: int = 0  # lines before it
 
     @property
     def words(self) -> str:
         words = f"separated by {SEPARATORS[self.separator]}"
         if self.encoding != ENCODINGS[0]:
             words += f"; not in UTF-8, read as {self.encoding}"
+        if self.n_comments:
+            words += f"; comments before it are skipped ({count(self.n_comments, 'line')})"
         if self.has_numbers_as_names:
             words += "; the first line numbers the columns"
         return words if self.has_names else f"{words}; no line of names, so columns are numbered"
@@ -124,7 +135,7 @@ def _read_encoded(
         text = io.TextIOWrapper(raw, encoding=encoding, newline="")
         try:
             layout = replace(_find_layout(text, path), encoding=encoding)
-            lines = map(_single_spaced, text) if layout.separator == " " else text
+            lines = map(single_spaced, text) if layout.separator == " " else text
             columns = _read_columns(lines, layout, path, is_text)
         except csv.Error as error:
             raise ReadError(f"{path} cannot be read as a table: {error}.") from error
@@ -136,30 +147,37 @@ def _read_encoded(
     return layout.names, [column for column in columns if column is not None], layout
 
 
-def _single_spaced(line: str) -> str:
-    """A line with one space between fields, and none before them."""
-    return " ".join(line.split())
-
-
 def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
+    n_comments, has_mark = find_comments(text, path)
+    _rewind(text, n_comments)
     lines = [line for line in (_next_line(text) for _ in range(_LOOKED_AT)) if line]
     if not lines:
         raise ReadError(f"{path} is empty.")
     if "\0" in lines[0]:
         raise ReadError(f"{path} is not a text file.")
+    lines[0] = without_mark(lines[0]) if has_mark else lines[0]
     separator = find_separator(lines, path)
-    text.seek(0)
-    line = _next_line(text)
-    line = _single_spaced(line) if separator == " " else line
-    fields = [field.strip() for field in next(csv.reader([line], delimiter=separator))]
-    counts = _count_columns(fields, text, separator)
+    _rewind(text, n_comments)
+    _next_line(text)
+    fields = split_fields(lines[0], separator)
+    counts = _count_columns(fields, lines[1:2], separator)
     if counts or not all(is_number(field) or field in MISSING for field in fields):
         # A table written with its index has no name for the first column.
         names = [field or f"unnamed_{i}" for i, field in enumerate(fields)]
         _refuse_repeated(names, path)
-        return _Layout(separator, names, has_names=True, has_numbers_as_names=counts)
+        return _Layout(
+            separator, names, has_names=True, has_numbers_as_names=counts, n_comments=n_comments
+        )
+    _rewind(text, n_comments)
+    names = [f"column_{i}" for i in range(len(fields))]
+    return _Layout(separator, names, has_names=False, n_comments=n_comments)
+
+
+def _rewind(text: io.TextIOWrapper, n_lines: int) -> None:
+    """Go to the line after the first ``n_lines``."""
     text.seek(0)
-    return _Layout(separator, [f"column_{i}" for i in range(len(fields))], has_names=False)
+    for _ in range(n_lines):
+        text.readline()
 
 
 def _next_line(text: io.TextIOWrapper) -> str:
@@ -170,7 +188,7 @@ def _next_line(text: io.TextIOWrapper) -> str:
     return line
 
 
-def _count_columns(fields: list[str], text: io.TextIOWrapper, separator: str) -> bool:
+def _count_columns(fields: list[str], following: Sequence[str], separator: str) -> bool:
     """Whether the first line numbers the columns from 0, as pandas does where they have no names.
 
     ``0,1`` may as well be a row of whole numbers: two columns are numbered only if the next line
@@ -181,9 +199,7 @@ def _count_columns(fields: list[str], text: io.TextIOWrapper, separator: str) ->
         return False
     if len(fields) > 2 or len(numbered) < len(fields):
         return True
-    following = _next_line(text).strip(_BLANK).split(separator)
-    text.seek(0)
-    _next_line(text)
+    following = [field for line in following for field in line.strip(_BLANK).split(separator)]
     return not all(field.strip().isdecimal() for field in following)
 
 
@@ -200,7 +216,7 @@ def _read_columns(
     width = len(layout.names)
     keep = np.array([is_text(name) for name in layout.names])
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in range(width)]
-    first = 2 if layout.has_names else 1
+    first = layout.n_comments + (2 if layout.has_names else 1)
     n_rows = max(1, min(_BATCH_ROWS, _BATCH_FIELDS // width))
     for batch in _batches(text, layout.separator, n_rows):
         whole = [row for row in batch if row and (isinstance(row, list) or row.strip(_BLANK))]

@@ -43,7 +43,7 @@ class LabelFile:
 
 
 def read_labels(
-    text: str, *, id_column: str | None = None, folder: Path | None = None
+    text: str, *, id_column: str | Sequence[str] | None = None, folder: Path | None = None
 ) -> LabelFile:
     r"""Labels of a file that holds one a row.
 
@@ -51,9 +51,9 @@ def read_labels(
     ----------
     text : str
         ``PATH`` or ``PATH::KEY``, the key being a column or an array.
-    id_column : str, optional
-        Name of the ids; ``id`` and ``row`` are taken as such without being named, and so is the only
-        column beside the labels if it tells rows apart.
+    id_column : str or sequence of str, optional
+        Name of the ids, or several that they may have; ``id`` and ``row`` are taken as such without
+        being named, and so is the only column beside the labels if it tells rows apart.
     folder : Path, optional
         Where a relative path starts.
 
@@ -70,7 +70,8 @@ def read_labels(
     vectors = file_vectors(found.path)
     if not vectors:
         raise ReadError(f"{found.path} holds nothing with one value a row.")
-    ids_name = _ids_name(vectors, id_column, found.key)
+    wanted = [id_column] if isinstance(id_column, str) else id_column or ()
+    ids_name = _ids_name(vectors, wanted, found.key)
     given = None if ids_name is None else vectors[ids_name]
     others = [n for n in vectors if n == found.key or vectors[n] is not given]
     name = _labels_name(others, found.key, found.path)
@@ -87,11 +88,11 @@ def read_labels(
     return LabelFile(labels, ids, note + ".", ids_name)
 
 
-def _ids_name(vectors: Mapping[str, Any], wanted: str | None, key: str | None) -> str | None:
+def _ids_name(vectors: Mapping[str, Any], wanted: Sequence[str], key: str | None) -> str | None:
     """The column of ids: the one that was asked for, a known one, or the only one that can be."""
     names = list(vectors)
-    if wanted is not None and wanted in names:
-        return wanted
+    if asked := next((name for name in wanted if name in names), None):
+        return asked
     known = next((name for name in ID_NAMES if name in names and name != key), None)
     if known is not None or len(names) < 2:
         return known

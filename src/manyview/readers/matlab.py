@@ -211,11 +211,13 @@ def _contents(variables: Variables, request: Request) -> Contents:
     found = variables.get(request.id_column or "")
     # All its numbers are floats unless told otherwise.
     ids = None if found is None else as_whole(stored_ids(_texts(found)))
+    beside = {} if ids is not None else _beside(variables, n_rows)
     parts = tuple(
         Part(
             name.replace("{", "").replace("}", ""),
             sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows, order="C"),
             ids=ids,
+            beside=beside,
         )
         for name, rows in zip(picked, orient(list(picked.values()), n_rows), strict=True)
     )
@@ -226,6 +228,18 @@ def _contents(variables: Variables, request: Request) -> Contents:
     if labels is not None:
         note += f"; labels from {labels[0]!r}"
     return Contents(parts, note + ".", None if labels is None else as_labels(labels[1]))
+
+
+def _beside(variables: Variables, n_rows: int) -> dict[str, npt.NDArray[Any]]:
+    """Variables with one text for each row."""
+    texts = {name: value for name, value in variables.items() if _are_texts(value, n_rows)}
+    return {name: np.ravel(_texts(value)) for name, value in texts.items()}
+
+
+def _are_texts(value: Any, n_rows: int) -> bool:
+    if isinstance(value, list):
+        return len(value) == n_rows and all(np.asarray(each).dtype.kind in "SU" for each in value)
+    return getattr(value, "dtype", np.dtype(float)).kind in "SU" and np.size(value) == n_rows
 
 
 def _wanted_labels(variables: Variables, request: Request) -> tuple[str, npt.NDArray[Any]] | None:

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1,5 and 1.234,56, 1,234.56 and 1 234.5."""
+"""Numbers as people write them: 1,5 and 1.234,56, 1,234.56 and 1 234.5, 12 % and $3.50."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ DECIMALS = (".", ",")
 
 _SPACES = " \u00a0\u202f'"
 _ALL = (*DECIMALS, *_SPACES)
+_SIGNED = re.compile(
+    r"(?P<minus>[+-]?)\s*(?P<before>[$€£¥]?)\s*(?P<number>.*?)\s*(?P<after>[%$€£¥]?)"
+)
 _MARKS = {
     mark: re.compile(
         rf"[+-]?(?=\d|{mark}\d)([1-9]\d{{0,2}}([{other}{_SPACES}]\d{{3}})+|\d*)({mark}\d*)?([eE][+-]?\d+)?"
@@ -35,6 +38,7 @@ class Numerals:
     is_doubtful: bool = False  # it would have made other numbers of them
     has_fractions: bool = False  # there is a mark before a fraction
     has_groups: bool = False  # there are marks between thousands
+    sign: str = ""  # of percent or a currency, which all of them had
 
 
 class Conversion(NamedTuple):
@@ -51,7 +55,7 @@ def read_numerals(
     """Numbers in a column of text; None if some of it is none, or if it is codes, as 01234.
 
     ``decimal`` is the mark before fractions; without it what all texts allow, and ``usual`` if they
-    allow both.
+    allow both. A sign of percent or of a currency that all of them have is left out: 12 % is 12.
 
     Examples
     --------
@@ -61,7 +65,8 @@ def read_numerals(
     array([1234., 2500.])
     """
     distinct, places = np.unique(np.char.strip(texts), return_inverse=True)
-    known = [text for text in distinct.tolist() if text]
+    sign, bare = _without_sign(distinct.tolist())
+    known = [text for text in bare if text]
     if not known or not all(any(map(str.isdigit, text)) for text in known):
         return None
     if not any(mark in text for text in known for mark in _ALL) and any(map(is_code, known)):
@@ -70,7 +75,7 @@ def read_numerals(
     if not marks:
         return None
     mark = usual if usual in marks else marks[0]
-    numbers = [_to_float(text, mark) if text else np.nan for text in distinct.tolist()]
+    numbers = [_to_float(text, mark) if text else np.nan for text in bare]
     return Numerals(
         np.array(numbers, dtype=np.float64)[places],
         mark,
@@ -78,7 +83,19 @@ def read_numerals(
         is_doubtful=len(marks) > 1 and any(each in text for text in known for each in DECIMALS),
         has_fractions=any(mark in text for text in known),
         has_groups=any(each in text for text in known for each in _ALL if each != mark),
+        sign=sign,
     )
+
+
+def _without_sign(texts: list[str]) -> tuple[str, list[str]]:
+    """The sign that all texts but empty ones have before or after a number, and what is left of them."""
+    parts = [found for text in texts if (found := _SIGNED.fullmatch(text))]
+    signs = {
+        part["before"] + part["after"] for part, text in zip(parts, texts, strict=False) if text
+    }
+    if len(parts) != len(texts) or len(signs) != 1 or len(sign := signs.pop()) != 1:
+        return "", texts
+    return sign, [part["minus"] + part["number"] for part in parts]
 
 
 def is_code(text: str) -> bool:
@@ -129,6 +146,8 @@ def convert_columns(
     words += [f"thousands marks in {first_few(groups)}"] * bool(groups)
     doubt = f"fractions and thousands look alike in {first_few(doubtful)}"
     words += [doubt] * bool(doubtful)
+    signs = {name: each.sign for name, each in found.items() if each.sign}
+    words += [f"{sign!r} left out of {name!r}" for name, sign in signs.items()]
     numbers = {name: numerals.values for name, numerals in found.items()}
     return Conversion({**table, **numbers}, "; ".join(words), mark)
 

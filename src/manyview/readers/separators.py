@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,6 +49,17 @@ def find_separator(lines: Sequence[str], path: Path) -> str:
         return " " if _are_in_columns(lines) else usual
     first = {each: lines[0].count(each) for each in _UNLIKELY_IN_FIELDS}
     return usual if first[usual] else max(first, key=lambda each: first[each])
+
+
+def split_fields(line: str, separator: str) -> list[str]:
+    """The fields of a line, without spaces around them."""
+    line = single_spaced(line) if separator == " " else line
+    return [field.strip() for field in next(csv.reader([line], delimiter=separator), [])]
+
+
+def single_spaced(line: str) -> str:
+    """A line with one space between fields, and none before them."""
+    return " ".join(line.split())
 
 
 def _are_in_columns(lines: Sequence[str]) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manyview import metrics
+from manyview import LMVSC, metrics
+from manyview.engines import Memory
+from manyview.machine import count_jobs
+from manyview.pipeline.label_only import find_labels
+from manyview.pipeline.settings import resolve
 from manyview.stages.labels import find_starts, improve_centers
 from manyview.stages.rows import Array
 from manyview.views.container import Views
-
-if TYPE_CHECKING:
-    from manyview import LMVSC
 
 Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
@@ -62,8 +63,13 @@ def refit(
     params = {name: value for name, value in params.items() if name in known}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what is worth saying
+        again = type(model)(**{**known, **params, **changes})
+        if groups is None and type(model) is LMVSC:
+            settings = resolve(again.get_params(), rows)
+            n_jobs = count_jobs(again.n_jobs)
+            return find_labels(rows, settings, engine=Memory(), seed=seed, n_jobs=n_jobs)
         given = {} if groups is None else {"groups": _join_small(groups)}
-        labels: Labels = type(model)(**{**known, **params, **changes}).fit(rows, **given).labels_
+        labels: Labels = again.fit(rows, **given).labels_
     return labels
 
 

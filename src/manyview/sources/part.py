@@ -5,8 +5,8 @@ This stands below readers and views, because both make such records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +31,8 @@ class Part:
         Names of its samples.
     encoding : Encoding or None
         What made numbers of a table's columns.
+    beside : mapping of str to ndarray of shape (n,)
+        What else its file holds that may name its rows, but was not asked for.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Part:
     columns: tuple[str, ...] | None = None
     ids: npt.NDArray[Any] | None = None
     encoding: Any = None
+    beside: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
 def as_ids(values: Any) -> npt.NDArray[np.str_]:

@@ -22,8 +22,11 @@ from manyview.views.blocks import Block, is_sparse, with_short_indices
 from manyview.views.columns import Columns, find_columns, split_columns
 from manyview.views.encoding import Encoding, encode_parts, is_table, refuse_table
 from manyview.views.joining import join_parts
+from manyview.views.naming import refuse_other_orders_beside
 from manyview.views.parts import (
     check_unique,
+    check_views_known,
+    column_of,
     read_masks,
     read_parts,
     read_table,
@@ -59,12 +62,13 @@ class Views:
         A name for each view; a mapping's keys, or ``view_0``, ``view_1``, ... by default.
     target : array-like of shape (n_rows,), optional
         True labels, where they are known. Never used for fitting.
-    ids : array-like of shape (n_rows,) or str, optional
+    ids : array-like of shape (n_rows,), str or mapping of str to str, optional
         Names of the rows, or the column of the data frames and files that holds them, which is then
-        no feature. By default what the views bring: the index of pandas, also in a file that pandas
-        wrote, unless it merely counts rows; the names of an AnnData's cells. Ids keep their type; those
-        of a CSV file are integers if all are written as such, else text. Views that bring different
-        ones, and rows without one, are refused.
+        no feature; where views call it differently, a column for each view's name. By default
+        what the views bring: the index of pandas, also in a file that pandas wrote, unless it merely
+        counts rows; the names of an AnnData's cells. Ids keep their type; those of a CSV file are
+        integers if all are written as such, else text. Views that bring different ones, and rows without
+        one, are refused.
     present : array-like of bool of shape (n_rows, n_views), or mapping of names to masks, optional
         Which samples have which views; what stands in the rows of others is never looked at. Without
         it a dense row that is all NaN is a missing one. See also :meth:`from_tables`.
@@ -111,17 +115,17 @@ class Views:
         *,
         names: Sequence[str] | None = None,
         target: npt.ArrayLike | None = None,
-        ids: npt.ArrayLike | str | None = None,
+        ids: npt.ArrayLike | str | Mapping[str, str] | None = None,
         present: Any = None,
     ) -> None:
-        column = ids if isinstance(ids, str) else None
+        column = ids if isinstance(ids, str | Mapping) else None
         if isinstance(views, Views):
             if column is not None:
-                refuse_column_of_ids(column)
+                refuse_column_of_ids(column if isinstance(column, str) else str(dict(column)))
             target = views.target if target is None else target
             items: dict[str, Any] = views.parts()
         else:
-            items = split_parts(views, column)
+            items = split_parts(views, column if isinstance(column, str) else None)
         self.names: tuple[str, ...] = _check_names(list(items) if names is None else names, items)
         parts = read_parts(items, self.names, column)
         self.arrays: tuple[Block, ...] = tuple(part.rows for part in parts)
@@ -131,6 +135,8 @@ class Views:
         self.ids: npt.NDArray[Any] | None = settle_ids(
             parts, ids if column is None else None, self.n_rows
         )
+        if self.ids is None:
+            refuse_other_orders_beside(parts)
         if present is not None:
             masks = read_masks(present, self.names, self.n_rows)
             self.arrays = tuple(map(selection.restrict, self.arrays, masks.T))
@@ -180,7 +186,7 @@ class Views:
         *,
         how: str = "exact",
         target: npt.ArrayLike | None = None,
-        ids: str | None = None,
+        ids: str | Mapping[str, str] | None = None,
     ) -> Views:
         """Views of tables whose rows are matched by their ids.
 
@@ -195,8 +201,9 @@ class Views:
             id with another is warned about.
         target : array-like, optional
             True labels, in the order of the result's ``ids``.
-        ids : str, optional
-            The column of the data frames and files that holds the ids, instead of an index.
+        ids : str or mapping of str to str, optional
+            The column of the data frames and files that holds the ids, instead of an index; where tables
+            call it differently, a column for each table's name.
 
         Returns
         -------
@@ -222,7 +229,11 @@ class Views:
             )
         if not tables:
             raise ValueError("Got no tables: the mapping is empty.")
-        parts = [[read_table(table, str(name), ids)] for name, table in tables.items()]
+        check_views_known(ids, [*map(str, tables)])
+        parts = [
+            [read_table(table, str(name), column_of(ids, str(name)))]
+            for name, table in tables.items()
+        ]
         names = [repr(part.name) for (part,) in parts]
         try:
             joined, match = join_parts(parts, names, how, _WORDS)

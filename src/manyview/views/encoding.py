@@ -22,12 +22,11 @@ from manyview.sources import Part, is_source
 from manyview.sources.table import Table
 from manyview.views import kinds
 from manyview.views.kinds import Code, Treatment
+from manyview.views.naming import refuse_other_orders
 from manyview.views.selection import PartialView, held
 from manyview.wording import count, first_few, lacks_columns
 
 Column = npt.NDArray[Any]
-_SHARED = 0.5  # of ids; two views that have fewer in common name their own things
-_DISTINCT = 0.5  # of a column's values that must differ, or it names no rows
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,7 @@ def encode_parts(parts: Iterable[Part], categories: Any) -> list[Part]:
     treatment, parts = Treatment.of(categories), list(parts)
     refuse_unknown(parts, dict(treatment.asked), "categories")
     encoded = list(_encode_each(parts, treatment))
-    likely = {name for part in encoded for name in likely_ids(part, treatment)}
-    refuse_other_orders(parts, likely | names_of_rows(part.encoding for part in encoded))
+    refuse_other_orders(parts, treatment.is_asked)
     return encoded
 
 
@@ -168,27 +166,6 @@ def _encode_each(parts: Iterable[Part], treatment: Treatment) -> Iterator[Part]:
             refuse_table(part.rows, part.name)
         encoding = learn_encoding(part.rows, part.name, treatment, part.columns)
         yield encode_part(part, encoding, part.name)
-
-
-def refuse_other_orders(parts: Iterable[Part], names: Iterable[str]) -> None:
-    """Raise ValueError if columns of these names hold many of the same ids, but in another order."""
-    in_memory = [part for part in parts if isinstance(part.rows, Table | np.ndarray)]
-    for name in sorted(names):
-        known = [part for part in in_memory if name in (part.columns or ())]
-        ids = [kinds.level_texts(_columns_of(p.rows, p.columns, p.name)[name]) for p in known]
-        for part, other in zip(known[1:], ids[1:], strict=True):
-            are_names = len(np.unique(other)) >= _DISTINCT * len(other)
-            is_shared = np.isin(other, ids[0]).mean() >= _SHARED
-            if np.array_equal(other, ids[0]) or not (are_names and is_shared):
-                continue
-            row = int(np.argmax(other != ids[0]))
-            first, second = str(ids[0][row]), str(other[row])
-            raise ValueError(
-                f"Column {name!r} names rows of views {known[0].name!r} and {part.name!r}, but not in "
-                f"the same order: row {row} is {first!r} and {second!r}. Match them by it, "
-                f"Views.from_tables(..., ids={name!r}) or --id-column {name} on the command line, or, "
-                "if it names no rows, leave it out."
-            )
 
 
 def names_of_rows(encodings: Iterable[Encoding | None]) -> set[str]:

@@ -53,7 +53,7 @@ def read_views(
     texts: Sequence[str],
     *,
     labels: str | None = None,
-    id_column: str | None = None,
+    id_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     columns: Mapping[str, Sequence[str]] | None = None,
     drop: Sequence[str] = (),
@@ -73,8 +73,11 @@ def read_views(
         ``PATH``, ``NAME=PATH``, ``PATH::KEY`` or ``NAME=PATH::KEY``.
     labels : str, optional
         A file of true labels.
-    id_column, label_column : str, optional
-        Columns of the files that identify rows, and that hold true labels.
+    id_column : str or sequence of str, optional
+        Column of the files that identifies rows; several, in the order of the files, where they call it
+        differently.
+    label_column : str, optional
+        Column of the files that holds true labels.
     columns : mapping of str to sequence of str, optional
         Views to make of the columns of the only file, a table.
     drop : sequence of str
@@ -114,6 +117,7 @@ def read_views(
     check_option("join", join, JOINS)
     check_option("decimal", decimal, (".", ",", None))
     words = vocabulary or Vocabulary()
+    id_columns = [id_column] if isinstance(id_column, str) else [*(id_column or ())]
     if columns and len(texts) != 1:
         raise ParameterError("columns", f"can split one table only; there are {len(texts)} files.")
     if label_column is not None and labels is not None:
@@ -123,7 +127,6 @@ def read_views(
     requests = [
         replace(
             parse(text, folder=folder),
-            id_column=id_column,
             label_column=label_column,
             columns=columns or {},
             drop=tuple(drop),
@@ -134,13 +137,14 @@ def read_views(
         for text in texts
     ]
     try:
-        file = None if labels is None else read_labels(labels, id_column=id_column, folder=folder)
+        file = None if labels is None else read_labels(labels, id_column=id_columns, folder=folder)
     except ReadError as error:
         raise ParameterError("labels", f"cannot be read: {error}") from error
     return assemble(
         requests,
+        id_columns=id_columns,
         labels=file,
-        needs=(id_column, label_column, *drop),
+        needs=(*id_columns, label_column, *drop),
         transpose=transpose,
         join=join,
         memory_limit=memory_limit,
@@ -150,6 +154,7 @@ def read_views(
 def assemble(
     requests: Sequence[Request],
     *,
+    id_columns: Sequence[str] = (),
     labels: LabelFile | None = None,
     needs: Sequence[str | None] = (),
     transpose: Sequence[str] = (),
@@ -158,11 +163,13 @@ def assemble(
 ) -> Assembled:
     """Views of files of which each is asked for in its own way, else as in :func:`read_views`.
 
-    ``needs`` are columns among those asked for that one of the files must have.
+    ``id_columns`` identify rows, and ``needs`` are columns among those asked for that one of the files
+    must have.
     """
     words = requests[0].vocabulary
-    contents = [read_file(request) for request in requests]
-    _check_columns_found(contents, requests[0], needs)
+    read = [_read(request, id_columns, place) for place, request in enumerate(requests)]
+    contents, named = [each for each, _ in read], [name for _, name in read]
+    _check_columns_found(contents, requests[0], needs, {name: name in named for name in id_columns})
     known = [part.name for each in contents for part in each.parts]
     for name in transpose:
         check_option("transpose", name, known)
@@ -185,23 +192,32 @@ def assemble(
     return Assembled(views, tuple(notes), files, marks)
 
 
+def _read(request: Request, id_columns: Sequence[str], place: int) -> tuple[Contents, str | None]:
+    """A file, and which of the columns names its rows: the one at its own place, or another."""
+    names = [*id_columns[place : place + 1], *id_columns[:place], *id_columns[place + 1 :]]
+    for name in names:
+        contents = read_file(replace(request, id_column=name))
+        if contents.ids is not None and not contents.is_indexed:
+            return contents, name
+    return contents if names else read_file(request), None
+
+
 def _check_columns_found(
-    contents: Sequence[Contents], asked: Request, needs: Sequence[str | None]
+    contents: Sequence[Contents],
+    asked: Request,
+    needs: Sequence[str | None],
+    id_columns: Mapping[str, bool],
 ) -> None:
     """Raise ParameterError if a column that was asked for is in no file."""
     dropped = [name for each in contents for name in each.dropped]
     columns = [
-        ("id_column", asked.id_column, any(_has_asked(each) for each in contents)),
+        *(("id_column", name, is_found) for name, is_found in id_columns.items()),
         ("label_column", asked.label_column, any(each.labels is not None for each in contents)),
         *(("drop", pattern, pattern in dropped) for pattern in asked.drop),
     ]
     for parameter, name, is_found in columns:
         if name is not None and name in needs and not is_found:
             raise ParameterError(parameter, f"must name a column of the files; none has {name!r}.")
-
-
-def _has_asked(contents: Contents) -> bool:
-    return contents.ids is not None and not contents.is_indexed
 
 
 def _exchange(contents: Contents, names: Sequence[str]) -> Contents:

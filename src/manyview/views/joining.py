@@ -58,8 +58,14 @@ def join_parts(
             )
         match = match_ids([as_ids(own) for own in known], names, how, words)
         ids = as_given(match.ids, known) if match.ids is not None else None
+    is_settled = how == "order" or match.ids is not None  # how rows are matched
     joined = [
-        replace(part, rows=select_rows(part.rows, places), ids=ids)
+        replace(
+            part,
+            rows=select_rows(part.rows, places),
+            ids=ids,
+            beside={} if is_settled else part.beside,
+        )
         for parts, places in zip(tables, match.places, strict=True)
         for part in parts
     ]

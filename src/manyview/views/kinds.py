@@ -63,8 +63,15 @@ class Code:
         """Names of the columns that it becomes."""
         own = [f"{self.name}={level}" for level in self.levels]
         found = own if self.kind == "category" else [self.name] * self.is_used
-        found += [f"{self.name}=(rare)"] * self.has_rare
-        return tuple(found + [f"{self.name}=(missing)"] * self.has_missing)
+        found += [f"{self.name}={self._own_word('rare')}"] * self.has_rare
+        return tuple(found + [f"{self.name}={self._own_word('missing')}"] * self.has_missing)
+
+    def _own_word(self, word: str) -> str:
+        """The word in as many brackets as tell it from the levels."""
+        word = f"({word})"
+        while word in self.levels:
+            word = f"({word})"
+        return word
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,10 @@ class Treatment:
         if name in by_name:
             return by_name[name]
         return next((how for pattern, how in self.asked if fnmatchcase(name, pattern)), None)
+
+    def is_asked(self, name: str) -> bool:
+        """Whether something was asked for."""
+        return self.for_column(name) is not None
 
 
 def look_at(name: str, values: Column, order: tuple[str, ...] | None, asked: str | None) -> Code:

@@ -20,11 +20,11 @@ from manyview.views.encoding import (
     encode_part,
     likely_ids,
     names_of_rows,
-    refuse_other_orders,
     refuse_table,
     unknown_levels,
 )
 from manyview.views.kinds import IDENTIFIERS, Code, Treatment, are_numbers
+from manyview.views.naming import refuse_other_orders
 from manyview.views.parts import read_files
 from manyview.views.selection import (
     empty_view,
@@ -199,13 +199,16 @@ def _merely_counts(names: Sequence[str]) -> bool:
     return list(names) == [str(place) for place in range(len(names))]
 
 
-def encode_like(views: Views, fitted: Sequence[str], encodings: Sequence[Encoding | None]) -> Views:
+def encode_like(
+    views: Views, fitted: Sequence[str], encodings: Sequence[Encoding | None], categories: Any
+) -> Views:
     """Views, in the order that was fitted, with tables encoded as then.
 
-    What has the encoded columns already, and what no sample has, stays as it is.
+    What has the encoded columns already, and what no sample has, stays as it is. ``categories`` is the
+    parameter of :class:`~manyview.LMVSC`.
     """
-    parts = views.parts()
-    refuse_other_orders(parts.values(), names_of_rows(encodings))
+    parts, is_asked = views.parts(), Treatment.of(categories).is_asked
+    refuse_other_orders(parts.values(), is_asked, known=names_of_rows(encodings))
     changed = {}
     for (name, part), view, encoding in zip(parts.items(), fitted, encodings, strict=True):
         if encoding is None:

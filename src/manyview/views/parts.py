@@ -22,6 +22,9 @@ from manyview.views.blocks import ONE_VIEW_HELP, as_array, is_array_like, read_b
 from manyview.views.ids import as_given, refuse_missing
 from manyview.wording import first_few
 
+IdsColumn = str | Mapping[str, str] | None
+"""The column that names rows, in all views or by the name of the view."""
+
 _WORDS = Vocabulary(
     id_column="ids='NAME'",
     label_column="read_views(..., label_column='NAME')",
@@ -132,11 +135,12 @@ def _read_file(
     return read_file(request).parts
 
 
-def refuse_column_of_ids(column: str) -> NoReturn:
+def refuse_column_of_ids(column: str, view: str | None = None) -> NoReturn:
     """Raise ValueError: the column that should hold the names of the rows is nowhere."""
-    raise ValueError(
-        f"ids={column!r}, but no view is a data frame or a file with a column {column!r}."
-    )
+    ids, which = repr(column), "no view is"
+    if view is not None:
+        ids, which = f"{ {view: column} }", f"view {view!r} is not"
+    raise ValueError(f"ids={ids}, but {which} a data frame or a file with a column {column!r}.")
 
 
 def read_part(
@@ -177,16 +181,37 @@ def read_part(
     return Part(name, read_block(item, name), frames.column_names(item), ids)
 
 
+def column_of(ids: IdsColumn, name: str) -> str | None:
+    """The column that names the rows of the view called ``name``."""
+    return ids.get(name) if isinstance(ids, Mapping) else ids
+
+
+def check_views_known(ids: IdsColumn, names: Sequence[str]) -> None:
+    """Raise ValueError if columns of ids are given for views that there are not."""
+    if isinstance(ids, Mapping) and (unknown := [name for name in ids if name not in names]):
+        raise ValueError(
+            f"ids names {first_few(unknown)}, but the views are {first_few([*names])}."
+        )
+
+
 def read_parts(
-    items: Mapping[str, Any], names: Sequence[str], ids_column: str | None = None
+    items: Mapping[str, Any], names: Sequence[str], ids_column: IdsColumn = None
 ) -> list[Part]:
     """What :func:`split_parts` gave, checked, under these names, with the names of rows it brings.
 
-    One of the data frames and files must have the ``ids_column``, if it is given.
+    One of the data frames and files must have the ``ids_column``, if it is given, and each its own, if
+    they are given by the names of views.
     """
+    check_views_known(ids_column, names)
     parts = [
-        read_part(item, name, ids_column) for item, name in zip(items.values(), names, strict=True)
+        read_part(item, name, column_of(ids_column, name))
+        for item, name in zip(items.values(), names, strict=True)
     ]
+    if isinstance(ids_column, Mapping):
+        for part in parts:
+            if part.name in ids_column and part.ids is None:
+                refuse_column_of_ids(ids_column[part.name], part.name)
+        ids_column = None
     tables = [
         part.ids
         for part, item in zip(parts, items.values(), strict=True)

@@ -1,0 +1,199 @@
+"""Columns that name rows: the same names in two views, but in another order, are refused.
+
+Rows of views are matched by their place. Where two of them hold the same names, whatever the columns are
+called, these tell whether that is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manyview.sources import Part, is_source
+from manyview.sources.table import Table
+from manyview.views import kinds
+from manyview.views.selection import select_columns
+
+Column = npt.NDArray[Any]
+Skips = Callable[[str], bool]
+
+_LIKE_IDS = re.compile(
+    r"(.*[\W_])?(ids?|uid|uuid|guid|index|row|key|name|sample|subject|patient|cell|barcode|code|no|nr"
+    r"|unnamed_0)|\w?id|.*[a-z]I[dD]",
+)
+_LEAST_ROWS = {"text": 10, "numbers": 30}  # of columns with other names
+_DISTINCT = {"text": 0.5, "numbers": 0.9}  # of the values
+_SHARED = {
+    "text": 0.5,
+    "numbers": 0.9,
+}  # of them that both views have; of numbers under another name
+_LOOKED_AT = 64  # rows, before all of them
+_BLOCK = 1 << 16  # rows of a file at a time
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What may name the rows of a view: a column, or their ids, for which there is none."""
+
+    view: str
+    column: str | None
+    texts: npt.NDArray[np.str_]
+    kind: str = "text"  # or "numbers"
+
+    @property
+    def looks_like_ids(self) -> bool:
+        return self.column is None or is_like_ids(self.column)
+
+
+def is_like_ids(name: str) -> bool:
+    """Whether a column is called as columns of ids are.
+
+    Examples
+    --------
+    >>> [is_like_ids(name) for name in ("id", "Patient_ID", "pid", "sampleId", "width", "humid")]
+    [True, True, True, True, False, False]
+    """
+    return bool(_LIKE_IDS.fullmatch(name) or _LIKE_IDS.fullmatch(name.lower()))
+
+
+def refuse_other_orders(
+    parts: Iterable[Part], skips: Skips, known: Collection[str] | None = None
+) -> None:
+    """Raise ValueError if views hold the same names of rows, but in another order.
+
+    ``skips`` says which columns not to look at. Of new rows, columns of text are looked at only if they
+    are ``known`` to name rows.
+    """
+    parts = list(parts)
+    if len(parts) < 2:
+        return
+    found = [list(_find_names(part, skips, known)) for part in parts]
+    ids = next((part.ids for part in parts if part.ids is not None), None)
+    if ids is not None:
+        found.append([_Names("", None, kinds.level_texts(ids))])
+    for first, second in combinations(found, 2):
+        if pair := _find_other_order(first, second):
+            column = pair[0].column
+            raise ValueError(
+                f"{_in_words(*pair)} leave them out, categories={{{column!r}: 'drop'}}, or use them, "
+                "'keep'."
+            )
+
+
+def refuse_other_orders_beside(parts: Iterable[Part]) -> None:
+    """The same for what files hold beside their views."""
+    beside = {part.name: part.beside for part in parts if part.beside}
+    if len({id(vectors) for vectors in beside.values()}) < 2:  # all are of one file
+        return
+    found = [
+        list(_find_names(Part(name, Table(vectors)), lambda name: False, None))
+        for name, vectors in beside.items()
+    ]
+    for first, second in combinations(found, 2):
+        if pair := _find_other_order(first, second):
+            raise ValueError(f"{_in_words(*pair)} pass the arrays, or say --join order.")
+
+
+def _find_other_order(
+    first: Sequence[_Names], second: Sequence[_Names]
+) -> tuple[_Names, _Names] | None:
+    """What names the same rows in two views, if it does so in another order."""
+    pairs = [(a, b) for a in first for b in second if _are_same(a, b)]
+    if any(np.array_equal(a.texts, b.texts) for a, b in pairs):
+        return None
+    # Numbers of which several columns have the same are ranks.
+    alone = [pair for pair in pairs if all(n.kind == "text" or n.looks_like_ids for n in pair)]
+    if not alone and len(pairs) == 1:
+        alone = pairs
+    return max(alone, key=_likeness, default=None)
+
+
+def _likeness(pair: tuple[_Names, _Names]) -> tuple[bool, int]:
+    return pair[0].column == pair[1].column, sum(names.looks_like_ids for names in pair)
+
+
+def _are_same(a: _Names, b: _Names) -> bool:
+    """Whether two views name the same rows by these, in whatever order."""
+    needed = _SHARED["numbers" if "numbers" in (a.kind, b.kind) else "text"]
+    if a.column == b.column:
+        needed = _SHARED["text"]
+    return bool(min(np.isin(b.texts, a.texts).mean(), np.isin(a.texts, b.texts).mean()) >= needed)
+
+
+def _in_words(a: _Names, b: _Names) -> str:
+    """What is wrong, and how to match rows by these, up to what to do if they name no rows."""
+    row = int(np.argmax(a.texts != b.texts))
+    options = f"--id-column {a.column}"
+    if b.column is None:
+        what = f"Column {a.column!r} of view {a.view!r} names the rows as their ids do"
+        ids = f"{{{a.view!r}: {a.column!r}}}"
+    elif a.column == b.column:
+        what = f"Column {a.column!r} names rows of views {a.view!r} and {b.view!r}"
+        ids = repr(a.column)
+    else:
+        what = f"{a.column!r} of view {a.view!r} and {b.column!r} of {b.view!r} name the same rows"
+        ids = f"{{{a.view!r}: {a.column!r}, {b.view!r}: {b.column!r}}}"
+        options += f" --id-column {b.column}"
+    return (
+        f"{what}, but not in the same order: row {row} is {str(a.texts[row])!r} and "
+        f"{str(b.texts[row])!r}. Match rows by them, Views.from_tables(..., ids={ids}) or {options} on "
+        "the command line, or, if they name no rows,"
+    )
+
+
+def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iterator[_Names]:
+    for column, values in _columns_that_may(part, skips):
+        kind = "text" if values.dtype.kind in "OUSTM" else "numbers"
+        is_known = known is not None and column in known
+        if not is_known and (
+            (known is not None and kind == "text")
+            or (len(values) < _LEAST_ROWS[kind] and not is_like_ids(column))
+        ):
+            continue
+        texts = kinds.level_texts(values)
+        if len(np.unique(texts)) >= _DISTINCT[kind] * len(texts):
+            yield _Names(part.name, column, texts, kind)
+
+
+def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
+    """Columns of a view whose first values are text or whole numbers, hardly any twice."""
+    rows, names = part.rows, part.columns
+    if isinstance(rows, Table):
+        heads: dict[str, Column] = dict(rows[:_LOOKED_AT].columns)
+        wanted = [name for name, head in heads.items() if not skips(name) and _may_name(head)]
+        yield from ((name, rows.columns[name]) for name in wanted)
+        return
+    is_file = is_source(rows) and not rows.is_sparse
+    if names is None or part.encoding is not None or not (is_file or isinstance(rows, np.ndarray)):
+        return
+    head = rows.read(0, min(_LOOKED_AT, rows.shape[0])) if is_file else rows[:_LOOKED_AT]
+    if not isinstance(head, np.ndarray):
+        return
+    each = zip(names, head.T, strict=True)
+    places = [i for i, (name, values) in enumerate(each) if not skips(name) and _may_name(values)]
+    for place in places:
+        yield names[place], _read_column(rows, place) if is_file else rows[:, place]
+
+
+def _may_name(head: Column) -> bool:
+    kind = head.dtype.kind
+    if kind in "iuf":
+        known = head[head == head]
+        if len(known) < _DISTINCT["numbers"] * len(head) or (known != np.floor(known)).any():
+            return False
+        return len(np.unique(known)) >= _DISTINCT["numbers"] * len(known)
+    if kind not in "OUSTM":
+        return False
+    return len(np.unique(kinds.level_texts(head))) >= _DISTINCT["text"] * len(head)
+
+
+def _read_column(source: Any, place: int) -> Column:
+    column, n_rows = select_columns(source, [place]), source.shape[0]
+    blocks = [column.read(start, min(start + _BLOCK, n_rows)) for start in range(0, n_rows, _BLOCK)]
+    return np.concatenate([np.asarray(block).ravel() for block in blocks])
