@@ -20,8 +20,7 @@ def settle_scaling(
     Of ``fewer_genes`` than there are, any may be left, so that all counts are settled by the whole.
     Where ``has_batches``, nothing is left open, as groups are taken off scaled rows.
     """
-    is_one = scaling is None or isinstance(scaling, str)
-    given = [scaling] * views.n_views if is_one else list(scaling)
+    given = each_scaling(scaling, views.n_views)
     if "auto" not in given or len(given) != views.n_views:
         return scaling, {}
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
@@ -38,3 +37,9 @@ def settle_scaling(
         elif given[v] == "auto" and has_batches:
             settled[v] = "standard"
     return (settled if settled != given else scaling), why
+
+
+def each_scaling(scaling: Any, n_views: int) -> list[Any]:
+    """The kind that was asked for, for each view."""
+    is_one = scaling is None or isinstance(scaling, str)
+    return [scaling] * n_views if is_one else list(scaling)

@@ -71,7 +71,8 @@ def lmvsc(
     use_hvg : bool or int, optional
         How many genes to use of a modality that counts them: the most variable among those of about the
         same mean, chosen in one pass over the cells. By default 2000 where there are more than 5000;
-        True is 2000, False all.
+        True is 2000, False all. Counts are divided by the total of all genes even so: that of the
+        others is one more column, "all other genes".
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -123,9 +124,9 @@ def lmvsc(
     _check_names(key_added)
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
-    engine, n_jobs = settings.get("engine", "auto"), settings.get("n_jobs")
     batch = None if batch_key is None else _read_batch(data, batch_key)
-    whole, views = views, keep_variable(views, use_hvg, engine, n_jobs)
+    shared = {name: settings[name] for name in ("scaling", "engine", "n_jobs") if name in settings}
+    whole, views = views, keep_variable(views, use_hvg, **shared)
     kinds, why = settle_scaling(
         whole,
         settings.get("scaling", "auto"),
