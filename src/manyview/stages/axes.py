@@ -83,7 +83,7 @@ def _mean_squares(rows: ScaledRows) -> Array:
     """The mean square of each column (d,) of centred rows."""
     X, n = rows.matrix, len(rows)
     if not sparse.issparse(X):
-        return np.einsum("ij,ij->j", X, X) / n
+        return np.asarray(np.einsum("ij,ij->j", X, X) / n)
     squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1]) / n
     means = np.bincount(X.indices, X.data, minlength=X.shape[1]) / n
     assert rows.offset is not None

@@ -61,6 +61,17 @@ def recognise_counts(
     return tuple(first or second for first, second in zip(wide, narrow, strict=True))
 
 
+def are_counts(array: Any) -> bool:
+    """Whether some of the rows that are there show whole numbers from 0 on only.
+
+    Examples
+    --------
+    >>> are_counts(np.array([[0.0, 3.0]])), are_counts(np.log1p([[0.0, 3.0]]))
+    (True, False)
+    """
+    return _look_at(array) is not None
+
+
 def row_totals(block: Block) -> Array:
     """The sum of each row, without signs; 1 where it is 0."""
     totals = np.asarray(abs(block).sum(axis=1), np.float64).ravel()
