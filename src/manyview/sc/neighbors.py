@@ -178,14 +178,18 @@ def join_pieces(found: Neighbours, embedding: Array) -> Neighbours:
         pair = joined[inside], int(others[outside])
         ends.append([_nearest_of(embedding, pieces == a, means[b]) for a, b in (pair, pair[::-1])])
         joined.append(pair[1])
-    rows, columns = np.array(ends).T
-    parts = (np.full(2 * len(rows), _WEAK), (np.r_[rows, columns], np.r_[columns, rows]))
-    links = sparse.csr_matrix(parts, shape=found.distances.shape)
-    far = links.copy()
-    far.data = 1.0 - links.data
-    return Neighbours(
-        sparse.csr_matrix(found.distances + far), sparse.csr_matrix(found.connectivities + links)
-    )
+    rows, columns = np.array([*ends, *(pair[::-1] for pair in ends)]).T
+    links = sparse.csr_matrix((np.full(len(rows), _WEAK), (rows, columns)), found.distances.shape)
+    distances = found.distances.copy()
+    left = distances.data.copy()
+    for row, column in zip(rows, columns, strict=True):  # instead of its farthest: all have as many
+        start, stop = distances.indptr[row : row + 2]
+        if start < stop and left[start:stop].max() > 0:
+            place = start + int(left[start:stop].argmax())
+            distances.indices[place], distances.data[place], left[place] = column, 1.0, 0.0
+    distances.has_sorted_indices = False
+    distances.sort_indices()
+    return Neighbours(distances, sparse.csr_matrix(found.connectivities + links))
 
 
 def _nearest_of(embedding: Array, is_inside: npt.NDArray[np.bool_], point: Array) -> int:
