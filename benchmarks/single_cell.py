@@ -82,7 +82,8 @@ def measure(
                 data=name, method=method + way, n_rows=len(some),
                 peak_bytes=[each["peak_bytes"] for each in scores],
                 note=f"{min(nmi):.3f} to {max(nmi):.3f}, {[each['n_clusters'] for each in scores]}, "
-                f"macro F1 {np.mean([each['macro_f1'] for each in scores]):.3f}, "
+                f"macro F1 {np.mean([each['macro_f1'] for each in scores]):.4f}, "
+                f"{[each['n_found'] for each in scores]} of {scores[0]['n_kinds']} kinds found, "
                 f"{np.mean([each['cpu_seconds'] for each in scores]):.1f} s",
             )  # fmt: skip
 

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from manyview import LMVSC, Views
 from manyview.sc import neighbors
 from manyview.sc.neighbors import (
     exact_neighbours,
+    join_pieces,
     linked_neighbours,
     look_at_cells,
     refuse_too_many,
@@ -72,3 +74,19 @@ def test_exact_ones_of_too_many_cells_are_refused(monkeypatch):
     monkeypatch.setattr(neighbors, "_MOST_EXACT", 30)
     with pytest.raises(ValueError, match="40 cells would take long; they are for 30 at most"):
         refuse_too_many(40)
+
+
+@pytest.mark.parametrize("size", [30, 3])
+def test_pieces_are_joined_and_every_cell_keeps_as_many_neighbours(size):
+    rng = np.random.default_rng(0)
+    embedding = np.repeat(np.array([[0.0, 0], [10, 0], [30, 0]]), size, axis=0)
+    embedding += rng.normal(size=embedding.shape)
+    apart = exact_neighbours(embedding, 2)
+    found = join_pieces(apart, embedding)
+    assert connected_components(found.connectivities)[0] == 1
+    assert (np.diff(found.distances.indptr) == 2).all() and found.distances.data.min() > 0
+    assert not found.distances.diagonal().any()
+    far = abs(found.connectivities - apart.connectivities).tocoo()
+    kinds = np.arange(3 * size) // size
+    between = {tuple(sorted(pair)) for pair in zip(kinds[far.row], kinds[far.col], strict=True)}
+    assert (0, 2) not in between and {(0, 1), (1, 2)} <= between

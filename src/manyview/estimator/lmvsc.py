@@ -114,8 +114,8 @@ class LMVSC(Growing):
         5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
         Principal axes of each scaled view that rows are turned to, and that are evened out a little;
-        None leaves columns as they are. "auto" is 50, but None for text, for tables with categories and
-        without scaling.
+        None leaves columns as they are. "auto" is 50, fewer for counts of molecules in few cells,
+        but None for text, for tables with categories and without scaling.
     max_iter : int, default=100
         Most iterations of the final k-means; two are enough for more than 200 clusters.
     tol : float, default=1e-4

@@ -108,21 +108,28 @@ def find_evident(
 ) -> Evident | None:
     """So many clusters of raw rows, one array a view, if they are evident.
 
-    ``counted`` are the views' kinds of scaling where some count molecules.
+    ``counted`` are the views' kinds of scaling where some count molecules: pieces show in these.
     """
-    if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or not _may_be_evident(arrays):
+    if arrays[0].shape[0] < _LEAST_ROWS * n_clusters or not _are_whole(arrays):
         return None
     every = tuple(range(len(arrays)))
-    standard = _Scaled.by("standard", every, arrays, names)
-    found = _find_clear(standard, n_clusters, seed=seed)
-    if found is not None:
-        return found if counted is None else _settle_borders(found, counted, arrays, names)
-    if standard.rows.shape[1] > _FEW_COLUMNS:
-        few = spread_evenly(len(standard.rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
-        standard, arrays = replace(standard, rows=standard.rows[few]), [X[few] for X in arrays]
-    energy = _Scaled.by("energy", every, arrays, names)
-    alone = tuple(energy.each_alone(arrays))
-    return _find_pieces((standard, energy), alone, n_clusters, seed=seed)
+    together: list[_Scaled] = []
+    if _may_be_evident(arrays):
+        together = [_Scaled.by("standard", every, arrays, names)]
+        found = _find_clear(together[0], n_clusters, seed=seed)
+        if found is not None:
+            return found if counted is None else _settle_borders(found, counted, arrays, names)
+    if counted is not None:
+        together = [_Scaled.by(counted, every, arrays, names)]
+    if not together:
+        return None
+    if together[0].rows.shape[1] > _FEW_COLUMNS:
+        few = spread_evenly(len(together[0].rows), max(_FEWER_ROWS, _LEAST_ROWS * n_clusters))
+        together = [replace(together[0], rows=together[0].rows[few])]
+        arrays = [X[few] for X in arrays]
+    if counted is None:
+        together.append(_Scaled.by("energy", every, arrays, names))
+    return _find_pieces(together, tuple(together[-1].each_alone(arrays)), n_clusters, seed=seed)
 
 
 def _settle_borders(
@@ -193,8 +200,11 @@ def _may_be_evident(arrays: Sequence[Any]) -> bool:
     """Whether all rows have all views, and these are neither very wide nor mostly yes and no."""
     if sum(array.shape[1] for array in arrays) > _MOST_COLUMNS:
         return False
-    is_whole = all(find_present(array) is None for array in arrays)
-    return is_whole and not any(map(is_mostly_binary, arrays))
+    return _are_whole(arrays) and not any(map(is_mostly_binary, arrays))
+
+
+def _are_whole(arrays: Sequence[Any]) -> bool:
+    return all(find_present(array) is None for array in arrays)
 
 
 @dataclass(frozen=True)

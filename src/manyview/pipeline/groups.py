@@ -18,7 +18,7 @@ from manyview.errors import InputError, warn_user
 from manyview.pipeline.settings import Settings
 from manyview.sources import are_missing
 from manyview.stages.rows import Array
-from manyview.stages.scaling import Scaler, fit_scaler
+from manyview.stages.scaling import COUNTED, Scaler, fit_scaler
 from manyview.wording import count, first_few
 
 Codes = npt.NDArray[np.int32]
@@ -98,7 +98,7 @@ def learn_groups(
             "be left of the row without its group's mean. Leave it out, or put it into another group."
         )
     scalers = tuple(
-        fit_scaler(X, name=name, kind=kind, n_axes=_AXES if X.shape[1] > _AXES else None)
+        fit_scaler(X, name=name, kind=kind, n_axes=_count_axes(X, kind))
         for X, name, kind in zip(sample.arrays, names, settings.scaling, strict=True)
     )
     add_up = partial(_add_up, scalers=scalers, codes=codes, n_groups=len(found), weights=weights)
@@ -108,6 +108,13 @@ def learn_groups(
     ends = np.cumsum([scaler.width for scaler in scalers])[:-1]
     parts = tuple(np.ascontiguousarray(part) for part in np.split(means, ends, axis=1))
     return Groups(tuple(found.tolist()), scalers, parts), codes
+
+
+def _count_axes(array: Any, kind: str | None) -> int | str | None:
+    """None of a narrow view; of counts of molecules, no more than they show."""
+    if array.shape[1] <= _AXES:
+        return None
+    return "auto" if kind in COUNTED else _AXES
 
 
 def correct_rows(

@@ -16,25 +16,34 @@ from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import SilentProgress
 from manyview.machine import count_jobs
+from manyview.sc.scaling import each_scaling
 from manyview.stages.counts import recognise_counts
 from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
-from manyview.views.selection import select_columns, split_rows
-from manyview.wording import first_few
+from manyview.views.selection import REST, select_columns, split_rows
+from manyview.wording import count, first_few
 
 Array = npt.NDArray[np.float64]
 
 _MANY, _KEPT = 5000, 2000  # genes from which on they are chosen unasked, and how many are kept
 _ROWS = 1000  # that genes are known by
 _BINS = 20  # of genes with about the same mean
+OTHERS = "all other genes"
+"""The column with the counts of the genes that are not kept: the total of a cell is that of all."""
 
 
 def keep_variable(
-    views: Views, use_hvg: Any, engine: Any = "auto", n_jobs: int | None = None
+    views: Views,
+    use_hvg: Any,
+    *,
+    scaling: Any = "auto",
+    engine: Any = "auto",
+    n_jobs: int | None = None,
 ) -> Views:
     """Views with the most variable columns of those that count genes, as many as are asked for.
 
+    Where the total of a cell matters to the ``scaling``, the sum of the others is the last column.
     ``use_hvg`` is a number, True for 2000, False for all; None is 2000 of more than 5000.
     """
     if use_hvg is False:
@@ -48,12 +57,15 @@ def keep_variable(
     if max(views.n_features) <= max(least, wanted):
         return views
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
+    kinds = each_scaling(scaling, views.names)
     kept = {}
     for number, kind in enumerate(recognise_counts(few, are_cells=True)):
         width = views.n_features[number]
         if kind is not None and kind[0] == "lognorm" and width > max(least, wanted):
             scores = _score(views.arrays[number], few[number], engine, n_jobs)
-            kept[views.names[number]] = np.sort(np.argsort(-scores, kind="stable")[:wanted])
+            places = np.sort(np.argsort(-scores, kind="stable")[:wanted]).tolist()
+            needs_total = kinds[number : number + 1] in (["auto"], ["lognorm"])
+            kept[views.names[number]] = [*places, REST] if needs_total else places
     return select(views, kept)
 
 
@@ -65,19 +77,44 @@ def keep_known(views: Views, known: Mapping[str, Sequence[str] | None]) -> Views
     kept = {}
     for name, found in zip(views.names, views.feature_names, strict=True):
         wanted = known.get(name)
-        if found is not None and wanted is not None and set(wanted) < set(found):
-            places = {column: place for place, column in enumerate(found)}
-            counts = Counter(found)
-            if repeated := [column for column in wanted if counts[column] > 1]:
-                raise ValueError(
-                    f"View {name!r} has {first_few(repeated)} more than once: which of them were "
-                    "fitted cannot be told. Call var_names_make_unique() before fitting."
-                )
-            kept[name] = np.array([places[column] for column in wanted])
+        if found is None or wanted is None or len(found) == len(wanted):
+            continue  # what is of the same width is compared when it is brought into order
+        has_others = wanted[-1] == OTHERS
+        genes = wanted[:-1] if has_others else wanted
+        _refuse_lacking(name, genes, found, needs_others=has_others)
+        kept[name] = [*_find_places(name, genes, found), *([REST] if has_others else [])]
     return select(views, kept)
 
 
-def select(views: Views, kept: Mapping[str, npt.NDArray[np.int64]]) -> Views:
+def _refuse_lacking(
+    name: str, genes: Sequence[str], found: Sequence[str], *, needs_others: bool
+) -> None:
+    there = set(found)
+    if lacking := [gene for gene in genes if gene not in there]:
+        raise ValueError(
+            f"View {name!r} lacks {count(len(lacking), 'column')} of the {len(genes)} that the model "
+            f"uses: {first_few(lacking)}. Are names of the same kind, such as symbols? If columns were "
+            "left out because nothing was counted, add them as zeros."
+        )
+    if needs_others and len(genes) == len(found):
+        raise ValueError(
+            f"View {name!r} has no more than the {len(genes)} genes that were chosen as variable, "
+            "but counts are divided by the total of all genes. Pass cells with all of them."
+        )
+
+
+def _find_places(name: str, wanted: Sequence[str], found: Sequence[str]) -> list[int]:
+    places = {column: place for place, column in enumerate(found)}
+    counts = Counter(found)
+    if repeated := [column for column in dict.fromkeys(wanted) if counts[column] > 1]:
+        raise ValueError(
+            f"View {name!r} has {first_few(repeated)} more than once: which of them were "
+            "fitted cannot be told. Call var_names_make_unique() before fitting."
+        )
+    return [places[column] for column in wanted]
+
+
+def select(views: Views, kept: Mapping[str, Sequence[int]]) -> Views:
     """Views with these columns only; all columns of those that are not named."""
     if not kept:
         return views
@@ -86,8 +123,10 @@ def select(views: Views, kept: Mapping[str, npt.NDArray[np.int64]]) -> Views:
         part, names = parts[name], parts[name].columns
         parts[name] = replace(
             part,
-            rows=select_columns(part.rows, places.tolist()),
-            columns=None if names is None else tuple(names[place] for place in places),
+            rows=select_columns(part.rows, places),
+            columns=None
+            if names is None
+            else tuple(OTHERS if place == REST else names[place] for place in places),
         )
     return Views(parts, target=views.target, ids=views.ids)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from manyview.explain.margins import margins_by_graph
@@ -24,6 +26,7 @@ _ROWS = 4096
 _REPEATS = 3  # whose graphs tell neighbours
 _PER_ANCHOR = 64  # cells of an anchor that are looked at; of more, others for each block of cells
 _MOST_EXACT = 50_000
+_MOST_PIECES, _WEAK = 1000, 1e-3  # pieces of a graph that are joined, and the weight of a link
 _ANCHORS, _CELLS_PER_ANCHOR = 1000, 6  # where the model has too few of its own
 _NEAREST, _ALPHA = 3, 0.1  # as in fits of many rows
 
@@ -153,6 +156,46 @@ def _strongest(links: sparse.csr_array, first_row: int, count: int) -> sparse.cs
         indptr.append(indptr[-1] + len(others))
     parts = (np.concatenate(data), np.concatenate(indices), indptr)
     return sparse.csr_array(parts, shape=links.shape)
+
+
+def join_pieces(found: Neighbours, embedding: Array) -> Neighbours:
+    """The same with one weak link from each piece of the graph to the nearest that is joined already.
+
+    Nothing leads from one cluster to another where they are far apart, and PAGA and diffusion maps
+    fail then. Pieces are as far apart as the means of their rows in the embedding (n, c).
+    """
+    n_pieces, pieces = connected_components(found.connectivities, directed=False)
+    if n_pieces == 1 or n_pieces > _MOST_PIECES:
+        return found
+    sizes = np.bincount(pieces)
+    means = np.stack([embedding[pieces == piece].mean(axis=0) for piece in range(n_pieces)])
+    apart = cdist(means, means)
+    joined, ends = [int(sizes.argmax())], []
+    while len(joined) < n_pieces:
+        others = np.setdiff1d(np.arange(n_pieces), joined)
+        at = apart[joined][:, others]
+        inside, outside = np.unravel_index(at.argmin(), at.shape)
+        pair = joined[inside], int(others[outside])
+        ends.append([_nearest_of(embedding, pieces == a, means[b]) for a, b in (pair, pair[::-1])])
+        joined.append(pair[1])
+    rows, columns = np.array([*ends, *(pair[::-1] for pair in ends)]).T
+    links = sparse.csr_matrix((np.full(len(rows), _WEAK), (rows, columns)), found.distances.shape)
+    distances = found.distances.copy()
+    left = distances.data.copy()
+    for row, column in zip(rows, columns, strict=True):  # instead of its farthest: all have as many
+        start, stop = distances.indptr[row : row + 2]
+        if start < stop and left[start:stop].max() > 0:
+            place = start + int(left[start:stop].argmax())
+            distances.indices[place], distances.data[place], left[place] = column, 1.0, 0.0
+    distances.has_sorted_indices = False
+    distances.sort_indices()
+    return Neighbours(distances, sparse.csr_matrix(found.connectivities + links))
+
+
+def _nearest_of(embedding: Array, is_inside: npt.NDArray[np.bool_], point: Array) -> int:
+    """The number of the row inside that is nearest to a point."""
+    rows = np.flatnonzero(is_inside)
+    return int(rows[((embedding[rows] - point) ** 2).sum(axis=1).argmin()])
 
 
 def _as_neighbours(links: sparse.csr_matrix) -> Neighbours:

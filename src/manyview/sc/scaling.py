@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from manyview.checks import of_each_view
@@ -21,9 +22,7 @@ def settle_scaling(
     Of ``fewer_genes`` than there are, any may be left, so that all counts are settled by the whole.
     Where ``has_batches``, nothing is left open, as groups are taken off scaled rows.
     """
-    is_one = scaling is None or isinstance(scaling, str)
-    each = [scaling] * views.n_views if is_one else scaling
-    given = of_each_view("scaling", each, views.names, missing="auto")
+    given = each_scaling(scaling, views.names)
     if "auto" not in given:
         return scaling, {}
     few = views[spread_evenly(views.n_rows, _ROWS)].load().arrays
@@ -40,3 +39,11 @@ def settle_scaling(
         elif given[v] == "auto" and has_batches:
             settled[v] = "standard"
     return (settled if settled != given else scaling), why
+
+
+def each_scaling(scaling: Any, names: Sequence[str]) -> list[Any]:
+    """The kind that was asked for, for each view."""
+    is_one = scaling is None or isinstance(scaling, str)
+    return of_each_view(
+        "scaling", [scaling] * len(names) if is_one else scaling, names, missing="auto"
+    )

@@ -13,22 +13,28 @@ from typing import Any
 import numpy as np
 
 import manyview
+from manyview.errors import CautionWarning, warn_user
 from manyview.estimator import LMVSC, load
 from manyview.sc.genes import keep_known, keep_variable
 from manyview.sc.neighbors import (
     exact_neighbours,
+    join_pieces,
     linked_neighbours,
     look_at_cells,
     refuse_too_many,
     write_neighbours,
 )
 from manyview.sc.scaling import settle_scaling
+from manyview.stages.counts import are_counts
+from manyview.stages.sampling import spread_evenly
 from manyview.views import annotated
 from manyview.views.container import Views
+from manyview.wording import count
 
 __all__ = ["lmvsc", "lmvsc_predict", "subcluster"]
 
 _COUNTED = ("lognorm", "tf-idf", "clr")
+_FEW = 100  # rows that tell whether values are counts
 
 
 def lmvsc(
@@ -71,7 +77,8 @@ def lmvsc(
     use_hvg : bool or int, optional
         How many genes to use of a modality that counts them: the most variable among those of about the
         same mean, chosen in one pass over the cells. By default 2000 where there are more than 5000;
-        True is 2000, False all.
+        True is 2000, False all. Counts are divided by the total of all genes even so: that of the
+        others is one more column, "all other genes".
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -123,9 +130,9 @@ def lmvsc(
     _check_names(key_added)
     _check_neighbours(neighbors, views.n_rows, is_exact=exact_neighbors)
     data = data.copy() if copy else data
-    engine, n_jobs = settings.get("engine", "auto"), settings.get("n_jobs")
     batch = None if batch_key is None else _read_batch(data, batch_key)
-    whole, views = views, keep_variable(views, use_hvg, engine, n_jobs)
+    shared = {name: settings[name] for name in ("scaling", "engine", "n_jobs") if name in settings}
+    whole, views = views, keep_variable(views, use_hvg, **shared)
     kinds, why = settle_scaling(
         whole,
         settings.get("scaling", "auto"),
@@ -143,16 +150,17 @@ def lmvsc(
         said, graph = look_at_cells(model.model_, model.prepare_rows(views, batch))
         names = _say_names(key_added, model.view_names_)
         columns |= dict(zip(names, said.T, strict=True))
-        count = min(neighbors, views.n_rows - 1)
+        n_neighbors = min(neighbors, views.n_rows - 1)
         if exact_neighbors:
-            found = exact_neighbours(np.asarray(model.embedding_), count)
+            found = exact_neighbours(np.asarray(model.embedding_), n_neighbors)
         else:
             seed = int(random_state) if isinstance(random_state, Integral) else 0
-            found = linked_neighbours(graph, count, seed=seed)
+            found = linked_neighbours(graph, n_neighbors, seed=seed)
+        found = join_pieces(found, np.asarray(model.embedding_))
     _write(data, key_added, columns, model.embedding_)
     data.uns[key_added] = told
     if neighbors is not None:
-        write_neighbours(data, found, key_added, count=count)
+        write_neighbours(data, found, key_added, count=n_neighbors)
     return data if copy else None
 
 
@@ -197,6 +205,12 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
             )
         model = _unpack(found["model"])
     views, batch = _read_as_fitted(data, found, model)
+    if list(views.names) == ["X"] and "X" not in model.view_names_ and model.n_views_ > 1:
+        raise TypeError(
+            f"The model knows modalities, {list(model.view_names_)}, but the new cells are an AnnData. "
+            f"Say which of them it is: mudata.MuData({{{model.view_names_[0]!r}: cells}}), for example."
+        )
+    _warn_of_other_values(views, model, found.get("choices", ()))
     labels, confidence = model.predict_with_confidence(views, groups=batch)
     columns = _cluster_columns(key_added, model, labels, confidence)
     _write(data, key_added, columns, model.transform(views, groups=batch))
@@ -289,16 +303,40 @@ def _read_as_fitted(data: Any, found: Mapping[str, Any], model: LMVSC | None) ->
     return views, None if key is None else _read_batch(data, str(key))
 
 
+def _warn_of_other_values(views: Views, model: LMVSC, choices: Iterable[str]) -> None:
+    """Warn where raw counts were fitted, and new cells come with something else."""
+    fitted = [text for text in map(str, choices) if text.startswith("scaling") and "counts" in text]
+    few = views[spread_evenly(views.n_rows, _FEW)].load()
+    for name, kind in zip(model.view_names_, model.scaling_, strict=True):
+        was_counted = any(text.startswith(f"scaling = {{{name!r}: {kind!r}}}") for text in fitted)
+        if was_counted and name in few.names and not are_counts(few[name]):
+            warn_user(
+                f"View {name!r} was fitted to raw counts, but that of the new cells holds other "
+                "numbers, or only zeros. Labels may be wrong: pass raw counts.",
+                CautionWarning,
+            )
+
+
 def _read_column(data: Any, key: str) -> Any:
-    if not isinstance(key, Hashable) or key not in data.obs:
-        raise KeyError(f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}.")
-    return data.obs[key]
+    if isinstance(key, Hashable) and key in data.obs:
+        return data.obs[key]
+    message = f"There is no {key!r} in obs, which has {sorted(map(str, data.obs))}."
+    for name, part in data.mod.items() if annotated.has_modalities(data) else ():
+        if isinstance(key, Hashable) and key in part.obs:
+            message += (
+                f" Modality {name!r} has it: data.obs[{key!r}] = data[{name!r}].obs[{key!r}]."
+            )
+            break
+    raise KeyError(message)
 
 
 def _read_batch(data: Any, key: str) -> Any:
     batch = _read_column(data, key)
     if batch.isna().any():
-        raise ValueError(f"obs[{key!r}] is missing for {int(batch.isna().sum())} cells.")
+        raise ValueError(
+            f"obs[{key!r}] is missing for {count(int(batch.isna().sum()), 'cell')}. Leave them out, or "
+            "fill in a batch."
+        )
     return batch.to_numpy().astype(str)
 
 
@@ -309,11 +347,11 @@ def _check_names(key: str) -> None:
         )
 
 
-def _check_neighbours(count: Any, n_cells: int, *, is_exact: bool) -> None:
-    is_count = isinstance(count, Integral) and not isinstance(count, bool)
-    if count is not None and not (is_count and count >= 1):
-        raise ValueError(f"neighbors must be None or a whole number from 1 on; got {count!r}.")
-    if count is not None and is_exact:
+def _check_neighbours(number: Any, n_cells: int, *, is_exact: bool) -> None:
+    is_count = isinstance(number, Integral) and not isinstance(number, bool)
+    if number is not None and not (is_count and number >= 1):
+        raise ValueError(f"neighbors must be None or a whole number from 1 on; got {number!r}.")
+    if number is not None and is_exact:
         refuse_too_many(n_cells)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from manyview.stages.eigen import largest_eigenpairs
 from manyview.stages.rows import Array, ScaledRows
@@ -14,6 +14,7 @@ from manyview.stages.rows import Array, ScaledRows
 _EXACT_WIDTH = 400  # columns up to which all axes are found at once
 _SPARE, _BLOCKS = 10, 4  # vectors beyond those wanted in a block, and blocks of the Krylov space
 _ROUNDING = 1e-5  # what is left of directions that are known, in single precision, at most
+_SURELY = 3.0  # deviations
 _USELESS = 1e-10  # axes with less than this share of the first one's variance are rounding
 
 
@@ -49,6 +50,44 @@ def find_axes(rows: ScaledRows, n_axes: int) -> Axes | None:
     if len(kept) == 0:
         return None
     return Axes(np.ascontiguousarray(directions[:, kept]), values[kept].copy())
+
+
+def count_lasting(rows: ScaledRows, n_axes: int) -> int:
+    """How many axes, at most ``n_axes``, may be more than how these rows happen to lie.
+
+    Axes found in one half of the rows (n, d) are looked at in the other. Those of chance keep less
+    than half of their variance there, and no more than their columns would, each varying by itself.
+    Twice as many as are not of chance are kept, as all rows show more than half of them: rare kinds of
+    rows lie along weak axes. Of many rows, few axes are of chance, and all are kept.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(size=(200, 1000))
+    >>> rows[:100, :100] += 1.0
+    >>> count_lasting(ScaledRows(rows - rows.mean(axis=0)), 20) < 10
+    True
+    """
+    found, others = find_axes(rows[::2], n_axes), rows[1::2]
+    if found is None or len(others) < 2:
+        return n_axes
+    variances = (others.products(found.directions) ** 2).mean(axis=0)
+    alone = _mean_squares(others) @ found.directions**2
+    # A variance of m rows is known up to sqrt(2 / m) of itself.
+    is_shared = variances > (1.0 + _SURELY * np.sqrt(2.0 / len(others))) * alone
+    n_lasting = int((is_shared | (variances > 0.5 * found.variances)).sum())
+    return min(2 * n_lasting, n_axes) if n_lasting else n_axes
+
+
+def _mean_squares(rows: ScaledRows) -> Array:
+    """The mean square of each column (d,) of centred rows."""
+    X, n = rows.matrix, len(rows)
+    if not sparse.issparse(X):
+        return np.asarray(np.einsum("ij,ij->j", X, X) / n)
+    squares = np.bincount(X.indices, X.data**2, minlength=X.shape[1]) / n
+    means = np.bincount(X.indices, X.data, minlength=X.shape[1]) / n
+    assert rows.offset is not None
+    return np.asarray(squares - 2.0 * means * rows.offset + rows.offset**2)
 
 
 def _covariance(rows: ScaledRows) -> Array:

@@ -19,6 +19,7 @@ _ROWS, _FEW = 500, 50  # that are looked at; that are first
 _WHOLE = 1e-3  # how far values may be from whole numbers
 _WIDE, _VERY_WIDE = 100, 10_000  # columns, of genes and of peaks
 _COMMON, _MANY = 5, 3.0  # so many columns have this mean at least: what every cell is full of
+_NOTABLE = 0.01  # share of all counts that these have, or more; of peaks, no few have
 _LONG = 500  # columns above zero in the middle row; hardly any text has so many words
 _LOW, _NEARLY_BINARY = 2.0, 0.8  # share of the positive values that are so low, of peaks
 _TALL, _PROTEINS = 255, 5  # what pixels do not exceed, and fewer columns than any panel has
@@ -32,7 +33,7 @@ def recognise_counts(
     Genes: mostly zeros, 1 the most frequent count, and yet columns with a mean of several, of what every
     cell is full of. Texts with all their small words look like that, too, so it takes proteins beside
     them, or more columns above zero in a row than a text has words, or that rows ``are_cells``. Pixels
-    are not mostly 1.
+    are not mostly 1. Of very many columns, such few have a notable share of all that was counted.
     Peaks: so many columns above zero in a row, hardly any above 2. Where all are 1, they may be
     words of long texts or any other marks, so it takes genes or proteins beside them, or that rows
     ``are_cells``.
@@ -58,6 +59,17 @@ def recognise_counts(
     if not (is_sure or are_cells):
         return (None,) * len(rows)
     return tuple(first or second for first, second in zip(wide, narrow, strict=True))
+
+
+def are_counts(array: Any) -> bool:
+    """Whether some of the rows that are there show whole numbers from 0 on only.
+
+    Examples
+    --------
+    >>> are_counts(np.array([[0.0, 3.0]])), are_counts(np.log1p([[0.0, 3.0]]))
+    (True, False)
+    """
+    return _look_at(array) is not None
 
 
 def row_totals(block: Block) -> Array:
@@ -102,13 +114,16 @@ def _kind_of_wide(rows: Block | None) -> tuple[str, str] | None:
     if 2 * len(values) > rows.shape[0] * rows.shape[1]:
         return None
     means = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    is_very_wide, least = rows.shape[1] >= _VERY_WIDE, float(np.sort(means)[-_COMMON])
+    # Where much is counted of a cell, so many peaks have such means too.
+    is_full = least >= max(_MANY, is_very_wide * _NOTABLE / _COMMON * means.sum())
     ones, twos, threes = ((values == count).sum() for count in (1, 2, 3))
-    if ones >= twos >= threes and 3 * ones > len(values) and np.sort(means)[-_COMMON] >= _MANY:
+    if ones >= twos >= threes and 3 * ones > len(values) and is_full:
         return "lognorm", (
             "counts, as of genes: mostly zeros, then ones, and yet columns with a mean of several"
         )
     is_low = (values <= _LOW).mean() > _NEARLY_BINARY
-    if rows.shape[1] >= _VERY_WIDE and is_low and _in_middle_row(rows) >= _LONG:
+    if is_very_wide and is_low and _in_middle_row(rows) >= _LONG:
         return "tf-idf", "counts, as of peaks: very many columns in a row, hardly any above 2"
     return None
 

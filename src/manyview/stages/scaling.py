@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import InputError
-from manyview.stages.axes import Axes, find_axes
+from manyview.stages.axes import Axes, count_lasting, find_axes
 from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
 from manyview.stages.principal import are_principal
@@ -234,18 +234,18 @@ def _fit(
         name, kind, mean, scale, mapping.quantiles, why, zero_share, energy, mapping.unit,
         mapping.rarity,
     )  # fmt: skip
+    is_open = n_axes == "auto" and kind in COUNTED
     if n_axes == "auto":
         n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
         return scaler, None
-    n_axes = int(n_axes)
-    some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * n_axes))
+    some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * int(n_axes)))
     whole = None if mapped is None else scaler.of_mapped(mapped)
     if whole is None:
         rows = scaler.apply(sample[some])
     else:
         rows = whole if len(some) == len(whole) else whole[some]
-    axes = find_axes(rows, n_axes)
+    axes = find_axes(rows, count_lasting(rows, int(n_axes)) if is_open else int(n_axes))
     if kind == "tf-idf" and axes is not None:
         axes = _without_depth(axes, rows, row_totals(sample[some]))
     if axes is not None:

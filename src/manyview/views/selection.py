@@ -26,6 +26,9 @@ Places = npt.NDArray[np.int64]
 ABSENT = -1
 """The place of a sample that a view does not describe."""
 
+REST = -1
+"""Among numbers of columns, as the last: the sum of all columns that are not named."""
+
 _NAMED = 5
 
 
@@ -95,7 +98,7 @@ class Selection:
     """Rows and columns of another source, in any order, read when they are asked for.
 
     The source of a selection of another selection is what that one selects from. All rows and all
-    columns are selected by default.
+    columns are selected by default; the last column may be :data:`REST`.
     """
 
     def __init__(
@@ -103,7 +106,7 @@ class Selection:
     ) -> None:
         if places is not None and len(places) and places.max() >= source.shape[0]:
             raise ReadError(f"{source.where} has only {source.shape[0]} rows.")
-        if isinstance(source, Selection):
+        if isinstance(source, Selection) and (columns is None or not _has_rest(source.columns)):
             if source.places is not None and places is not None:
                 places = np.where(places >= 0, source.places[places], ABSENT)
             elif places is None:
@@ -120,11 +123,12 @@ class Selection:
             n_rows if places is None else len(places),
             n_columns if self.columns is None else len(self.columns),
         )
-        self.dtype, self.is_sparse, self.where = source.dtype, source.is_sparse, source.where
+        self.dtype = _summed_type(source.dtype) if _has_rest(self.columns) else source.dtype
+        self.is_sparse, self.where = source.is_sparse, source.where
         self.row_bytes, self.band_rows = source.row_bytes, source.band_rows
         names = source.feature_names
         self.feature_names = (
-            names if names is None or columns is None else tuple(names[c] for c in columns)
+            names if names is None or columns is None else _name_columns(names, columns)
         )
 
     @property
@@ -159,7 +163,7 @@ class Selection:
         return {**self.source.fingerprint(), "places": order, "selected": self.columns}
 
     def _narrowed(self, rows: Any) -> Any:
-        return rows if self.columns is None else rows[:, self.columns]
+        return rows if self.columns is None else _columns_of(rows, self.columns)
 
     def _rows(self, numbers: Places) -> Any:
         if len(numbers) == 0:
@@ -225,12 +229,46 @@ def select_rows(data: Any, places: Places | None) -> Any:
 
 
 def select_columns(data: Any, columns: Sequence[int]) -> Any:
-    """Some columns of a view, in this order; of a source nothing is read now."""
+    """Some columns of a view, in this order; of a source nothing is read now.
+
+    Examples
+    --------
+    >>> select_columns(np.array([[1.0, 2.0, 4.0, 8.0]]), [2, 0, REST]).tolist()
+    [[4.0, 1.0, 10.0]]
+    """
     if is_source(data):
         return Selection(data, columns=columns)
     if isinstance(data, PartialView):
         return PartialView(select_columns(data.rows, columns), data.places)
-    return data[:, list(columns)]
+    return _columns_of(data, list(columns))
+
+
+def _columns_of(rows: Any, columns: list[int]) -> Any:
+    if not _has_rest(columns):
+        return rows[:, columns]
+    if hasattr(rows, "map_blocks"):
+        shape = rows.chunks[0], (len(columns),)
+        type_ = _summed_type(rows.dtype)
+        return rows.map_blocks(_columns_of, columns, dtype=type_, chunks=shape)
+    kept = rows[:, columns[:-1]]
+    totals = (np.asarray(part.sum(axis=1, dtype=np.float64)).ravel() for part in (rows, kept))
+    rest = np.subtract(*totals)[:, None].astype(_summed_type(rows.dtype))
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.hstack([kept, sparse.csr_array(rest)], "csr"))
+    return np.hstack([kept, rest])
+
+
+def _has_rest(columns: Sequence[int] | None) -> bool:
+    return columns is not None and len(columns) > 0 and columns[-1] == REST
+
+
+def _summed_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type for sums of columns, which may be beyond that of counts in one byte."""
+    return np.result_type(dtype, np.float32)
+
+
+def _name_columns(names: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple("the rest" if c == REST else names[c] for c in columns)
 
 
 def restrict(array: Any, present: Mask) -> Any:
