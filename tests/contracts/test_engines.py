@@ -49,7 +49,6 @@ ENGINES = {
     "the guide's example": (OneByOne, {"n_jobs": 1}, as_they_are),
 }
 N_ROWS = 2 * TILE_ROWS + 701
-ON_A_CLUSTER = pytest.mark.xdist_group("dask")  # so that one process starts one
 
 
 def make_model(**options):
@@ -57,13 +56,7 @@ def make_model(**options):
     return LMVSC(4, random_state=0, **{**cheap, **options})
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=ON_A_CLUSTER if make is Dask else [])
-        for name, (make, *_) in ENGINES.items()
-    ],
-    scope="module",
-)
+@pytest.fixture(params=ENGINES, scope="module")
 def engine(request, tmp_path_factory):
     """An engine, how the estimator runs it, and a function that puts views where it looks."""
     make, options, place = ENGINES[request.param]
