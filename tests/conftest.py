@@ -24,10 +24,15 @@ settings.register_profile(
 settings.load_profile("manyview")
 
 _BY_FIXTURE = {"cluster": "dask", "browser": "browser"}
-"""Tests that need what is slow to start run on one worker, so that it starts once."""
+"""What is slow to start, and a word in the path or name of every test that needs it: one worker has
+them all, and starts it once. Not by marks, which newer pytests keep from the scheduler of xdist 3.8."""
 
 _SPREAD = ("tests/test_console.py", "tests/test_docs.py", "tests/test_published.py")
 """Files of a few long tests that share no fixtures: each runs on whichever worker is free."""
+
+
+def _group(nodeid):
+    return next((word for word in _BY_FIXTURE.values() if word in nodeid), None)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -35,13 +40,9 @@ def pytest_collection_modifyitems(items):
     """Long things first, so that both workers end at the same time."""
     for item in items:
         for fixture in _BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(_BY_FIXTURE[fixture]))
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("xdist_group") is None,
-            not item.nodeid.startswith(_SPREAD),
-        )
-    )
+            if _group(item.nodeid) != (word := _BY_FIXTURE[fixture]):
+                raise pytest.UsageError(f"{item.nodeid} needs {fixture}: name it with {word!r}")
+    items.sort(key=lambda item: (_group(item.nodeid) is None, not item.nodeid.startswith(_SPREAD)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -49,13 +50,12 @@ def pytest_xdist_make_scheduler(config, log):
     """With ``--dist loadgroup``: tests of a file run on one worker, which makes its fixtures once."""
     if config.getvalue("dist") != "loadgroup":
         return None
-    from xdist.scheduler import LoadGroupScheduling
+    from xdist.scheduler import LoadScopeScheduling
 
-    class FilesAndGroups(LoadGroupScheduling):
+    class FilesAndGroups(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            group = super()._split_scope(nodeid)
-            is_alone = group != nodeid or nodeid.startswith(_SPREAD)
-            return group if is_alone else nodeid.split("::")[0]
+            alone = nodeid if nodeid.startswith(_SPREAD) else nodeid.split("::")[0]
+            return _group(nodeid) or alone
 
     return FilesAndGroups(config, log)
 
@@ -148,6 +148,14 @@ def one_anchor_seed(monkeypatch):
     monkeypatch.setitem(LMVSC.__init__.__kwdefaults__, "n_repeats", 1)
 
 
+# A cluster that waits for the next test would otherwise take a tenth of a core to watch itself.
+_QUIET = {
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "2s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+}
+
+
 class Cluster:
     """A real Dask cluster on loopback: a scheduler, workers and their nannies, and a client.
 
@@ -178,6 +186,7 @@ class Cluster:
     def _start(self, *arguments):
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
+            env=os.environ | _QUIET,
             cwd=Path(__file__).parents[1],  # tests send functions, whichever is first to ask
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

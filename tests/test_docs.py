@@ -198,13 +198,8 @@ def on_the_cluster(cluster, monkeypatch):
     monkeypatch.setattr(distributed, "Client", Client)
 
 
-def in_its_group(page):
-    marks = [pytest.mark.xdist_group("dask")] if page.name == "dask.rst" else []
-    return pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=marks)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [in_its_group(page) for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_python_blocks_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)  # what a page saves goes here
     if page.name == "dask.rst":

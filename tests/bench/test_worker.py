@@ -91,17 +91,15 @@ class Odd:
         raise RuntimeError("one\n\n  two")
 
 
-@pytest.mark.parametrize(
-    ("method", "status", "reason"),
-    [
-        ("end", "failed", "the process ended with code 3"),
-        ("kill", "failed", "the process was killed (signal 9); most likely memory ran out"),
-        ("raise_lines", "failed", "RuntimeError: one two"),
-        ("speak", "done", None),
-    ],
-)
-def test_what_a_method_does_to_its_process_is_told(method, status, reason, capfd):
+def test_what_methods_do_to_their_process_is_told(capfd):
+    told = {
+        "speak": ("done", None),
+        "raise_lines": ("failed", "RuntimeError: one two"),
+        "end": ("failed", "the process ended with code 3"),
+        "kill": ("failed", "the process was killed (signal 9); most likely memory ran out"),
+    }
     with Worker(Odd) as worker:
-        ((_, line),) = worker.compute([Cell(CELL.data, method)], seconds=60)
-    assert (line["status"], line.get("reason")) == (status, reason)
+        for method, expected in told.items():
+            ((_, line),) = worker.compute([Cell(CELL.data, method)], seconds=60)
+            assert (line["status"], line.get("reason")) == expected
     assert capfd.readouterr().out == ""  # what is printed must not stand among the results

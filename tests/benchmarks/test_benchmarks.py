@@ -282,7 +282,7 @@ def test_anchors_of_least_inertia_are_no_worse_by_that_measure(views):
 
 
 @pytest.mark.slow
-def test_a_cluster_is_compared_with_memory(report, cluster):
+def test_a_dask_cluster_is_compared_with_memory(report, cluster):
     cluster.wait_for_workers()
     with cluster.client.as_current():
         dask_cluster.compare(report, cluster.client, 4200, repeats=1)  # two tiles

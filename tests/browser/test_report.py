@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 # One worker starts one browser, and makes each report once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 DATASETS = ["digits", "made"]
 

@@ -49,7 +49,6 @@ ENGINES = {
     "the guide's example": (OneByOne, {"n_jobs": 1}, as_they_are),
 }
 N_ROWS = 2 * TILE_ROWS + 701
-ON_A_CLUSTER = pytest.mark.xdist_group("dask")  # so that one process starts one
 
 
 def make_model(**options):
@@ -57,13 +56,7 @@ def make_model(**options):
     return LMVSC(4, random_state=0, **{**cheap, **options})
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=ON_A_CLUSTER if make is Dask else [])
-        for name, (make, *_) in ENGINES.items()
-    ],
-    scope="module",
-)
+@pytest.fixture(params=ENGINES, scope="module")
 def engine(request, tmp_path_factory):
     """An engine, how the estimator runs it, and a function that puts views where it looks."""
     make, options, place = ENGINES[request.param]
@@ -95,6 +88,18 @@ def fitted(engine, views):
     kind, options, place = engine
     views = place(views)
     return make_model(n_repeats=2, scaling="auto", engine=kind, **options).fit(views), views
+
+
+def make_evident(**options):
+    return LMVSC(3, random_state=0, n_repeats=1, **options)
+
+
+@pytest.fixture(scope="module")
+def evident():
+    """Rows whose clusters a column tells apart, and the model of one thread."""
+    rows = np.random.default_rng(0).normal(size=(TILE_ROWS + 99, 6))
+    rows[:, 0] += 40.0 * (np.arange(len(rows)) % 3)
+    return rows, make_evident(engine="memory", n_jobs=1).fit([rows])
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +183,11 @@ class TestEstimator:
             assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
         assert np.array_equal(np.asarray(model.cut(7, views)), expected.cut(7))
 
-    def test_evident_clusters_are_cut_as_by_one_thread(self, engine):
+    def test_evident_clusters_are_cut_as_by_one_thread(self, engine, evident):
         kind, options, place = engine
-        rows = np.random.default_rng(0).normal(size=(TILE_ROWS + 99, 6))
-        rows[:, 0] += 40.0 * (np.arange(len(rows)) % 3)
-        expected = LMVSC(3, random_state=0, engine="memory", n_jobs=1).fit([rows])
+        rows, expected = evident
         placed = place([rows])
-        model = LMVSC(3, random_state=0, engine=kind, **options).fit(placed)
+        model = make_evident(engine=kind, **options).fit(placed)
         assert model.model_.hierarchy.of_columns
         for n in (2, 7):
             assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))

@@ -65,9 +65,13 @@ def save(request, tmp_path):
     return lambda **variables: WRITERS[request.param](tmp_path / "small.mat", **variables)
 
 
-@pytest.mark.parametrize("column", [False, True], ids=["1 x v", "v x 1"])
-@pytest.mark.parametrize("views_name", ["X", "data", "x"])
-@pytest.mark.parametrize("labels_name", ["labels", "Y", "y", "gt", "truth", "truelabel", "gnd"])
+@pytest.mark.parametrize(
+    ("views_name", "labels_name", "column"),
+    [
+        ("X", "labels", False), ("data", "Y", True), ("x", "y", False), ("X", "gt", True),
+        ("data", "truth", False), ("x", "truelabel", True), ("X", "gnd", False),
+    ],
+)  # fmt: skip
 def test_cells_of_views_under_any_name(save, views_of_small, column, views_name, labels_name):
     path = save(**{views_name: cell(views_of_small, column=column), labels_name: LABELS})
     raw = read_one(path)

@@ -22,8 +22,6 @@ dask = pytest.importorskip("dask", reason="the Dask engine needs dask")
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")
 da = pytest.importorskip("dask.array")
 
-pytestmark = pytest.mark.xdist_group("dask")  # so that one process starts one cluster
-
 N_ROWS = 5 * TILE_ROWS + 701
 CHUNKS = {
     "whole tiles": 2 * TILE_ROWS,

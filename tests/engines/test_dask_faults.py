@@ -16,8 +16,6 @@ from manyview.engines.progress import SilentProgress
 pytest.importorskip("distributed", reason="the Dask engine needs distributed")
 da = pytest.importorskip("dask.array")
 
-pytestmark = pytest.mark.xdist_group("dask")  # so that one process starts one cluster
-
 N_ROWS = 5 * TILE_ROWS + 99
 # Rows are gathered, derived and summed, mapped; what is left to lose are results.
 STAGES = ("sample", "graph", "embedding")

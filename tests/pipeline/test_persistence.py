@@ -1,6 +1,5 @@
 """Model files: they predict what was fitted, hold no code, and say what is wrong with them."""
 
-import dataclasses
 import io
 import json
 import os
@@ -15,8 +14,7 @@ import manyview
 from manyview import LMVSC, load
 from manyview.engines import Memory
 from manyview.errors import ModelFileError
-from manyview.pipeline.model_fields import MODEL
-from manyview.pipeline.persistence import seal
+from tests.model_files import change_json, rewrite
 
 KINDS = [
     "standard",
@@ -41,46 +39,6 @@ def fit(X, **options):
     """A cheap fit: with a kind of scaling that is named, and one anchor seed."""
     cheap = {"random_state": 0, "n_jobs": 1, "n_repeats": 1, "scaling": "standard"}
     return LMVSC(3, **{**cheap, **options}).fit(X)
-
-
-@pytest.fixture(scope="module")
-def fitted(blobs):
-    """One fitted model for all tests that change none."""
-    return fit(blobs())
-
-
-@pytest.fixture
-def saved(fitted, tmp_path):
-    """The path of a saved model."""
-    path = tmp_path / "model.mv"
-    fitted.save(path)
-    return path
-
-
-def rewrite(path, change):
-    """Write the archive again with its members changed by ``change(name, content)``; None drops.
-
-    The digest is made anew, as by someone who writes such files: what is tested lies behind it.
-    """
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    del members["digest.json"]
-    changed = {name: change(name, content) for name, content in members.items()}
-    kept = {name: content for name, content in changed.items() if content is not None}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in (kept | {"digest.json": seal(kept)}).items():
-            archive.writestr(name, content)
-
-
-def change_json(path, edit):
-    def change(name, content):
-        if name != "model.json":
-            return content
-        document = json.loads(content)
-        edit(document)
-        return json.dumps(document).encode()
-
-    rewrite(path, change)
 
 
 class TestRoundTrip:
@@ -348,37 +306,6 @@ class TestDamaged:
             load(saved)
 
 
-def set_array(path, find, change):
-    """Write the archive again with one of its arrays changed in place, as its digest says."""
-    with zipfile.ZipFile(path) as archive:
-        name = find(json.loads(archive.read("model.json")))["array"] + ".npy"
-
-    def edit(member, content):
-        if member != name:
-            return content
-        array = np.load(io.BytesIO(content))
-        change(array)
-        buffer = io.BytesIO()
-        np.save(buffer, array)
-        return buffer.getvalue()
-
-    rewrite(path, edit)
-
-
-def spoil(array, value):
-    array.flat[0] = value
-
-
-PLACES = {
-    "shift": lambda document: document["model"]["scalers"][0]["shift"],
-    "axes": lambda document: document["model"]["scalers"][0]["axes"]["directions"],
-    "anchors": lambda document: document["model"]["graphs"][0]["anchors"],
-    "transform": lambda document: document["model"]["embedding"]["transforms"]["!tuple"][0],
-    "centres": lambda document: document["model"]["centers"],
-    "weights": lambda document: document["fitted"]["view_weights_"],
-}
-
-
 class TestDigest:
     def test_any_other_number_is_found(self, saved):
         with zipfile.ZipFile(saved) as archive:
@@ -417,54 +344,6 @@ class TestDigest:
         rewrite(saved, lambda name, c: header.getvalue() if name == "array_0.npy" else c)
         with pytest.raises(ModelFileError, match=r"'array_0\.npy' is no whole array"):
             load(saved)
-
-
-class TestFields:
-    """Files that are what someone wrote, but no model: refused before anything is computed."""
-
-    @pytest.mark.parametrize("value", [np.nan, np.inf])
-    @pytest.mark.parametrize("place", PLACES)
-    def test_what_is_not_finite(self, saved, place, value):
-        set_array(saved, PLACES[place], lambda array: spoil(array, value))
-        with pytest.raises(ModelFileError, match="finite"):
-            load(saved)
-
-    def test_a_label_that_there_is_not(self, saved):
-        find = lambda document: document["fitted"]["labels_"]  # noqa: E731
-        set_array(saved, find, lambda array: spoil(array, 3))
-        with pytest.raises(ModelFileError, match="labels_ are not all from -1 to 2"):
-            load(saved)
-
-    @pytest.mark.parametrize(
-        ("part", "field", "value"),
-        [
-            ("graphs", "alpha", -1.0), ("graphs", "views", [7]), ("graphs", "views", []),
-            ("graphs", "method", "guess"), ("graphs", "n_neighbors", 0), ("graphs", "repeat", 5),
-            ("graphs", "weight", "1"), ("scalers", "kind", "other"), ("scalers", "name", 3),
-            ("scalers", "unit", 0), ("scalers", "is_applied", True), ("scalers", "odd", 1),
-            ("graphs", "colour", "red"),
-        ],
-    )  # fmt: skip
-    def test_a_field_that_is_not_what_it_may_be(self, saved, part, field, value):
-        change_json(saved, lambda document: document["model"][part][0].update({field: value}))
-        with pytest.raises(ModelFileError):
-            load(saved)
-
-    @pytest.mark.parametrize("name", ["encodings_", "view_weights_", "cautions_", "leaves_"])
-    def test_an_attribute_that_every_model_has(self, saved, name):
-        change_json(saved, lambda document: document["fitted"].pop(name))
-        with pytest.raises(ModelFileError, match=f"{name} is missing"):
-            load(saved)
-
-    @pytest.mark.parametrize("name", ["predict", "labels", "_stream", "colour_", "model_"])
-    def test_no_other_attribute_is_set(self, saved, name):
-        change_json(saved, lambda document: document["fitted"].update({name: 1}))
-        with pytest.raises(ModelFileError, match=f"'{name}' is no attribute that is saved"):
-            load(saved)
-
-    def test_every_field_of_the_records_is_in_the_table(self):
-        for kind, known in MODEL.items():
-            assert [field.name for field in dataclasses.fields(kind)] == [*known]
 
 
 class TestFiles:

@@ -4,7 +4,7 @@ import pytest
 
 from manyview.reproduce.page import write_pages
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

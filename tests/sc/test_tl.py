@@ -187,12 +187,12 @@ class TestLater:
             sc.tl.lmvsc_predict(adata, None)
 
     @pytest.mark.parametrize(
-        ("cluster", "message"), [(None, "no cluster 'None'"), ([], "is empty"), ("9", "it has")]
+        ("name", "message"), [(None, "no cluster 'None'"), ([], "is empty"), ("9", "it has")]
     )
-    def test_parts_of_no_cluster_are_refused(self, adata, cluster, message):
+    def test_parts_of_no_cluster_are_refused(self, adata, name, message):
         adata.obs["manyview"] = pd.Categorical(["0", "1"] * 75)
         with pytest.raises(ValueError, match=message):
-            sc.tl.subcluster(adata, cluster)
+            sc.tl.subcluster(adata, name)
 
     @pytest.mark.parametrize("kind", [pd.Index, pd.Series, pd.Categorical, set, np.array])
     def test_clusters_may_be_named_by_any_collection(self, adata, kind):

@@ -99,23 +99,27 @@ def choose_likely(products, half_norms, likely):
                 found[place] = j
 
 
+@inner
+def _closeness(x, center, half_norm):
+    """Half of what x . x is above the squared distance to a centre: greatest for the nearest."""
+    score = np.float32(0.0)
+    for c in range(len(x)):
+        score += x[c] * center[c]
+    return score - half_norm
+
+
 @jit
 def nearest_likely(rows, likely, centers, half_norms, labels):
     """Write which of its likely centres is nearest to each row (n, d).
 
     likely (n, c), centers (k, d), half_norms (k): in. labels (n): out.
     """
-    n, d = rows.shape
-    for row in range(n):
+    for row in range(len(rows)):
         x = rows[row]
         best, label = np.float32(-np.inf), likely[row, 0]
         for i in range(likely.shape[1]):
             j = likely[row, i]
-            center = centers[j]
-            score = np.float32(0.0)
-            for c in range(d):
-                score += x[c] * center[c]
-            score -= half_norms[j]
+            score = _closeness(x, centers[j], half_norms[j])
             if score > best:
                 best = score
                 label = j
@@ -129,18 +133,13 @@ def nearest_of_group(rows, groups, ends, centers, half_norms, found):
     groups (n), ends (g + 1), centers (k, d), half_norms (k): in; those of a group stand side by side.
     Rows of a group below 0 are left alone. found (n): out.
     """
-    n, d = rows.shape
-    for row in range(n):
+    for row in range(len(rows)):
         group = groups[row]
         best = np.float32(-np.inf)
         if group >= 0:
             x = rows[row]
             for j in range(ends[group], ends[group + 1]):
-                center = centers[j]
-                score = np.float32(0.0)
-                for c in range(d):
-                    score += x[c] * center[c]
-                score -= half_norms[j]
+                score = _closeness(x, centers[j], half_norms[j])
                 if score > best:
                     best = score
                     found[row] = j
