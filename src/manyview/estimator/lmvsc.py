@@ -448,6 +448,16 @@ class LMVSC(Growing):
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
 
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the cluster of each row, ``labels_``.
+
+        Parameters
+        ----------
+        X, y, fit_params
+            As in :meth:`fit`.
+        """
+        return self.fit(X, **fit_params).labels_
+
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the embedding of the rows, shape (n, c).
 
