@@ -51,9 +51,9 @@ class LMVSC(Growing):
         one array work. None takes several views as they come: a list, a dict or :class:`Views`.
     categories : {"auto", "strict", "refuse"} or mapping of str to str, default="auto"
         What to do with columns of a table that are not numbers. "auto" turns text, categories and
-        booleans into one column of zeros and ones per level (rare levels share one, and so do missing
-        values), turns ordered categories and dates into numbers, and leaves out identifiers, free text
-        and constants, with a warning. "strict" refuses instead of leaving out; "refuse" accepts
+        booleans into one column of zeros and ones per level (rare levels share one; missing ones have
+        their own), turns ordered categories and dates into numbers, and leaves out identifiers, free
+        text and constants, with a warning. "strict" refuses instead of leaving out; "refuse" accepts
         numbers only. A mapping from column names or patterns decides for single columns: "encode" (one
         column per level, even for numbers), "drop" or "keep"; its key "*" may be one of the three
         words above. New rows are encoded as in the fit; a level that was not there counts as rare.
