@@ -32,6 +32,8 @@ exclude_patterns = ["_build"]
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc sections say it in words
+autodoc_preserve_defaults = True  # a name or a lambda as it is written, not what it evaluates to
+smartquotes = False  # quotes and dashes can be pasted into Python and the shell
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -72,12 +74,23 @@ def leave_out_requests(app, what, name, obj, skip, options):
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def simplify_signature(app, what, name, obj, options, signature, returns):
+    """Leave out arguments of what nobody calls, and defaults that only Python can read."""
+    if signature is None:
+        return None
+    if what == "exception" or getattr(obj, "_is_protocol", False):
+        return "", returns
+    return re.sub(r"<factory>|<function .*?>+", "...", signature), returns
+
+
 def write_mathml(translator, node):
     """Write formulas as MathML, which browsers show without a script from the network."""
     is_block = isinstance(node, nodes.math_block)
     formula = re.sub(r"\\[bB]igg?[lrm]?(?![a-zA-Z])", "", node.astext())  # sizes are automatic
     try:
-        translator.body.append(latex2mathml.tex2mathml(formula, as_block=is_block))
+        written = latex2mathml.tex2mathml(formula, as_block=is_block)
+        # Bars of a norm are not known as a pair: the first would grow as tall as the whole line.
+        translator.body.append(written.replace("<mo>‖", '<mo stretchy="false">‖'))
     except MathError as error:
         logging.getLogger(__name__).warning("formula: %s", error, location=node)
     raise nodes.SkipNode
@@ -87,4 +100,5 @@ def setup(app):
     # After numpydoc, which makes field lists of docstrings.
     app.connect("autodoc-process-docstring", escape_shapes, priority=900)
     app.connect("autodoc-skip-member", leave_out_requests)
+    app.connect("autodoc-process-signature", simplify_signature)
     app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))

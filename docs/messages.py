@@ -13,7 +13,15 @@ _HEAD = """What errors and warnings say
 
 Every error and warning of the library, so that the search box finds it; … stands for the part that
 varies. Each message says what was wrong, what was found, and what to do. On the command line, the names
-of parameters appear as options.
+of parameters appear as options. :ref:`error-classes` at the end lists what a program can catch.
+
+"""
+_CLASSES = """.. _error-classes:
+
+The classes
+-----------
+
+Most are also a ``ValueError``, a ``TypeError`` or an ``OSError``, so those can be caught instead.
 
 """
 _TITLES = {
@@ -23,6 +31,7 @@ _TITLES = {
     "reproduce": "The paper's experiments", "sc": "Single cells", "simplex": "The solver",
     "sources": "Rows in files", "stages": "Stages of a fit", "views": "Views",
 }  # fmt: skip
+_REST = "Everywhere"
 _LEAST = 20  # letters of a message that is worth looking for
 
 
@@ -38,7 +47,8 @@ def find_messages(tree):
         text = re.sub(
             r"(… ?)+(?=…)|\s+", lambda m: " " if m[0].isspace() else "", f"{text} {remedy}"
         )
-        if len(re.sub(r"[^a-zA-Z]", "", text)) >= _LEAST:
+        is_pythons = "has no attribute" in text  # not a message of ours
+        if len(re.sub(r"[^a-zA-Z]", "", text)) >= _LEAST and not is_pythons:
             yield text.strip()
 
 
@@ -66,13 +76,22 @@ def write_page(path):
     for file in sorted(SOURCE.rglob("*.py")):
         room = file.relative_to(SOURCE).parts[0]
         found = find_messages(ast.parse(file.read_text(encoding="utf-8")))
-        rooms.setdefault(_TITLES.get(room, "Elsewhere"), []).extend(found)
+        rooms.setdefault(_TITLES.get(room, _REST), []).extend(found)
     text = _HEAD
-    for title, messages in sorted(rooms.items()):
+    for title, messages in sorted(rooms.items(), key=lambda room: (room[0] == _REST, room[0])):
         if messages:
             text += f"{title}\n{'-' * len(title)}\n\n"
             escaped = (
-                re.sub(r"([\\*`|_])", r"\\\1", message) for message in dict.fromkeys(messages)
+                re.sub(r"([\\*`|_:])", r"\\\1", message) for message in dict.fromkeys(messages)
             )
             text += "".join(f"- {message}\n" for message in escaped) + "\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text + _CLASSES + "".join(map(_autoexception, _classes())), encoding="utf-8")
+
+
+def _classes():
+    tree = ast.parse((SOURCE / "errors.py").read_text(encoding="utf-8"))
+    return [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+
+
+def _autoexception(name):
+    return f".. autoexception:: manyview.errors.{name}\n   :show-inheritance:\n\n"

@@ -50,6 +50,10 @@ _UNWANTED = {
     r"state[- ]of[- ]the[- ]art|seamless\w*|powerful|blazing\w*|cutting[- ]edge": "a figure",
     r"behavior|normalization|neighbor(?!s\.|s=|s\b.*`)\w*": "British spelling",
     r"(\b[a-z]+) \1": "one of them",
+    r"very(?! different)": "a stronger word, or none",
+    r"due to the fact that|in the event that|for the purpose of": "because, if, to",
+    r"it should be noted|it is (?:important|worth) \w+ing": "",
+    r"(?:is|are|was|were) able to": "can",
 }
 """Words that say nothing, or that are said twice, and what to write instead."""
 
@@ -90,11 +94,34 @@ def test_links_of_a_built_site_are_followed(tmp_path):
     assert find_broken(tmp_path) == ["a.html: b.html#there", "b.html: c.html"]
 
 
+LONGEST = 45
+"""Words of a sentence that can still be read in one go."""
+
+
+def long_sentences(text):
+    """Sentences of too many words; headings, entries of lists and cells of tables end one, too."""
+    parts = re.split(
+        r"\n *\n|\n *(?:[-*|]|\d+\.|\* -|\.\.) |[.!?:;](?:\*\*|[)\"'])?\s|\n[-=~]{3,}\n", text
+    )
+    return [
+        " ".join(part.split())
+        for part in parts
+        if len(part.split()) > LONGEST and "====" not in part
+    ]
+
+
+def test_long_sentences_are_found():
+    words = " ".join(["word"] * 30)
+    assert long_sentences(f"{words}. {words}.\n\n- {words}\n- {words}") == []
+    assert len(long_sentences(f"Short. {words}, {words}. {words}")) == 1
+
+
 @pytest.mark.parametrize("page", find_pages(), ids=lambda page: page.name)
 def test_prose_is_plain(page):
     text = re.sub(
         r"^( *)\.\. (?:code-block|math)::.*\n\n(?:\1 +.*\n|\n)+", "", _prose_of(page), flags=re.M
     )
+    assert long_sentences(text) == []
     found = [
         (match[0], instead)
         for wrong, instead in _UNWANTED.items()

@@ -80,7 +80,8 @@ class AMGL(Baseline):
 
     References
     ----------
-    .. [1] F. Nie, J. Li, X. Li, "Parameter-free auto-weighted multiple graph learning", IJCAI 2016.
+    .. [1] F. Nie, J. Li, X. Li, "Parameter-free auto-weighted multiple graph learning",
+       IJCAI 2016.
     .. [2] X. Chen, D. Cai, "Large scale spectral clustering with landmark-based representation",
        AAAI 2011.
 

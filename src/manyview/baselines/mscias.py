@@ -110,7 +110,8 @@ class MSCIAS(Baseline):
     ----------
     .. [1] X. Wang, Z. Lei, X. Guo, C. Zhang, H. Shi, S. Z. Li, "Multi-view subspace clustering with
        intactness-aware similarity", Pattern Recognition 88 (2019) 50-63.
-    .. [2] C. Xu, D. Tao, C. Xu, "Multi-view intact space learning", TPAMI 37 (2015) 2531-2544.
+    .. [2] C. Xu, D. Tao, C. Xu, "Multi-view intact space learning",
+       TPAMI 37 (2015) 2531-2544.
 
     Examples
     --------

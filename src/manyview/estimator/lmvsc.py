@@ -31,140 +31,141 @@ logger = logging.getLogger("manyview")
 class LMVSC(Growing):
     r"""Large-scale multi-view subspace clustering, in time linear in the number of samples.
 
-    Every view gets a sparse graph between its rows and a few anchors: each row's weights over the
-    anchors that represent it best (Eq. 6 of the paper). The graphs are put side by side; their
-    leading left singular vectors embed the rows (Proposition 1), beside each row's shares in
-    communities of anchors, and k-means on the embedding gives the labels. It starts once, from centres
-    that are merged by the tree or the links between them. What is left on "auto" is chosen by the rows,
-    and ``choices_`` says why. If nothing about graphs was set, and clusters are evident, because k-means
-    finds them far apart or rows fall, or are bound, into so many pieces, these are the answer.
+    Each view gets a few hundred anchors, and each row is written as a mixture of them (Eq. 6 of the
+    paper). These weights form a sparse graph between rows and anchors. The leading left singular
+    vectors of all graphs side by side place the rows in an embedding (Proposition 1), together with
+    each row's shares in communities of anchors. K-means on the embedding gives the labels. Whatever is
+    left on "auto" is chosen from the data, without labels; ``choices_`` says what and why. If no
+    setting of the graphs was touched and the clusters are plain to see, because they lie far apart or
+    the rows fall into that many pieces, no graph is built.
 
     Parameters
     ----------
     n_clusters : int, sequence of int or "auto", default=8
-        Number of clusters. Of several, the largest is fitted, and ``cuts_`` has the labels for all of
-        them. "auto" suggests one, from the silhouette of the embedding and the
-        modularity of the graph of a few rows, or, in narrow tables, from the valleys between clusters;
-        see ``suggestion_`` for the evidence.
+        Number of clusters. With several numbers, the largest is fitted and ``cuts_`` holds the labels
+        for each. "auto" suggests a number from a few rows; ``suggestion_`` holds the evidence.
     views : mapping of str to columns, default=None
-        Splits one wide array or data frame into views, as
-        :class:`~sklearn.compose.ColumnTransformer` does: names of columns, places, a slice, a mask, or
-        a callable that is given ``X`` and says which. Then every tool of scikit-learn that takes one
-        array applies. None takes several views as they come: a list, a dict, :class:`Views`.
+        How to split one wide array or data frame into views: for each view, the names or positions of
+        its columns, a slice, a mask, or a function of ``X``, as in
+        :class:`~sklearn.compose.ColumnTransformer`. This makes every tool of scikit-learn that passes
+        one array work. None takes several views as they come: a list, a dict or :class:`Views`.
     categories : {"auto", "strict", "refuse"} or mapping of str to str, default="auto"
-        What becomes of columns of tables that hold no numbers. "auto" makes each level of a text-valued,
-        categorical or boolean column a column of zeros and ones (rare levels share one, missing values
-        have one), ordered levels and days numbers, and leaves out identifiers, free text and constants,
-        with a warning. "strict" refuses what would be left out, "refuse" all such columns. A mapping of
-        names or patterns says it for single columns: "encode" makes levels of a column, also of numbers;
-        "drop" leaves it out; "keep" uses it whatever it looks like; "*" may have one of the words above.
-        New rows are encoded as in the fit; levels that were not there then are like rare ones.
+        What to do with columns of a table that are not numbers. "auto" turns text, categories and
+        booleans into one column of zeros and ones per level (rare levels share one; missing ones have
+        their own), turns ordered categories and dates into numbers, and leaves out identifiers, free
+        text and constants, with a warning. "strict" refuses instead of leaving out; "refuse" accepts
+        numbers only. A mapping from column names or patterns decides for single columns: "encode" (one
+        column per level, even for numbers), "drop" or "keep"; its key "*" may be one of the three
+        words above. New rows are encoded as in the fit; a level that was not there counts as rare.
     n_anchors : int, sequence of int or "auto", default="auto"
-        Anchors of each view; several numbers make several graphs of each view, fused like more
-        views. "auto" is 300, but at most a third of the rows (in text, over 93 % zeros, a tenth, and
-        two a cluster); where rows use their nearest anchors only, a seventh of the rows (a 35th for 100
-        clusters or more) within 1000 and 2000, or two a cluster, but at most a sixth of the rows.
-        There are at least ``n_clusters``.
+        Anchors of each view. Several numbers make several graphs of each view. "auto" is 300, but at
+        most a third of the rows (in text, with over 93 % zeros, a tenth, or two per cluster). Where
+        rows use only their nearest anchors, it is a seventh of the rows (a 35th for 100 clusters or
+        more), at least 1000 or two per cluster, at most 2000, and never more than a sixth of the rows.
+        There are always at least ``n_clusters``.
     alpha : float, sequence of float or "auto", default="auto"
-        Ridge on the graph weights, relative to the view's energy: the mean squared norm of its centred
-        rows. More spreads each row over more anchors. "auto" is 0.01, or 0.1 where rows use their
-        nearest anchors only.
+        Ridge on the weights: larger values spread each row over more anchors. It is relative to the
+        view's energy, the mean squared norm of its centred rows. "auto" is 0.01, or 0.1 where rows use
+        only their nearest anchors.
     locality : float or "auto", default="auto"
-        Penalty on the squared distances of a row to the anchors it uses, relative to how well they
-        represent it; 0 in the paper. "auto" is 0.03, or 0 where rows use their nearest anchors only.
+        Penalty on using anchors far from the row; 0 in the paper. "auto" is 0.03, or 0 where rows use
+        only their nearest anchors.
     scaling : str or None, for all views or one per view (a list, or a dict by name), default="auto"
-        "auto", "standard", "normal-scores", "mixed", "hellinger", "unit", "energy", "log", "clr",
-        "lognorm", "tf-idf" or None. How columns are scaled, in this order: to mean 0 and variance 1; to
-        normal quantiles of their ranks; the same, but columns of zeros and ones by one number ("auto"
-        in tables with categories); square roots, rows to unit length (word counts); rows to unit
-        length; only by one number per view; log(1 + x), to mean 0 and variance 1 (counts); logarithms
-        less their mean in each row (proportions, proteins of cells); log(1 + x) of rows brought to the
-        same total (genes); rare columns weighted up, rows to unit length (peaks); or not at all. All
-        but None end with unit mean squared norm per view. "auto"
-        tries what the view looks like ("hellinger" if it is mostly zero and never negative, or nearly
-        all zero, else "normal-scores"), "standard", and if nothing is negative "log" and "clr", on at
-        most 4000 rows, unless views are counts of molecules in cells, which are known by their look. It
-        takes what makes the spectrum fall most after the k-th value, if that is
-        clear, else what gives labels of the greatest modularity, logarithms where they are about as
-        good. Text stays as it looks; so does every view where ``n_components`` or anchors are given.
+        How columns are scaled:
+
+        - "standard": mean 0 and variance 1
+        - "normal-scores": ranks turned into normal quantiles
+        - "mixed": normal scores, but columns of zeros and ones share one factor (for tables with
+          categories)
+        - "hellinger": square roots, then rows of unit length (word counts)
+        - "unit": rows of unit length
+        - "energy": one factor per view
+        - "log": log(1 + x), then "standard" (counts)
+        - "clr": logarithms minus their mean in each row (proportions, proteins of cells)
+        - "lognorm": log(1 + x) of rows with equal totals (genes)
+        - "tf-idf": rare columns weighted up, then rows of unit length (peaks)
+        - None: not at all
+
+        All but None end with a mean squared norm of 1 in each view. "auto" tries those that suit the
+        view on at most 4000 rows, and keeps the one that shows the clusters best; the guide on
+        settings explains how. Text and counts of molecules are recognised, and nothing is tried for
+        them, or where ``n_components`` or anchors are given.
     fusion : {"auto", "late", "early", "both"}, default="auto"
-        One graph per view as in the paper, one graph of all views side by side, or both, half the
-        weight each: what only some views see is averaged away in the first and kept in the second.
+        "late": one graph per view, as in the paper. "early": one graph of all views side by side.
+        "both": half the weight each, because averaging over views hides what only some of them see.
         "auto" is "both" ("late" where anchors are given).
     n_repeats : int or "auto", default="auto"
         Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and
-        up to 9 for fewer than 2000 rows, which vary more and cost little; 2 for 100 000 rows or more;
-        1 where 100 clusters or more are asked for (2 for fewer than 5000 rows), or where the spectrum
-        has a clear gap after as many vectors as clusters; fewer than 3 for very wide views (1 where
-        anchors are given).
+        up to 9 for fewer than 2000 rows, which vary more and cost little. It is 2 for 100 000 rows or
+        more; 1 for 100 clusters or more (2 for fewer than 5000 rows); 1 where the spectrum has a clear
+        gap after as many vectors as clusters; fewer than 3 for extremely wide views; and 1 where
+        anchors are given.
     view_weights : {"auto", "equal", "agreement", "amgl"}, sequence of float, or dict, default="auto"
-        Weight of each view: all alike; by how far its graph agrees with the others' (views of noise
-        get none); by the rule of AMGL; or given, in order or by name (1 for those not named). "auto"
-        is "agreement", which needs three views.
+        "equal" weights, or "agreement" of each view's graph with the others (views of noise get none),
+        or the rule of "amgl", or numbers, in order or by name (1 for views not named). "auto" is
+        "agreement", which needs three views or more.
     n_components : int or "auto", default="auto"
-        Singular vectors kept. "auto" keeps as many as clusters where the spectrum falls clearly after
-        them; else half as many again (at most 20 more), leaves out those that sit on a handful of
-        rows, and weights each by the power 1.5 of its squared singular value. A number keeps that many
-        of the leading ones as they are, without communities of anchors beside them.
+        Number of singular vectors. "auto" keeps as many as clusters if the spectrum has a clear gap
+        there. Otherwise it keeps half as many again (at most 20 more), skips vectors that live on a
+        handful of rows, and weights each by the power 1.5 of its squared singular value. A number
+        keeps that many leading vectors, unweighted, and no communities of anchors.
     anchor_method : {"kmeans", "kmeans-all", "random"} or sequence of arrays, default="kmeans"
-        Anchors by k-means on a bounded sample (32 rows an anchor), by k-means on all rows, random
-        rows, or given: one array (m, d) per view.
+        Anchors from k-means on a sample (32 rows per anchor), from k-means on all rows, or random
+        rows. Or the anchors themselves: one array (m, d) per view.
     n_neighbors : int, None or "auto", default="auto"
-        How many anchors a row may use: its nearest; None is all, as in the paper. "auto" is 3 from
-        5000 rows on, but None for text and for given anchors.
+        Let each row use only this many anchors, the nearest. None lets it use all, as in the paper.
+        "auto" is 3 from 5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
-        Principal axes of each scaled view that rows are turned to, and that are evened out a little;
-        None leaves columns as they are. "auto" is 50, fewer for counts of molecules in few cells,
-        but None for text, for tables with categories and without scaling.
+        Rotate each scaled view to this many principal axes and even them out a little. None leaves the
+        columns as they are. "auto" is 50 (fewer for counts of molecules in few cells), but None for
+        text, for tables with categories and without scaling.
     max_iter : int, default=100
-        Most iterations of the final k-means; two are enough for more than 200 clusters.
+        Maximum number of iterations of the final k-means. With more than 200 clusters it stops after
+        two.
     tol : float, default=1e-4
         Relative tolerance of the final k-means.
     outliers : {"keep", "mark"}, default="keep"
-        Whether rows that are explained badly by what explains the others get a cluster all the same, or
-        the label -1; they then count nothing in scaling, anchors and centres. ``outlier_score_`` says
-        how odd rows are either way.
+        "mark" gives the label -1 to rows that fit in nowhere, and ignores them in scaling, anchors and
+        centres. "keep" gives them a cluster like all others. Either way, ``outlier_score_`` says how
+        odd each row is.
     random_state : int, RandomState, Generator or None, default=None
-        Seed. The same seed gives the same labels whatever ``n_jobs`` or ``engine``.
+        Seed. The same seed gives the same labels, whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
-        Threads; None or -1 is all cores that this process may use.
+        Number of threads; None or -1 uses all cores that this process may use.
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
-        Where rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a view
-        is in a file, else "memory".
+        Where the rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a
+        view is in a file, and "memory" otherwise.
     verbose : int or a progress object, default=0
-        1 shows progress on a terminal or below a notebook's cell: the stage, how much is done of all,
-        and the time left. Or an object with methods ``start(stage, total)``, ``advance(steps)`` and
-        ``finish()``, and if wanted ``plan(costs)`` and ``say(text)``, that is told instead.
+        1 shows the stage, the share done and the time left, on a terminal or below a notebook's cell.
+        You can also pass an object with methods ``start(stage, total)``, ``advance(steps)`` and
+        ``finish()``, and optionally ``plan(costs)`` and ``say(text)``.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,), int32
-        Cluster of each row, -1 for those that are marked as outliers; a Dask array with the Dask engine.
+        Cluster of each row, or -1 if it was marked as an outlier.
     confidence_ : ndarray of shape (n,)
-        How probable each row's cluster is, from 1 / k to 1: the largest number of its
-        :meth:`predict_proba`; of a row that is marked as an outlier, that of the cluster it would
-        otherwise be in. A Dask array with the Dask engine.
+        How probable each row's cluster is, from 1 / k to 1: the largest of its :meth:`predict_proba`.
+        For a marked outlier, that of the cluster it would be in.
     hierarchy_ : ndarray of shape (l - 1, 4)
-        Tree of the clusters and of finer ones, its l leaves, as SciPy writes linkages; see :meth:`cut`.
+        Tree of the clusters and of finer ones, its l leaves, as a SciPy linkage; see :meth:`cut`.
     leaves_ : ndarray of shape (n,), int32
-        The leaf of this tree that each row belongs to, -1 for those that are marked as outliers; a Dask
-        array with the Dask engine. There is none beyond 3000 clusters, where there is no tree.
+        The leaf of this tree that each row belongs to, or -1 for a marked outlier. Missing beyond 3000
+        clusters, where there is no tree.
     cuts_ : dict of int to ndarray of shape (n,)
-        With several ``n_clusters``, the labels for each number.
+        The labels for each number, if ``n_clusters`` has several.
     outlier_score_ : ndarray of shape (n,)
-        How odd each row is, from 0 to 1; see :meth:`outlier_scores`. A Dask array with the Dask engine.
+        How odd each row is, from 0 to 1; see :meth:`outlier_scores`.
     embedding_ : ndarray of shape (n, c)
-        Spectral embedding of the rows, that of each anchor seed beside the others, and their shares in
-        communities of anchors; a Dask array with the Dask engine. From the disk engine, both are
-        memory maps if they are large. In single precision if it is wider than 512 columns.
+        Coordinates of the rows: the spectral embedding from each anchor seed, then the shares in
+        communities of anchors. Single precision beyond 512 columns.
     anchors_ : list of ndarray of shape (m, d)
-        Anchors of each graph, in the columns' own units if the scaling of its views is linear
-        ("standard", "energy", None), else scaled.
+        Anchors of each graph: in the units of the columns if the scaling is linear ("standard",
+        "energy", None), otherwise scaled.
     cluster_centers_ : ndarray of shape (k, c)
         Cluster centres in the embedding.
     singular_values_ : ndarray of shape (s,)
-        Of the fused graph (of the first repeat, if there are several), descending; there are some to
-        spare.
+        Singular values of the fused graph of the first anchor seed, descending, with a few to spare.
     inertia_ : float
         Sum of squared distances of embedding rows to their centre.
     n_iter_ : int
@@ -174,42 +175,44 @@ class LMVSC(Growing):
     scaling_ : list of (str or None)
         How each view was scaled.
     cautions_ : list of str
-        What to be wary of: clusters that are empty, tiny or nearly all rows; after :meth:`report`, also
-        those that other seeds do not find again, and more. They are warned about, too.
+        What to be wary of, also given as warnings: clusters that are empty, tiny or hold nearly all
+        rows. :meth:`report` adds clusters that other seeds do not find, and more.
     feature_importances_ : list of ndarray of shape (d,)
-        For each view how much each column tells clusters apart: its variance between clusters as a share
-        of all, relative to the view's other columns. Where views are in memory.
+        For each view in memory, how well each column separates the clusters: the share of its variance
+        that lies between clusters, relative to the view's other columns.
     groups_ : Groups
-        With ``groups``, how views were scaled, and the mean of each group that was taken off.
+        If ``groups`` were given: how views were scaled, and the mean that was subtracted from each
+        group.
     batch_mixing_ : float
-        With ``groups``, how little clusters tell of them: from 0, if one follows from the other, to 1.
+        If ``groups`` were given: how well they are mixed within clusters, from 0 (one follows from the
+        other) to 1.
     choices_ : list of dict
-        What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``. Fewer
-        anchors than ``n_anchors`` are told there, too.
+        What was chosen for every parameter left on "auto": ``parameter``, ``value`` and ``why``. Also
+        mentions it if there are fewer anchors than ``n_anchors``.
     n_clusters_ : int
         Number of clusters.
     suggestion_ : Suggestion or None
-        With ``n_clusters="auto"``, the curves it was decided from and the runners-up.
+        With ``n_clusters="auto"``, the curves behind the number, and the runners-up.
     n_views_, view_names_, n_features_per_view_, n_features_in_
         What was fitted.
     model_ : FittedModel
-        The arrays that predicting needs, and what they make of rows.
+        The arrays behind :meth:`predict`.
     feature_names_per_view_ : list of (list of str, or None)
-        Names of each view's columns, where it has them; those of new rows are brought into this order.
+        Column names of each view that has them. Columns of new rows are matched to them.
     encodings_ : list of (Encoding or None)
-        For views with columns that are no numbers, what became of each column.
+        What became of each column, for views with columns that are not numbers.
     ids_ : ndarray of shape (n,), or None
         Names of the rows, if the input has them; see :meth:`labels_series`.
     view_columns_ : dict of str to list of int
-        With ``views``, the places of each view's columns.
+        The positions of each view's columns, if ``views`` was set.
     stage_seconds_ : dict
-        Seconds spent in each stage; compiling, which happens once a machine, is one of its own.
+        Seconds spent in each stage. Compiling, which happens once per machine, is a stage of its own.
     stage_memory_ : dict
-        Most bytes that this process held during each stage, its input included. Empty unless the engine
-        was asked to watch, as by ``engine=Memory(track_memory=True)``, and the system tells. Workers of
-        a cluster are not counted.
+        Peak memory of this process in each stage, in bytes, input included. Empty unless you ask for
+        it, as in ``engine=Memory(track_memory=True)``. Workers of a cluster are not counted.
     solver_report_ : dict
-        Rows solved, mean number of anchors a row uses in each graph, rows not solved to tolerance.
+        Rows solved, mean number of anchors that a row uses in each graph, rows not solved to
+        tolerance.
 
     See Also
     --------
@@ -219,7 +222,10 @@ class LMVSC(Growing):
 
     Notes
     -----
-    In every view X, scaled, and in all of them side by side, each row x is written by m anchors A:
+    With the Dask engine, every attribute with one entry per row is a Dask array. With the disk engine,
+    labels and embedding are memory maps if they are large.
+
+    In every scaled view X, and in all views side by side, each row x is a mixture of m anchors A:
 
     .. math::
 
@@ -227,8 +233,8 @@ class LMVSC(Growing):
        \quad z \ge 0, \ 1^T z = 1
 
     (:math:`\gamma = 0` is the paper's Eq. 6). Rows z form Z, whose columns are divided by the roots of
-    their sums. The left singular vectors of these matrices side by side are the leading eigenvectors of
-    the averaged n x n graph :math:`Z \Sigma^{-1} Z^T`, which is never formed; k-means on their rows
+    their sums. The left singular vectors of these matrices side by side are the leading eigenvectors
+    of the averaged n x n graph :math:`Z \Sigma^{-1} Z^T`, which is never formed; k-means on their rows
     gives the labels.
 
     References
@@ -307,10 +313,10 @@ class LMVSC(Growing):
     ) -> LMVSC:
         """The published method: raw features, absolute alpha, and the k-means of the authors' script.
 
-        That k-means starts ten times from random rows, goes on until no label changes or for a hundred
-        rounds, gives empty clusters the rows farthest from their centre, and keeps the run with the
-        least sum of plain, not squared, distances. It finds the anchors of each view, from all rows, and
-        the labels, from the embedding.
+        That k-means starts ten times from random rows and stops when no label changes, or after a
+        hundred rounds. An empty cluster takes the row farthest from its centre. The run with the
+        smallest sum of plain (not squared) distances is kept. It finds both the anchors, from all rows
+        of a view, and the labels, from the embedding.
 
         Parameters
         ----------
@@ -318,8 +324,8 @@ class LMVSC(Growing):
             As in the paper, which tries m in k, 50, 100 and alpha in .001 to 10, and keeps the best
             by the true labels.
         variant : {"paper", "released"}
-            What the paper's text does, or what the authors' script does: it leaves out the degree
-            scaling Sigma^-1/2, and seeds the k-means of every view alike, so that all of them start from
+            The paper's text, or the authors' script. The script leaves out the degree scaling
+            Sigma^-1/2, and gives the k-means of every view the same seed, so that all views start from
             the same samples.
         random_state, n_jobs
             As in the constructor.
@@ -362,25 +368,24 @@ class LMVSC(Growing):
         ----------
         X : array, data frame, list or dict of them, AnnData, MuData or Views
             One 2-D array is one view; several describe the same rows in the same order. A sample may
-            lack views, but not all: a row of NaN, or ``Views(..., present=...)``. A view that no sample
-            has is left out, with a warning.
+            lack views, but not all: a row of NaN, or ``Views(..., present=...)``. A view that no
+            sample has is left out, with a warning.
         y : ignored
             For scikit-learn's conventions.
         sample_weight : array of shape (n,), optional
-            How much each row counts, in every stage: a row of weight 2 counts like two rows, one of
-            weight 0 not at all, though it gets a label. How odd rows are is told by those that count,
-            each once.
+            How much each row counts in every stage: a row of weight 2 counts like two rows, a row of
+            weight 0 not at all, though it gets a label. Outlier scores ignore weights other than 0.
         groups : array of shape (n,), optional
-            Where each row is from, such as a batch, donor or study, if that is not to decide its
-            cluster. Views are scaled, wide ones turned to 50 principal axes, and the mean of its group,
-            over all of the group's rows, is taken off each row. Groups whose rows are of quite different
-            kinds are brought too near each other by this: compare with and without. Every row must have
-            all views. New rows need their ``groups``, too: those of a group that was not there are
-            scaled as all rows together, with a warning.
+            Where each row comes from, such as a batch, donor or study, if this should not influence
+            its cluster. After scaling (and rotating wide views to 50 principal axes), the mean of its
+            group is subtracted from each row. This brings groups too close together if they hold quite
+            different kinds of rows: compare with and without. Every row must have all views. New rows
+            need their ``groups``, too; those of an unknown group are scaled like all rows together,
+            with a warning.
         partial_labels : array of shape (n,), optional
-            The cluster of rows where it is known, from 0 to ``n_clusters - 1``, and -1 where it is not.
-            Centres start near such rows and are kept near them, and clusters have the numbers that are
-            given; a row that lies elsewhere may get another label all the same. Never needed.
+            The cluster of each row that is known, from 0 to ``n_clusters - 1``, and -1 for all others.
+            Centres start at the known rows and stay near them, and clusters keep the numbers you gave.
+            A known row that lies elsewhere may still get another label.
 
         Returns
         -------
@@ -444,8 +449,18 @@ class LMVSC(Growing):
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)
         return self
 
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the cluster of each row, ``labels_``.
+
+        Parameters
+        ----------
+        X, y, fit_params
+            As in :meth:`fit`.
+        """
+        return self.fit(X, **fit_params).labels_
+
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit; the embedding of the rows, shape (n, c).
+        """Fit, and return the embedding of the rows, shape (n, c).
 
         Parameters
         ----------

@@ -8,27 +8,41 @@ __all__ = ["confidence", "say", "umap"]
 
 
 def umap(data: Any, *, key: str = "manyview", **options: Any) -> Any:
-    """The cells on scanpy's UMAP, coloured by cluster; it is worked out if it is not there.
+    """A map of the cells by scanpy's UMAP, coloured by cluster.
+
+    The UMAP is computed from the neighbours that the clustering left, unless there is one already.
 
     Parameters
     ----------
     data : AnnData or MuData
-        After :func:`manyview.sc.tl.lmvsc` with ``key_added=key``.
+        Cells that :func:`manyview.sc.tl.lmvsc` has clustered, with ``key_added=key``.
     key : str, default="manyview"
-        What to colour by.
+        The name of the clustering.
     **options
-        Of ``scanpy.pl.embedding``.
+        Passed on to ``scanpy.pl.embedding``.
     """
     return _embedding(data, [key], options)
 
 
 def confidence(data: Any, *, key: str = "manyview", **options: Any) -> Any:
-    """The cells as :func:`umap` has them, by how probable each one's cluster is, and how odd it is."""
+    """Two maps of the cells: how probable each one's cluster is, and how odd each one is.
+
+    Parameters
+    ----------
+    data, key, **options
+        As in :func:`umap`.
+    """
     return _embedding(data, [f"{key}_confidence", f"{key}_outlier_score"], options)
 
 
 def say(data: Any, *, key: str = "manyview", **options: Any) -> Any:
-    """The cells as :func:`umap` has them, by each modality's say in their clusters, a picture each."""
+    """A map for each modality: how much it speaks for the cluster that each cell is in.
+
+    Parameters
+    ----------
+    data, key, **options
+        As in :func:`umap`.
+    """
     return _embedding(data, [c for c in data.obs if str(c).startswith(f"{key}_say_")], options)
 
 
