@@ -31,7 +31,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FASTMATH = {"reassoc", "contract", "nsz", "nnan", "arcp"}
 
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FASTMATH}
+_OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", "fastmath": _FASTMATH}
 
 
 def inner(function: _Function) -> _Function:
@@ -39,7 +39,7 @@ def inner(function: _Function) -> _Function:
     # Called and not inlined, it would be whichever kernel's copy was loaded first, and copies are
     # optimised differently: results would differ between a process that compiled and one that
     # loaded.
-    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return numba.njit(forceinline=True, no_cpython_wrapper=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 class Notice(event.Listener):  # type: ignore[misc]

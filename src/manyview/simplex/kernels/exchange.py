@@ -12,10 +12,11 @@ from manyview.simplex.jit import inner, jit
 from manyview.simplex.kernels.shared import (
     HUGE,
     TOLERANCE,
+    aim,
     factor,
     first_at_minimum,
     gradient,
-    minimise_on_support,
+    solve_transposed,
     workspace,
     write_row,
 )
@@ -104,7 +105,8 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
         if s > b.shape[0] or not factor(G, P, sound, s, L, rdiag):
             return -1
         _carry(L, rdiag, b, P, sound, s, y, w)
-        mu = minimise_on_support(s, L, rdiag, y, w, x)
+        mu = aim(s, y, w, x)
+        solve_transposed(s, L, rdiag, x)
         gradient(G, b, P, x, s, g)
         for i in range(s):
             g[P[i]] = HUGE

@@ -27,21 +27,18 @@ def workspace(G):
 
 
 @inner
-def solve_transposed(s, L, rdiag, right, x):
-    """Write L^-T right into x (out; may be right itself), in row order of L."""
-    for i in range(s):
-        x[i] = right[i]
+def solve_transposed(s, L, rdiag, x):
+    """Write L^-T x into x (in and out), in row order of L."""
     for i in range(s - 1, -1, -1):
         t = x[i] * rdiag[i]
         x[i] = t
-        row = L[i]
         for c in range(i):
-            x[c] -= t * row[c]
+            x[c] -= t * L[i, c]
 
 
 @inner
-def minimise_on_support(s, L, rdiag, y, w, x):
-    """Write the minimiser on the support, signs ignored, into x (out); give mu."""
+def aim(s, y, w, x):
+    """Write y + mu w into x (out), of which L^-T makes the minimiser on the support; give mu."""
     wy = 0.0
     ww = 0.0
     for i in range(s):
@@ -50,7 +47,6 @@ def minimise_on_support(s, L, rdiag, y, w, x):
     mu = (1.0 - wy) / ww
     for i in range(s):
         x[i] = y[i] + mu * w[i]
-    solve_transposed(s, L, rdiag, x, x)
     return mu
 
 
