@@ -15,7 +15,6 @@ from manyview.simplex.kernels.shared import (
     first_at_minimum,
     gradient,
     solve_transposed,
-    workspace,
     write_row,
 )
 
@@ -123,8 +122,12 @@ def solve_by_active_set(G, B, near, indptr, indices, data):
     G_few = np.empty((few, few))
     own = G if few == 0 else G_few
     P = np.empty(m + 1, np.int64)
-    z = np.empty(m + 1)
-    L, rdiag, y, w, x, g, full, gmax = workspace(own)
+    L, rdiag, y, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    x, z, g, full = np.empty(m + 1), np.empty(m + 1), np.empty(m), np.empty(m)
+    gmax = 0.0
+    for j in range(m):
+        full[j] = 0.0
+        gmax = max(gmax, own[j, j])
     end = np.int64(0)
     failed = 0
     indptr[0] = 0

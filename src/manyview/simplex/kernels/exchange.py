@@ -17,7 +17,6 @@ from manyview.simplex.kernels.shared import (
     first_at_minimum,
     gradient,
     solve_transposed,
-    workspace,
     write_row,
 )
 
@@ -134,7 +133,11 @@ def solve_by_exchange(G, B, indptr, indices, data):
     """
     n, m = B.shape
     P = np.empty(2 * m + 4, np.int64)
-    L, rdiag, y, w, x, g, full, gmax = workspace(G)
+    L, rdiag, y, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    x, g, full = np.empty(m + 1), np.empty(m), np.zeros(m)
+    gmax = 0.0
+    for j in range(m):
+        gmax = max(gmax, G[j, j])
     end = np.int64(0)
     failed = 0
     indptr[0] = 0

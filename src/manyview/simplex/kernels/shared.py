@@ -15,18 +15,6 @@ TOLERANCE = 2e-14  # of optimality, relative to the largest entries of b and G
 
 
 @inner
-def workspace(G):
-    """Arrays for a factor of G, for vectors of a support and of anchors; the largest diagonal entry."""
-    m = G.shape[0]
-    gmax = 0.0
-    for j in range(m):
-        gmax = max(gmax, G[j, j])
-    L, rdiag, y = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1)
-    w, x = np.empty(m + 1), np.empty(m + 1)
-    return L, rdiag, y, w, x, np.empty(m), np.zeros(m), gmax
-
-
-@inner
 def solve_transposed(s, L, rdiag, x):
     """Write L^-T x into x (in and out), in row order of L."""
     for i in range(s - 1, -1, -1):
