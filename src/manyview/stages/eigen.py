@@ -22,9 +22,9 @@ from manyview.stages.grams import RowsGram, dense_gram
 
 FloatArray = npt.NDArray[np.float64]
 
-_DENSE_BELOW, _STORED_DENSE_BELOW = 500, 2500
-"""Rows up to which a dense eigensolver is at least as fast; the same of what is stored so, or where
-eigenvalues repeat."""
+_DENSE_BELOW, _MANY_DENSE_BELOW, _STORED_DENSE_BELOW = 500, 1000, 2500
+"""Rows up to which a dense eigensolver is at least as fast; the same for many vectors; of what is stored
+so, or where eigenvalues repeat."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-9
@@ -68,8 +68,8 @@ def leading_eigenvectors(
     """
     n = M.shape[0]
     is_many = k >= _MANY
-    most = _STORED_DENSE_BELOW if isinstance(M, np.ndarray) else _DENSE_BELOW
-    if n <= most or k >= n // 4:
+    most = _MANY_DENSE_BELOW if is_many else _DENSE_BELOW
+    if n <= (_STORED_DENSE_BELOW if isinstance(M, np.ndarray) else most) or k >= n // 4:
         return _all_at_once(M, k)
     if sparse.issparse(M) and not is_many:
         n_pieces, piece_of = connected_components(M, directed=False)
