@@ -35,6 +35,16 @@ def test_repeated_eigenvalues_are_all_found(n_blobs):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_blobs), atol=1e-9)
 
 
+def test_of_more_pieces_than_vectors_the_largest_have_one_each():
+    rng, sizes = np.random.default_rng(0), [30, 700, 20, 50, 10, 40]
+    rows = [rng.normal(size=(size, 2)) + 1000 * at for at, size in enumerate(sizes)]
+    M = normalised_graph(neighbour_weights(np.vstack(rows), 9))
+    values, vectors = leading_eigenvectors(M, 3, rng=rng)
+    np.testing.assert_allclose(values, 1, atol=1e-9)
+    piece_of = np.repeat(np.arange(len(sizes)), sizes)
+    assert [set(piece_of[abs(vector) > 1e-12]) for vector in vectors.T] == [{1}, {3}, {5}]
+
+
 def test_many_vectors_span_the_space_of_the_dense_solver(monkeypatch):
     monkeypatch.setattr(eigen, "_DENSE_BELOW", 100)
     rng = np.random.default_rng(0)

@@ -69,7 +69,7 @@ def _compare(views: Views, seed: int, line: StageLine) -> tuple[LMVSC, Scores]:
     from manyview import LMVSC, metrics
     from manyview.engines import Memory
 
-    with line.step("compiling, once, about 10 s"):
+    with line.step("compiling, once, about 6 s"):
         LMVSC(_N_CLUSTERS, n_repeats=1).fit(views[:400])
     times = [time.perf_counter()]
     engine = Memory(track_memory=True)

@@ -2,8 +2,8 @@
 
 A Lanczos run sees one vector of each eigenspace, or as many as it has in a block: on a graph in p
 pieces, whose normalised weights have the eigenvalue one p times, it reports some of these and goes on
-to smaller eigenvalues without a word. So what was found is taken out and the rest is searched again,
-until nothing larger is left.
+to smaller eigenvalues without a word. So each piece is searched by itself, if vectors are few; and
+what was found is taken out and the rest is searched again, until nothing larger is left.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
@@ -38,6 +39,9 @@ _SPACES = (3, 3.5, 4.25, 5, 6, 7.5, 9)
 
 _OVERLOOKED = 1e-6
 """How much larger than the smallest eigenvalue found one must be to count as overlooked."""
+
+_EQUAL_DIGITS = 10
+"""Eigenvalues with so many equal digits after the point count as equal."""
 
 
 def leading_eigenvectors(
@@ -67,6 +71,10 @@ def leading_eigenvectors(
     most = _MANY_DENSE_BELOW if is_many else _DENSE_BELOW
     if n <= (_STORED_DENSE_BELOW if isinstance(M, np.ndarray) else most) or k >= n // 4:
         return _all_at_once(M, k)
+    if sparse.issparse(M) and not is_many:
+        n_pieces, piece_of = connected_components(M, directed=False)
+        if n_pieces > 1:
+            return _piece_by_piece(M, k, piece_of, rng=rng)
     if is_many:
         values, vectors = _block_lanczos(M, k, n_sure=n_sure or k, rng=rng)
     else:
@@ -85,6 +93,23 @@ def leading_eigenvectors(
         values, vectors = _rayleigh_ritz(M, np.hstack([vectors, more]), k)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
+
+
+def _piece_by_piece(
+    M: Any, k: int, piece_of: npt.NDArray[np.int32], *, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """The same of a graph in pieces; of equal eigenvalues, those of large pieces come first."""
+    sizes = np.bincount(piece_of)
+    members = np.split(np.argsort(piece_of, kind="stable"), np.cumsum(sizes)[:-1])
+    found = []
+    for own in sorted(members, key=len, reverse=True):
+        values, vectors = leading_eigenvectors(M[own][:, own], min(k, len(own)), rng=rng)
+        found += [(value, own, vector) for value, vector in zip(values, vectors.T, strict=True)]
+    found.sort(key=lambda each: -round(each[0], _EQUAL_DIGITS))
+    joined = np.zeros((M.shape[0], k))
+    for column, (_, own, vector) in enumerate(found[:k]):
+        joined[own, column] = vector
+    return np.array([value for value, _, _ in found[:k]]), joined
 
 
 def _all_at_once(M: Any, k: int) -> tuple[FloatArray, FloatArray]:

@@ -82,7 +82,7 @@ def choose_likely(products, half_norms, likely):
     """
     n, k = products.shape
     last = likely.shape[1] - 1
-    scores = np.empty(last + 1, np.float32)
+    scores = np.empty(last + 1)
     for row in range(n):
         found = likely[row]
         for i in range(last + 1):
@@ -205,51 +205,45 @@ def interpolate_entries(values, columns, knots, heights, out):
 
 
 @inner
-def _nth_largest(values, count, n):
-    """The n-th largest of the first values (in and out: their order is lost), n from 1 to count."""
-    low, high, wanted = np.int64(0), np.int64(count - 1), np.int64(n - 1)
-    while low < high:
-        pivot = values[(low + high) >> 1]
-        i, j = low, high
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if wanted <= j:
-            high = j
-        elif wanted >= i:
-            low = i
-        else:
-            break
-    return values[wanted]
-
-
-@inner
-def _bar(values, order, count, n):
+def _nth_largest(values, order, count, n):
     """The n-th largest of the first values, n from 1 to count. order : scratch, as long.
 
     Every eighth of many tells what is too small to be it, so that few need be put in order.
     """
-    least, kept = 0.0, np.int64(0)
-    if count > 16 * n:
-        for a in range(0, count, 8):
-            order[kept] = values[a]
-            kept += 1
-        least = _nth_largest(order, kept, n // 4 + 4)
-    for _ in range(2):
-        kept = 0
-        for a in range(count):
+    least, stride, wanted = 0.0, np.int64(1), np.int64(n)
+    if count > 16 * n + 32:
+        stride, wanted = np.int64(8), np.int64(n // 4 + 4)
+    while True:
+        kept = np.int64(0)
+        for a in range(0, count, stride):
             order[kept] = values[a]
             kept += values[a] >= least
-        if kept >= n:
-            break
-        least = 0.0
-    return _nth_largest(order, kept, n)
+        if kept < wanted:
+            least = 0.0
+            continue
+        low, high = np.int64(0), kept - 1
+        while low < high:
+            pivot = order[(low + high) >> 1]
+            i, j = low, high
+            while i <= j:
+                while order[i] > pivot:
+                    i += 1
+                while order[j] < pivot:
+                    j -= 1
+                if i <= j:
+                    order[i], order[j] = order[j], order[i]
+                    i += 1
+                    j -= 1
+            if wanted <= j + 1:
+                high = j
+            elif wanted > i:
+                low = i
+            else:
+                break
+        least = order[wanted - 1]
+        if stride == 1:
+            return least
+        stride, wanted = np.int64(1), np.int64(n)
 
 
 @jit
@@ -279,7 +273,7 @@ def strongest_links(rows, columns, first, n_links, scratch, near, indptr, indice
             links[count] = link
             near[count] = j
             count += link > 0.0
-        bar = _bar(links, order, count, n_links) if count > n_links else 0.0
+        bar = _nth_largest(links, order, count, n_links) if count > n_links else 0.0
         n_equal = n_links  # of those that are equal to the bar the first ones, as many as have room
         for a in range(count):
             n_equal -= links[a] > bar

@@ -11,11 +11,10 @@ from manyview.simplex.kernels.shared import (
     DEPENDENT,
     HUGE,
     TOLERANCE,
+    aim,
     first_at_minimum,
     gradient,
-    minimise_on_support,
     solve_transposed,
-    workspace,
     write_row,
 )
 
@@ -23,17 +22,15 @@ from manyview.simplex.kernels.shared import (
 @inner
 def _append(G, b, P, s, j, L, rdiag, y, w):
     """Add row j to the factor (P, L, rdiag, y, w: out). Gives whether the pivot was sound."""
-    row = L[s]
     norm = 0.0
     yj = b[j]
     wj = 1.0
     for i in range(s):
         t = G[j, P[i]]
-        Li = L[i]
         for c in range(i):
-            t -= Li[c] * row[c]
+            t -= L[i, c] * L[s, c]
         t *= rdiag[i]
-        row[i] = t
+        L[s, i] = t
         norm += t * t
         yj -= t * y[i]
         wj -= t * w[i]
@@ -42,7 +39,7 @@ def _append(G, b, P, s, j, L, rdiag, y, w):
         return False
     r = 1.0 / np.sqrt(pivot)
     rdiag[s] = r
-    row[s] = pivot * r
+    L[s, s] = pivot * r
     y[s] = yj * r
     w[s] = wj * r
     P[s] = j
@@ -55,10 +52,8 @@ def _remove(P, z, s, i, L, rdiag, y, w):
     for r in range(i, s - 1):
         P[r] = P[r + 1]
         z[r] = z[r + 1]
-        below = L[r + 1]
-        here = L[r]
         for c in range(r + 2):
-            here[c] = below[c]
+            L[r, c] = L[r + 1, c]
     for c in range(i, s - 1):
         u = L[c, c]
         v = L[c, c + 1]
@@ -68,10 +63,9 @@ def _remove(P, z, s, i, L, rdiag, y, w):
         L[c, c] = h
         rdiag[c] = 1.0 / h
         for r in range(c + 1, s - 1):
-            row = L[r]
-            t = row[c]
-            row[c] = cs * t + sn * row[c + 1]
-            row[c + 1] = cs * row[c + 1] - sn * t
+            t = L[r, c]
+            L[r, c] = cs * t + sn * L[r, c + 1]
+            L[r, c + 1] = cs * L[r, c + 1] - sn * t
         t = y[c]
         y[c] = cs * t + sn * y[c + 1]
         y[c + 1] = cs * y[c + 1] - sn * t
@@ -81,121 +75,124 @@ def _remove(P, z, s, i, L, rdiag, y, w):
 
 
 @inner
-def _enter(G, b, P, z, s, j, L, rdiag, y, w, x):
-    """Let index j into the support (P, z and the factor: in and out); give the support's new size.
-
-    If its anchor depends on the support, slide along the null direction, on which the objective
-    falls, until a weight reaches zero: that one leaves, and j fits. The size is 0 if nothing fits, as
-    where numbers are too large, or none.
-    """
-    weight = 0.0
-    while not _append(G, b, P, s, j, L, rdiag, y, w):
-        if s == 0:
-            return s
-        solve_transposed(s, L, rdiag, L[s], x)
-        out = np.int64(0)
-        step = HUGE
-        for i in range(s):
-            if x[i] > 0.0 and z[i] < step * x[i]:
-                step = z[i] / x[i]
-                out = i
-        for i in range(s):
-            z[i] = max(z[i] - step * x[i], 0.0)
-        weight += step
-        _remove(P, z, s, out, L, rdiag, y, w)
-        s -= 1
-    z[s] = weight
-    return s + 1
+def _gather(G, near, own):
+    """Write G's rows and columns ``near`` into own (out); give the largest of its diagonal."""
+    gmax = 0.0
+    for i in range(near.shape[0]):
+        for c in range(near.shape[0]):
+            own[i, c] = G[near[i], near[c]]
+        gmax = max(gmax, own[i, i])
+    return gmax
 
 
 @inner
-def solve_row(G, b, gmax, P, z, L, rdiag, y, w, x, g):
-    """Solve one row from the best vertex; give the support size and whether it converged.
+def _move(z, s, x, is_in):
+    """Move the weights z (in and out) to x, or without end along it, until one reaches zero.
 
-    P, z: out, the support and its weights. The other arrays are scratch. The number of steps is in
-    proportion to m at most. A row whose numbers are too large, or none, keeps its best vertex.
+    x : in and out, becomes the direction. is_in : whether x is where to go. Give how far they moved, and
+    the position of the weight that reached zero, -1 if x was reached.
     """
-    m = b.shape[0]
-    bmax = 0.0
-    for j in range(m):
-        g[j] = 0.5 * G[j, j] - b[j]
-        bmax = max(bmax, abs(b[j]))
-    j = np.int64(0)
-    first = np.int64(-1)
-    mu = HUGE
-    tol = TOLERANCE * (bmax + gmax)
-    s = np.int64(0)
-    for _ in range(20 * m + 100):
-        j = first_at_minimum(g)
-        if first < 0:
-            first = j
-        elif g[j] >= mu - tol:
-            return s, True
-        elif not abs(mu) < HUGE:
-            s = np.int64(0)
-            break
-        s = _enter(G, b, P, z, s, j, L, rdiag, y, w, x)
-        if s == 0 or s > m:
-            break
-        stalled = False
-        while True:
-            mu = minimise_on_support(s, L, rdiag, y, w, x)
-            if s == 1:
-                x[0] = 1.0  # far from all anchors, rounding would leave nothing of it
-            out = np.int64(-1)
-            step = 1.0
-            for i in range(s):
-                if x[i] < 0.0 and z[i] < step * (z[i] - x[i]):
-                    step = z[i] / (z[i] - x[i])
-                    out = i
-            for i in range(s):
-                z[i] += step * (x[i] - z[i])
-            if out < 0:
-                break
-            # An index that leaves as it came was let in by rounding: there is nothing left to gain.
-            stalled = stalled or (P[out] == j and step == 0.0)
-            _remove(P, z, s, out, L, rdiag, y, w)
-            s -= 1
-        if stalled:
-            return s, True
-        gradient(G, b, P, z, s, g)
-        for i in range(s):
-            g[P[i]] = HUGE
-    if s == 0 or s > m:
-        P[0] = first
-        z[0] = 1.0
-        s = np.int64(1)
-    return s, False
+    step = 1.0 if is_in else HUGE
+    out = np.int64(-1 if is_in else 0)
+    for i in range(s):
+        if is_in:
+            x[i] -= z[i]
+        if x[i] < 0.0 and z[i] < -step * x[i]:
+            step = -z[i] / x[i]
+            out = i
+    for i in range(s):
+        z[i] = max(z[i] + step * x[i], 0.0)
+    return step, out
 
 
 @jit
 def solve_by_active_set(G, B, near, indptr, indices, data):
-    """Solve every row; gives how many did not converge.
+    """Solve every row from its best vertex; gives how many did not converge.
 
     G : in, (m, m). B : in, the linear terms: of all anchors, (n, m), or of those that near (n, r) lists
     for each row, ascending, (n, r). Without any listed, r = 0, all are used. indptr (n + 1), indices and
     data (n * columns of B): out, the CSR rows, columns ascending.
+
+    The number of steps is in proportion to m at most. A row whose numbers are too large, or none, keeps
+    its best vertex. All steps of a row are here: what is called from a function that is called itself is
+    compiled a third time, and no other kernel takes as long to compile.
     """
-    n, size = B.shape
+    n, m = B.shape
     few = near.shape[1]
     G_few = np.empty((few, few))
-    # One call of what solves a row for both cases: compiling it takes longer than all else.
     own = G if few == 0 else G_few
-    P = np.empty(size + 1, np.int64)
-    z = np.empty(size + 1)
-    L, rdiag, y, w, x, g, full, gmax = workspace(own)
+    P = np.empty(m + 1, np.int64)
+    L, rdiag, y, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    x, z, g, full = np.empty(m + 1), np.empty(m + 1), np.empty(m), np.empty(m)
+    gmax = 0.0
+    for j in range(m):
+        full[j] = 0.0
+        gmax = max(gmax, own[j, j])
     end = np.int64(0)
     failed = 0
     indptr[0] = 0
     for row in range(n):
+        b = B[row]
         if few > 0:
-            gmax = 0.0
-            for i in range(few):
-                for c in range(few):
-                    G_few[i, c] = G[near[row, i], near[row, c]]
-                gmax = max(gmax, G_few[i, i])
-        s, converged = solve_row(own, B[row], gmax, P, z, L, rdiag, y, w, x, g)
-        failed += not converged
+            gmax = _gather(G, near[row], own)
+        bmax = 0.0
+        for j in range(m):
+            g[j] = 0.5 * own[j, j] - b[j]
+            bmax = max(bmax, abs(b[j]))
+        tol = TOLERANCE * (bmax + gmax)
+        first = np.int64(-1)
+        mu = HUGE
+        s = np.int64(0)
+        is_solved = False
+        for _ in range(20 * m + 100):
+            j = first_at_minimum(g)
+            if first < 0:
+                first = j
+            elif g[j] >= mu - tol:
+                is_solved = True
+                break
+            elif not abs(mu) < HUGE:
+                s = np.int64(0)
+                break
+            weight = 0.0
+            is_in = False
+            while True:
+                if not is_in and _append(own, b, P, s, j, L, rdiag, y, w):
+                    z[s] = weight
+                    s += 1
+                    is_in = True
+                if s == 0 or s > m:
+                    break
+                if is_in:
+                    mu = aim(s, y, w, x)
+                else:
+                    # The anchor depends on the support: slide along the null direction, on which the
+                    # objective falls, until a weight reaches zero. That one leaves, and then j fits.
+                    for i in range(s):
+                        x[i] = -L[s, i]
+                solve_transposed(s, L, rdiag, x)
+                if s == 1 and is_in:
+                    x[0] = 1.0  # far from all anchors, rounding would leave nothing of it
+                step, out = _move(z, s, x, is_in)
+                if out < 0:
+                    break
+                if not is_in:
+                    weight += step
+                # An index that leaves as it came was let in by rounding: there is nothing left to gain.
+                is_solved = is_solved or (P[out] == j and step == 0.0)
+                _remove(P, z, s, out, L, rdiag, y, w)
+                s -= 1
+            if is_solved or s == 0 or s > m:
+                break
+            gradient(own, b, P, z, s, g)
+            for i in range(s):
+                g[P[i]] = HUGE
+        if s == 0 or s > m:
+            is_solved = False
+            P[0] = first
+            z[0] = 1.0
+            s = np.int64(1)
+        failed += not is_solved
         for i in range(s):
             full[P[i]] = z[i]
         start = end

@@ -27,9 +27,9 @@ def _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z):
         p[i] = y[R[i]]
         q[i] = h[R[i]]
     forward(L, rdiag, 0, r, p, p)
-    solve_transposed(r, L, rdiag, p, p)
+    solve_transposed(r, L, rdiag, p)
     forward(L, rdiag, 0, r, q, q)
-    solve_transposed(r, L, rdiag, q, q)
+    solve_transposed(r, L, rdiag, q)
     for i in range(r):
         hp += h[R[i]] * p[i]
         hq += h[R[i]] * q[i]

@@ -12,11 +12,11 @@ from manyview.simplex.jit import inner, jit
 from manyview.simplex.kernels.shared import (
     HUGE,
     TOLERANCE,
+    aim,
     factor,
     first_at_minimum,
     gradient,
-    minimise_on_support,
-    workspace,
+    solve_transposed,
     write_row,
 )
 
@@ -104,7 +104,8 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
         if s > b.shape[0] or not factor(G, P, sound, s, L, rdiag):
             return -1
         _carry(L, rdiag, b, P, sound, s, y, w)
-        mu = minimise_on_support(s, L, rdiag, y, w, x)
+        mu = aim(s, y, w, x)
+        solve_transposed(s, L, rdiag, x)
         gradient(G, b, P, x, s, g)
         for i in range(s):
             g[P[i]] = HUGE
@@ -132,7 +133,11 @@ def solve_by_exchange(G, B, indptr, indices, data):
     """
     n, m = B.shape
     P = np.empty(2 * m + 4, np.int64)
-    L, rdiag, y, w, x, g, full, gmax = workspace(G)
+    L, rdiag, y, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
+    x, g, full = np.empty(m + 1), np.empty(m), np.zeros(m)
+    gmax = 0.0
+    for j in range(m):
+        gmax = max(gmax, G[j, j])
     end = np.int64(0)
     failed = 0
     indptr[0] = 0

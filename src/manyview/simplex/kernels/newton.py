@@ -187,7 +187,7 @@ def solve_by_newton(A, AT, c, alpha, XI, order, indptr, indices, data):
             for k in range(d):
                 delta[k] = alpha * rho[k]
             forward(L, rdiag, 0, d, delta, delta)
-            solve_transposed(d, L, rdiag, delta, delta)
+            solve_transposed(d, L, rdiag, delta)
             for j in range(m):
                 u[j] = 0.0
             _times_anchors(AT, delta, u)

@@ -15,33 +15,18 @@ TOLERANCE = 2e-14  # of optimality, relative to the largest entries of b and G
 
 
 @inner
-def workspace(G):
-    """Arrays for a factor of G, for vectors of a support and of anchors; the largest diagonal entry."""
-    m = G.shape[0]
-    gmax = 0.0
-    for j in range(m):
-        gmax = max(gmax, G[j, j])
-    L, rdiag, y = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1)
-    w, x = np.empty(m + 1), np.empty(m + 1)
-    return L, rdiag, y, w, x, np.empty(m), np.zeros(m), gmax
-
-
-@inner
-def solve_transposed(s, L, rdiag, right, x):
-    """Write L^-T right into x (out; may be right itself), in row order of L."""
-    for i in range(s):
-        x[i] = right[i]
+def solve_transposed(s, L, rdiag, x):
+    """Write L^-T x into x (in and out), in row order of L."""
     for i in range(s - 1, -1, -1):
         t = x[i] * rdiag[i]
         x[i] = t
-        row = L[i]
         for c in range(i):
-            x[c] -= t * row[c]
+            x[c] -= t * L[i, c]
 
 
 @inner
-def minimise_on_support(s, L, rdiag, y, w, x):
-    """Write the minimiser on the support, signs ignored, into x (out); give mu."""
+def aim(s, y, w, x):
+    """Write y + mu w into x (out), of which L^-T makes the minimiser on the support; give mu."""
     wy = 0.0
     ww = 0.0
     for i in range(s):
@@ -50,7 +35,6 @@ def minimise_on_support(s, L, rdiag, y, w, x):
     mu = (1.0 - wy) / ww
     for i in range(s):
         x[i] = y[i] + mu * w[i]
-    solve_transposed(s, L, rdiag, x, x)
     return mu
 
 
