@@ -43,7 +43,7 @@ print(model.labels_[:10])
 print(model.embedding_.shape)
 
 # %%
-# The first fit after installing takes about ten seconds longer, because its inner loops are compiled
+# The first fit after installing takes about six seconds longer, because its inner loops are compiled
 # once. ``labels_`` holds the cluster of every row. ``embedding_`` holds the coordinates in which the
 # clusters were found: rows that are close together there are similar in all views taken together.
 # There are more coordinates than clusters, which helps when a cluster comes in several forms, such

@@ -128,6 +128,8 @@ def test_other_commands_exist(page):
         "dask": {"scheduler", "worker"},
         "conda": {"build"},
         ".venv/bin/python": {"-m"},
+        "python3": {"-m"},
+        "source": {".venv/bin/activate"},
         **{f"_MANYVIEW_COMPLETE={shell}_source": {"manyview"} for shell in ("bash", "zsh", "fish")},
     }
     for program, *words in lines:

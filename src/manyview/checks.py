@@ -163,7 +163,7 @@ def of_each_view(name: str, value: Any, names: Sequence[str], missing: Any) -> l
         if unknown := [each for each in value if each not in names]:
             raise ParameterError(name, f"names {unknown}, but the views are {list(names)}.")
         return [value.get(each, missing) for each in names]
-    values = list(value) if np.ndim(value) else [value]
+    values = list(value) if isinstance(value, Sequence | np.ndarray) else [value]
     if len(values) != len(names):
         raise ParameterError(name, f"has {len(values)} entries for {count(len(names), 'view')}.")
     return values

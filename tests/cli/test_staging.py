@@ -7,6 +7,7 @@ import pytest
 
 from manyview.cli import staging
 from manyview.cli.fit import FILES
+from manyview.cli.inputs import Inputs
 from manyview.machine import Lock
 
 from .conftest import FIT, VIEWS
@@ -94,6 +95,13 @@ class TestLocks:
 
 
 class TestInputs:
+    @pytest.mark.parametrize(
+        ("kept", "read"), [(None, ()), ("pid", ("pid",)), (["a", "b"], ("a", "b"))]
+    )
+    def test_ids_are_read_from_records_of_earlier_versions(self, files, kept, read):
+        record = Inputs(texts=(str(files / VIEWS[0]),)).record({}) | {"id_column": kept}
+        assert Inputs.from_record(record).id_column == read
+
     @pytest.mark.parametrize("output", ["colour.csv", "./colour.csv", "plain.npy"])
     def test_are_never_written_over(self, fitted, run, output):
         before = (fitted.parent / output).read_bytes()

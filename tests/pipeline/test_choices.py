@@ -83,8 +83,11 @@ def test_what_was_set_is_no_choice(views):
     assert LMVSC(3, random_state=0, **settings).fit(views).choices_ == []
 
 
-def test_a_view_that_is_left_open_is_explained_alone(views):
-    settings = {"scaling": ["standard", "auto", "unit"], "n_repeats": 1}
+@pytest.mark.parametrize(
+    "scaling", [["standard", "auto", "unit"], {"a": "standard", "words": "unit"}]
+)
+def test_a_view_that_is_left_open_is_explained_alone(views, scaling):
+    settings = {"scaling": scaling, "n_repeats": 1}
     model = LMVSC(3, random_state=0, **settings).fit(views)
     assert [c["value"] for c in chosen(model, "scaling")] == [{"b": model.scaling_[1]}]
     assert model.scaling_[::2] == ["standard", "unit"]

@@ -123,6 +123,8 @@ def test_a_sign_that_all_have_is_left_out(texts, expected):
     assert "left out of 'a'" in found.remark
 
 
-@pytest.mark.parametrize("texts", [["12%", "3"], ["$5", "€5"], ["%", "$"], ["$5%", "$6%"]])
+@pytest.mark.parametrize(
+    "texts", [["12%", "3"], ["$5", "€5"], ["%", "$"], ["5%", "%"], ["$5%", "$6%"]]
+)
 def test_signs_that_differ_are_no_numbers(texts):
     assert read_numerals(np.array(texts)) is None

@@ -66,6 +66,8 @@ def test_lines_of_comments_before_a_table_are_skipped_with_a_remark(
     found = read_view(put(tmp_path, text))
     assert found.parts[0].columns == names and found.n_rows == 2
     assert (f"comments before it are skipped ({n_skipped} line" in found.note) == (n_skipped > 0)
+    has_marked_names = text.splitlines()[n_skipped].startswith("#") and names[0] != "#"
+    assert ("its names are in the line that begins with #" in found.note) == has_marked_names
 
 
 def test_lines_are_numbered_with_the_comments(tmp_path):

@@ -26,6 +26,15 @@ def test_settings_for_each_view_are_split(blobs):
     np.testing.assert_array_equal(labels, alone.labels_)
 
 
+def test_a_view_that_no_sampled_row_has_is_left_out(blobs):
+    X = blobs(120, 3, (4, 6, 5))
+    model = LMVSC(3, n_repeats=1, random_state=0).fit(X)
+    present = np.ones((120, 3), dtype=bool)
+    present[:, 2] = False
+    labels = refits.refit(model, Views(X, present=present), seed=0)
+    assert metrics.nmi(model.labels_, labels) > 0.9
+
+
 def test_the_published_method_is_fitted_again_as_published(blobs):
     X = blobs(120, 3, (4, 6))
     model = LMVSC.as_published(3, 10, 0.1, variant="released", random_state=0).fit(X)

@@ -154,6 +154,14 @@ def test_known_genes_are_found_in_views_in_another_order(counts):
     assert np.array_equal(kept["rna"], counts[0][:, [7, 3]])
 
 
+def test_all_genes_but_one_are_known_in_the_same_cells(counts):
+    names = [f"g{number}" for number in range(600)]
+    frame = Views({"rna": pd.DataFrame(counts[0], columns=names)})
+    kept = keep_variable(frame, 599)
+    again = keep_known(frame, {"rna": kept.feature_names[0]})
+    np.testing.assert_array_equal(again["rna"], kept["rna"])
+
+
 def test_known_genes_that_are_there_twice_are_refused(counts):
     rna = anndata.AnnData(counts[0])
     rna.var_names = ["gene 1", "gene 1", *(f"gene {number}" for number in range(2, 600))]

@@ -92,8 +92,11 @@ class TestRowsInAnotherOrder:
 
 
 class TestOtherNames:
-    @pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
-    @pytest.mark.parametrize("names", [("patient_id", "pid"), ("foo", "bar")])
+    @pytest.mark.parametrize(
+        ("ids", "names"),
+        [(ids, ("patient_id", "pid")) for ids in IDS.values()]
+        + [(IDS[kind], ("foo", "bar")) for kind in ("text", "days")],
+    )
     def test_frames_are_refused_and_told_how_to_match(self, ids, names):
         first, second = tables(ids, names)
         with pytest.raises(
@@ -144,12 +147,27 @@ class TestOtherNames:
         first["rank"] = np.random.default_rng(3).permutation(N) + 1
         assert Views({"a": first, "b": second}).encoded().n_features == (4, 3)
 
-    def test_several_ranks_name_no_rows(self):
+    @pytest.mark.parametrize("count", [1, 3])
+    def test_ranks_name_no_rows(self, count):
         rng = np.random.default_rng(0)
         frames = [
-            pd.DataFrame({f"{view}{i}": rng.permutation(N) for i in range(3)}) for view in "uv"
+            pd.DataFrame({f"{view}{i}": rng.permutation(N) for i in range(count)}) for view in "uv"
         ]
-        assert Views(dict(zip("ab", frames, strict=True))).encoded().n_features == (3, 3)
+        for ids in (None, IDS["counts"]):
+            views = Views(dict(zip("ab", frames, strict=True)), ids=ids)
+            assert views.encoded().n_features == (count, count)
+
+    @pytest.mark.filterwarnings("ignore:View")
+    def test_codes_of_few_new_rows_name_none(self):
+        rng = np.random.default_rng(0)
+        frames = {
+            view: pd.DataFrame({"x": rng.normal(size=N), "code": rng.integers(5, size=N)})
+            for view in "ab"
+        }
+        model = LMVSC(**SETTINGS).fit(frames)
+        for first in range(N - 3):
+            few = {view: frame[first : first + 3] for view, frame in frames.items()}
+            assert model.predict(few).tolist() == model.labels_[first : first + 3].tolist()
 
     def test_what_is_kept_names_no_rows_in_new_data_either(self):
         first, second = tables(IDS["numbers"])

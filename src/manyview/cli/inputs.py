@@ -247,7 +247,9 @@ class Inputs:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Inputs:
         """What :meth:`record` recorded."""
-        lists = {n: tuple(record.get(n, ())) for n in ("texts", "id_column", "transpose", *_LISTS)}
+        lists = {n: tuple(record.get(n, ())) for n in ("texts", "transpose", *_LISTS)}
+        ids = record.get("id_column") or ()  # one name or none, in records of earlier versions
+        lists["id_column"] = (ids,) if isinstance(ids, str) else tuple(ids)
         return cls(**{**record, **lists})
 
 

@@ -203,10 +203,11 @@ class TiledRows:
 
     def _make_of(self, function: Any, tile: Tile, first_row: int) -> Any:
         """What a function returns for a tile; in threads, if tiles are too few to keep them busy."""
-        has_enough = n_tiles(self.n_rows) >= max(2 * self._run.n_jobs, 2)
-        if has_enough or not isinstance(function, Divisible):
+        # The last tile may be short, so that a tile has some threads more than its share.
+        n_jobs = 2 * self._run.n_jobs // max(n_tiles(self.n_rows), 2)
+        if n_jobs < 2 or not isinstance(function, Divisible):
             return function(tile, first_row)
-        return function.join(run_side_by_side(function.parts(tile, first_row), self._run.n_jobs))
+        return function.join(run_side_by_side(function.parts(tile, first_row), n_jobs))
 
     def _each_block(
         self, function: Callable[[range, Loaded], T], stage: str, *, first: int

@@ -377,11 +377,11 @@ class LMVSC(Growing):
             weight 0 not at all, though it gets a label. Outlier scores ignore weights other than 0.
         groups : array of shape (n,), optional
             Where each row comes from, such as a batch, donor or study, if this should not influence
-            its cluster. After scaling (and rotating wide views to 50 principal axes), the mean of its
-            group is subtracted from each row. This brings groups too close together if they hold quite
-            different kinds of rows: compare with and without. Every row must have all views. New rows
-            need their ``groups``, too; those of an unknown group are scaled like all rows together,
-            with a warning.
+            its cluster. After scaling (and rotating wide views to at most 50 principal axes), the mean
+            of its group is subtracted from each row. This brings groups too close together if they hold
+            quite different kinds of rows: compare with and without. Every row must have all views. New
+            rows need their ``groups``, too; those of an unknown group are scaled like all rows
+            together, with a warning.
         partial_labels : array of shape (n,), optional
             The cluster of each row that is known, from 0 to ``n_clusters - 1``, and -1 for all others.
             Centres start at the known rows and stay near them, and clusters keep the numbers you gave.

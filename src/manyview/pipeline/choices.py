@@ -45,7 +45,8 @@ def explain(params: Mapping[str, Any], names: Sequence[str], result: Result) -> 
     return [
         {"parameter": parameter, "value": value, "why": why}
         for parameter, value, why in _reasons(names, result)
-        if _is_left_open(params[parameter]) or (parameter == "n_anchors" and _n_missing(result))
+        if _is_left_open(params[parameter], names)
+        or (parameter == "n_anchors" and _n_missing(result))
     ]
 
 
@@ -57,10 +58,10 @@ def _n_missing(result: Result) -> int:
     return max(max(wanted) - max(len(graph.anchors) for graph in result.model.graphs), 0)
 
 
-def _is_left_open(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_is_left_open, value))
-    return is_auto(value)
+def _is_left_open(value: Any, names: Sequence[str]) -> bool:
+    if isinstance(value, Mapping):  # views that it does not name are open
+        return any(is_auto(value.get(name, "auto")) for name in names)
+    return any(map(is_auto, value)) if isinstance(value, list | tuple) else is_auto(value)
 
 
 def _reasons(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any, str]]:

@@ -34,7 +34,7 @@ from manyview.stages.pieces import (
 )
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import spread_evenly
-from manyview.stages.scaling import Scaler, fit_scaler, is_mostly_binary
+from manyview.stages.scaling import COUNTED, Scaler, fit_scaler, is_mostly_binary
 from manyview.views.selection import find_present
 
 _CLEAR = 0.65  # least mean simplified silhouette of every cluster for k-means to be the answer
@@ -120,7 +120,12 @@ def find_evident(
         if found is not None:
             return found if counted is None else _settle_borders(found, counted, arrays, names)
     if counted is not None:
-        together = [_Scaled.by(counted, every, arrays, names)]
+        # Counts of molecules are turned to a few axes; other views may stay as wide as they are.
+        others = (
+            X.shape[1] for X, kind in zip(arrays, counted, strict=True) if kind not in COUNTED
+        )
+        is_wide = sum(others) > _MOST_COLUMNS
+        together = [] if is_wide else [_Scaled.by(counted, every, arrays, names)]
     if not together:
         return None
     if together[0].rows.shape[1] > _FEW_COLUMNS:

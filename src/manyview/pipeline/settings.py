@@ -464,7 +464,7 @@ def _given_anchors(anchors: Any, views: Views) -> tuple[np.ndarray, ...]:
 
 
 def _scalings(value: Any, names: Sequence[str]) -> tuple[str | None, ...]:
-    if value is None or isinstance(value, str):
+    if not isinstance(value, list | tuple | Mapping):
         value = [value] * len(names)
     kinds = of_each_view("scaling", value, names, missing="auto")
     return tuple(_choice("scaling", kind, scaling.KINDS, auto="auto") for kind in kinds)

@@ -51,6 +51,7 @@ class _Layout:
     has_numbers_as_names: bool = False
     encoding: str = ENCODINGS[0]
     n_comments: int = 0  # lines before it
+    has_mark: bool = False  # before its names, as if they were a comment
 
     @property
     def words(self) -> str:
@@ -59,6 +60,8 @@ class _Layout:
             words += f"; not in UTF-8, read as {self.encoding}"
         if self.n_comments:
             words += f"; comments before it are skipped ({count(self.n_comments, 'line')})"
+        if self.has_mark:
+            words += "; its names are in the line that begins with #"
         if self.has_numbers_as_names:
             words += "; the first line numbers the columns"
         return words if self.has_names else f"{words}; no line of names, so columns are numbered"
@@ -155,7 +158,8 @@ def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
         raise ReadError(f"{path} is empty.")
     if "\0" in lines[0]:
         raise ReadError(f"{path} is not a text file.")
-    lines[0] = without_mark(lines[0]) if has_mark else lines[0]
+    first = without_mark(lines[0]) if has_mark else lines[0]
+    lines[0], has_mark = first, first != lines[0]
     separator = find_separator(lines, path)
     _rewind(text, n_comments)
     _next_line(text)
@@ -166,8 +170,9 @@ def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
         names = [field or f"unnamed_{i}" for i, field in enumerate(fields)]
         _refuse_repeated(names, path)
         return _Layout(
-            separator, names, has_names=True, has_numbers_as_names=counts, n_comments=n_comments
-        )
+            separator, names, has_names=True, has_numbers_as_names=counts, n_comments=n_comments,
+            has_mark=has_mark,
+        )  # fmt: skip
     _rewind(text, n_comments)
     names = [f"column_{i}" for i in range(len(fields))]
     return _Layout(separator, names, has_names=False, n_comments=n_comments)

@@ -90,9 +90,9 @@ def read_numerals(
 def _without_sign(texts: list[str]) -> tuple[str, list[str]]:
     """The sign that all texts but empty ones have before or after a number, and what is left of them."""
     parts = [found for text in texts if (found := _SIGNED.fullmatch(text))]
-    signs = {
-        part["before"] + part["after"] for part, text in zip(parts, texts, strict=False) if text
-    }
+    signs = {part["before"] + part["after"] for part in parts if part["number"]}
+    if any(text and not part["number"] for part, text in zip(parts, texts, strict=False)):
+        return "", texts
     if len(parts) != len(texts) or len(signs) != 1 or len(sign := signs.pop()) != 1:
         return "", texts
     return sign, [part["minus"] + part["number"] for part in parts]

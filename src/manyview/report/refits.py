@@ -16,6 +16,7 @@ from manyview.pipeline.settings import resolve
 from manyview.stages.labels import find_starts, improve_centers
 from manyview.stages.rows import Array
 from manyview.views.container import Views
+from manyview.views.matching import drop_empty_views
 
 Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
@@ -65,9 +66,10 @@ def refit(
         warnings.simplefilter("ignore")  # the report says what is worth saying
         again = type(model)(**{**known, **params, **changes})
         if groups is None and type(model) is LMVSC:
-            settings = resolve(again.get_params(), rows)
+            some = drop_empty_views(rows)
+            settings = resolve(again.get_params(), rows, some)
             n_jobs = count_jobs(again.n_jobs)
-            return find_labels(rows, settings, engine=Memory(), seed=seed, n_jobs=n_jobs)
+            return find_labels(some, settings, engine=Memory(), seed=seed, n_jobs=n_jobs)
         given = {} if groups is None else {"groups": _join_small(groups)}
         labels: Labels = again.fit(rows, **given).labels_
     return labels

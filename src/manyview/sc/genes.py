@@ -77,8 +77,8 @@ def keep_known(views: Views, known: Mapping[str, Sequence[str] | None]) -> Views
     kept = {}
     for name, found in zip(views.names, views.feature_names, strict=True):
         wanted = known.get(name)
-        if found is None or wanted is None or len(found) == len(wanted):
-            continue  # what is of the same width is compared when it is brought into order
+        if found is None or wanted is None or sorted(found) == sorted(wanted):
+            continue  # they are brought into order later
         has_others = wanted[-1] == OTHERS
         genes = wanted[:-1] if has_others else wanted
         _refuse_lacking(name, genes, found, needs_others=has_others)

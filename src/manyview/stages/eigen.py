@@ -27,7 +27,7 @@ _DENSE_BELOW, _MANY_DENSE_BELOW, _STORED_DENSE_BELOW = 500, 1000, 2500
 stored so, or where eigenvalues repeat."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
-_TOLERANCE = 1e-6  # vectors are far closer: the last restart overshoots
+_TOLERANCE = 1e-6  # of eigenvalues; vectors with a clear gap are closer still
 
 _GLANCE = 1e-3  # error of the largest eigenvalue that is left, to see whether one was overlooked
 

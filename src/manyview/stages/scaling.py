@@ -241,16 +241,14 @@ def _fit(
         return scaler, None
     some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * int(n_axes)))
     whole = None if mapped is None else scaler.of_mapped(mapped)
-    if whole is None:
-        rows = scaler.apply(sample[some])
-    else:
-        rows = whole if len(some) == len(whole) else whole[some]
+    rows = scaler.apply(sample[some]) if whole is None else whole
+    rows = rows[some] if len(some) < len(rows) else rows
     axes = find_axes(rows, count_lasting(rows, int(n_axes)) if is_open else int(n_axes))
-    if kind == "tf-idf" and axes is not None:
+    if axes is None:
+        return scaler, whole
+    if kind == "tf-idf":
         axes = _without_depth(axes, rows, row_totals(sample[some]))
-    if axes is not None:
-        scaler = replace(scaler, axes=axes, energy=1.0)
-    return scaler, whole
+    return replace(scaler, axes=axes, energy=1.0), whole
 
 
 def _unit_for(kind: str | None, sample: Block) -> float:

@@ -61,8 +61,12 @@ class _Cluster:
         self.mean = rows.mean(axis=0)
         distinct, nodes = distinct_rows(rows)
         self.copies = len(rows) / len(distinct)
-        # Copies of a row are no evidence beside it, so they stay together; unless there is no other.
-        odd = (nodes if len(distinct) > 1 else np.arange(len(rows))) % 2 == 1
+        order = np.arange(len(rows))
+        if (
+            1 < len(distinct) < len(rows)
+        ):  # copies go with the first: beside it, they are no evidence
+            order = np.argsort(np.argsort(np.unique(nodes, return_index=True)[1]))[nodes]
+        odd = order % 2 == 1
         self.halves = rows[~odd], rows[odd]
         self.means = [half.mean(axis=0) for half in self.halves]
         self.squares = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -27,12 +28,10 @@ _LIKE_IDS = re.compile(
     r"(.*[\W_])?(ids?|uid|uuid|guid|index|row|key|name|sample|subject|patient|cell|barcode|code|no|nr"
     r"|unnamed_0)|\w?id|.*[a-z]I[dD]",
 )
-_LEAST_ROWS = {"text": 10, "numbers": 30}  # of columns with other names
+_LEAST_ROWS = 10  # unless a column of text is called as ids are
 _DISTINCT = {"text": 0.5, "numbers": 0.9}  # of the values
-_SHARED = {
-    "text": 0.5,
-    "numbers": 0.9,
-}  # of them that both views have; of numbers under another name
+_SHARED = {"text": 0.5, "numbers": 0.9}  # of them that both views have
+_COMPARED = 200  # values of a column, to see how many the other has
 _LOOKED_AT = 64  # rows, before all of them
 _BLOCK = 1 << 16  # rows of a file at a time
 
@@ -49,6 +48,15 @@ class _Names:
     @property
     def looks_like_ids(self) -> bool:
         return self.column is None or is_like_ids(self.column)
+
+    @cached_property
+    def all_texts(self) -> frozenset[str]:
+        return frozenset(self.texts.tolist())
+
+    def share_in(self, other: _Names) -> float:
+        """The share of some of these names that are among the other ones."""
+        some = self.texts[:: max(len(self.texts) // _COMPARED, 1)].tolist()
+        return float(np.mean([name in other.all_texts for name in some]))
 
 
 def is_like_ids(name: str) -> bool:
@@ -67,17 +75,19 @@ def refuse_other_orders(
 ) -> None:
     """Raise ValueError if views hold the same names of rows, but in another order.
 
-    ``skips`` says which columns not to look at. Of new rows, columns of text are looked at only if they
-    are ``known`` to name rows.
+    ``skips`` says which columns not to look at. Numbers name rows only if their columns are called so:
+    ranks are the same numbers, too. Of new rows, columns of text are looked at only if they are
+    ``known`` to name rows. Where rows have ids, names are compared with these.
     """
     parts = list(parts)
     if len(parts) < 2:
         return
     found = [list(_find_names(part, skips, known)) for part in parts]
     ids = next((part.ids for part in parts if part.ids is not None), None)
+    pairs: Iterable[tuple[list[_Names], list[_Names]]] = combinations(found, 2)
     if ids is not None:
-        found.append([_Names("", None, kinds.level_texts(ids))])
-    for first, second in combinations(found, 2):
+        pairs = ((each, [_Names("", None, kinds.level_texts(ids))]) for each in found)
+    for first, second in pairs:
         if pair := _find_other_order(first, second):
             column = pair[0].column
             raise ValueError(
@@ -107,11 +117,7 @@ def _find_other_order(
     pairs = [(a, b) for a in first for b in second if _are_same(a, b)]
     if any(np.array_equal(a.texts, b.texts) for a, b in pairs):
         return None
-    # Numbers of which several columns have the same are ranks.
-    alone = [pair for pair in pairs if all(n.kind == "text" or n.looks_like_ids for n in pair)]
-    if not alone and len(pairs) == 1:
-        alone = pairs
-    return max(alone, key=_likeness, default=None)
+    return max(pairs, key=_likeness, default=None)
 
 
 def _likeness(pair: tuple[_Names, _Names]) -> tuple[bool, int]:
@@ -121,9 +127,7 @@ def _likeness(pair: tuple[_Names, _Names]) -> tuple[bool, int]:
 def _are_same(a: _Names, b: _Names) -> bool:
     """Whether two views name the same rows by these, in whatever order."""
     needed = _SHARED["numbers" if "numbers" in (a.kind, b.kind) else "text"]
-    if a.column == b.column:
-        needed = _SHARED["text"]
-    return bool(min(np.isin(b.texts, a.texts).mean(), np.isin(a.texts, b.texts).mean()) >= needed)
+    return min(a.share_in(b), b.share_in(a)) >= needed
 
 
 def _in_words(a: _Names, b: _Names) -> str:
@@ -150,11 +154,11 @@ def _in_words(a: _Names, b: _Names) -> str:
 def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iterator[_Names]:
     for column, values in _columns_that_may(part, skips):
         kind = "text" if values.dtype.kind in "OUSTM" else "numbers"
-        is_known = known is not None and column in known
-        if not is_known and (
-            (known is not None and kind == "text")
-            or (len(values) < _LEAST_ROWS[kind] and not is_like_ids(column))
-        ):
+        if kind == "text" and known is not None:
+            may_name = column in known
+        else:
+            may_name = len(values) >= _LEAST_ROWS or (kind == "text" and is_like_ids(column))
+        if not may_name:
             continue
         texts = kinds.level_texts(values)
         if len(np.unique(texts)) >= _DISTINCT[kind] * len(texts):
@@ -162,11 +166,11 @@ def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iter
 
 
 def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
-    """Columns of a view whose first values are text or whole numbers, hardly any twice."""
+    """Columns that begin with text, or are called as ids are and begin with whole numbers."""
     rows, names = part.rows, part.columns
     if isinstance(rows, Table):
         heads: dict[str, Column] = dict(rows[:_LOOKED_AT].columns)
-        wanted = [name for name, head in heads.items() if not skips(name) and _may_name(head)]
+        wanted = [n for n, head in heads.items() if not skips(n) and _may_name(n, head)]
         yield from ((name, rows.columns[name]) for name in wanted)
         return
     is_file = is_source(rows) and not rows.is_sparse
@@ -176,14 +180,16 @@ def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
     if not isinstance(head, np.ndarray):
         return
     each = zip(names, head.T, strict=True)
-    places = [i for i, (name, values) in enumerate(each) if not skips(name) and _may_name(values)]
+    places = [i for i, (n, values) in enumerate(each) if not skips(n) and _may_name(n, values)]
     for place in places:
         yield names[place], _read_column(rows, place) if is_file else rows[:, place]
 
 
-def _may_name(head: Column) -> bool:
+def _may_name(column: str, head: Column) -> bool:
     kind = head.dtype.kind
     if kind in "iuf":
+        if not is_like_ids(column):
+            return False
         known = head[head == head]
         if len(known) < _DISTINCT["numbers"] * len(head) or (known != np.floor(known)).any():
             return False

@@ -134,7 +134,7 @@ def solve_by_active_set(G, B, near, indptr, indices, data):
     for row in range(n):
         b = B[row]
         if few > 0:
-            gmax = _gather(G, near[row], own)
+            gmax = _gather(G, near[row], G_few)  # not own: G may be read-only
         bmax = 0.0
         for j in range(m):
             g[j] = 0.5 * own[j, j] - b[j]
