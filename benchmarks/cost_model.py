@@ -1,7 +1,7 @@
 """What a fit costs by its sizes: a model fitted to measured fits, its error on others, a simulation.
 
-Fits of many sizes run on one thread and are timed stage by stage in CPU seconds. Every stage gets a
-sum of terms with coefficients of at least zero; fits that were not used for that judge it. What a
+Default fits of many sizes run on one thread and are timed stage by stage in CPU seconds. Every stage
+gets a sum of terms with coefficients of at least zero; fits that were not used for that judge it. What a
 task costs the scheduler and the driver is measured on a real scheduler. From both, a simulation of the
 task graph tells what 1e8 and 1e9 rows would take. All goes to ``results/cost_model.json``; the picture
 and the tables of ``docs/explanation/scaling.rst`` are made from it.
@@ -10,6 +10,7 @@ and the tables of ``docs/explanation/scaling.rst`` are made from it.
 from __future__ import annotations
 
 import json
+import pickle
 import tempfile
 import time
 from pathlib import Path
@@ -24,15 +25,19 @@ from benchmarks.dask_cluster import local_cluster
 from benchmarks.measure import in_child
 from benchmarks.record import ROOT, Report, Target, code_and_machine
 from benchmarks.task_graph import Cluster, Costs, simulate
-from manyview import LMVSC
+from manyview import LMVSC, Views
 from manyview.datasets import make_views
 from manyview.machine import resident_bytes
+from manyview.stages.fusion import graph_moments
+from manyview.stages.graph import GraphRows
+from manyview.stages.sampling import ROWS_PER_ANCHOR, size_of_sample
 
 STAGES = (
     "sample", "pilot", "anchors", "graph", "spectrum", "clusters", "embedding", "labels",
     "oddness", "confidence",
 )  # fmt: skip
-N_FITS, N_HELD_BACK = 36, 14
+N_FITS, N_HELD_BACK = 40, 14
+N_AXES = 50  # that a graph of one view sees, where the view has more columns
 DOCS = ROOT / "docs"
 
 Sizes = dict[str, float]
@@ -53,9 +58,11 @@ def run(report: Report) -> None:
         costs = measure_tasks(client, n_blocks=100 if report.quick else 1000)
     for name, value in vars(costs).items():
         report.add(f"a task: {name.replace('_', ' ')}", value, threads=1)
+    example, measured = in_child(measure_example, (1, 2, 4) if report.quick else (4, 16, 64))
     content = {
         **code_and_machine(), "coefficients": model, "fits": runs, "held_back": held_back,
-        "errors": errors.tolist(), "task": vars(costs), "predictions": predict_all(model, costs),
+        "errors": errors.tolist(), "task": vars(costs), "example": example, "sums": measured,
+        "predictions": predict_all(model, costs, example, measured),
     }  # fmt: skip
     report.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, indent=1, default=float) + "\n"
@@ -75,84 +82,90 @@ def write_page(content: dict[str, Any], folder: Path) -> None:
     write_tables(folder / "explanation" / "scaling.inc", content, predict)
 
 
-def draw_sizes(count: int, *, seed: int, n_rows: tuple[int, int]) -> list[dict[str, int]]:
+def draw_sizes(count: int, *, seed: int, n_rows: tuple[int, int]) -> list[dict[str, Any]]:
     """Give sizes of fits, spread evenly on a scale of ratios, and how noisy their views are."""
     rng = np.random.default_rng(seed)
-    ranges = {"n": n_rows, "d": (16, 256), "m": (50, 300), "v": (1, 4), "k": (3, 30)}
+    ranges = {"n": n_rows, "d": (16, 256), "v": (1, 4), "k": (3, 30)}
     columns = {}
     for name, (low, high) in ranges.items():
         places = (rng.permutation(count) + rng.random(count)) / count
         columns[name] = np.rint(low * (high / low) ** places).astype(int).tolist()
-    columns["noise"] = rng.permutation(np.geomspace(0.3, 3.0, count)).round(2).tolist()
+    # With less noise some clusters are evident, and most of the work is left out.
+    columns["noise"] = rng.permutation(np.geomspace(1.0, 3.0, count)).round(2).tolist()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def make_model(k: int, m: int) -> LMVSC:
-    model = LMVSC(k, n_anchors=m, alpha=0.01, random_state=0, n_jobs=1)
-    model.set_params(fusion="late", n_repeats=1, scaling="standard", locality=0.0)
-    return model.set_params(n_neighbors=None, n_axes=None)
-
-
-def measure_fits(sizes: list[dict[str, int]]) -> list[dict[str, Any]]:
-    """Give every fit's sizes and CPU seconds by stage. For a process of its own."""
+def measure_fits(sizes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give every default fit's sizes and CPU seconds by stage. For a process of its own."""
     from manyview import machine
 
     machine.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
     results = []
     for size in [sizes[0], *sizes]:  # the first only loads the code
-        n, d, m, v, k = (size[name] for name in "ndmvk")
-        noise = size.get("noise", 0.5)
-        views = make_views(n, k, (d,) * v, noise=noise, dtype=np.float32, random_state=0)
-        model = make_model(k, m).fit(views)
-        graphs = model.solver_report_["graphs"]
-        support = float(np.mean([graph["mean_support"] for graph in graphs]))
-        seen = {"s": support, "c": model.embedding_.shape[1], "i": model.n_iter_}
-        results.append({**size, **seen, "seconds": dict(model.stage_seconds_)})
+        model = LMVSC(size["k"], random_state=0, n_jobs=1).fit(_views(size))
+        results.append({**size, **_seen(model), "seconds": dict(model.stage_seconds_)})
     return results[1:]
+
+
+def _views(size: Sizes) -> Views:
+    n, d, v, k = (int(size[name]) for name in "ndvk")
+    return make_views(n, k, (d,) * v, noise=size["noise"], dtype=np.float32, random_state=0)
+
+
+def _seen(model: LMVSC) -> Sizes:
+    """Sizes that the data decide: those of the graphs, of the embedding, of the final k-means."""
+    graphs = model.solver_report_["graphs"]
+    return {
+        "r": 1 + max(graph["repeat"] for graph in graphs),
+        "m": graphs[0]["n_anchors"],
+        "s": float(np.mean([graph["mean_support"] for graph in graphs])),
+        "c": model.embedding_.shape[1],
+        "i": model.n_iter_,
+    }
 
 
 def terms(size: Sizes) -> dict[str, dict[str, float]]:
     """Give the terms of each stage's time. Those named "row" grow with n, the others do not.
 
-    n rows, v views of d columns, m anchors each, k clusters; s anchors that a row uses, c columns of
-    the embedding, i sweeps of k-means.
+    n rows, v views of d columns, k clusters; r anchor seeds, m anchors in each of g graphs, which see
+    a columns in all; s anchors that a row uses in each; c columns of the embedding, i sweeps of k-means.
     """
-    n, d, m, v, k, s, c, i = (size[name] for name in "ndmvksci")
-    sample = min(n, max(20_000, 32 * m, 100 * k))
-    placed = 10 * min(n, 32 * m)  # sampled rows, times sweeps over them
+    n, d, v, k, r, m, s, c, i = (size[name] for name in "ndvkrmsci")
+    g = v + 1 if v > 1 else 1  # one graph a view, and one of all side by side
+    axes = min(d, N_AXES)
+    a = 2 * v * axes if v > 1 else axes
+    sample = size_of_sample(int(n), int(m), int(k))
+    placed = r * min(n, ROWS_PER_ANCHOR * m)  # sampled rows for each seed's anchors
     few = min(n, 4000)
-    entries = v * s
+    entries = g * s
     return {
         "sample": {"once": 1.0, "sample v d": sample * v * d},
         "pilot": {
-            "once": 1.0, "few v d m": few * v * d * m, "few v s m": few * v * s * m,
-            "(v m)^3": (v * m) ** 3, "few k c": few * k * c,
+            "once": 1.0, "few v d": few * v * d, "few v d^2": few * v * d * d,
+            "few g": few * g, "few a": few * a, "few k c": few * k * c,
         },
         "anchors": {
-            "v": v, "sweeps v d": placed * v * d, "sweeps v m": placed * v * m,
-            "sweeps v m d": placed * v * m * d,
+            "once": 1.0, "sample v d": sample * v * d, "sample v d^2": sample * v * d * d,
+            "sample r g": placed * g, "sample r g m": placed * g * m, "sample r a m": placed * a * m,
         },
         "graph": {
-            "row v": n * v,
-            "row v d": n * v * d,
-            "row v d m": n * v * d * m,
-            "row v m": n * v * m,
-            "row v s m": n * v * s * m,
-            "row v s^2": n * v * s**2,
-            "row Gram": n * min(4 * entries**2, (v * m) ** 2),
+            "row v": n * v, "row v d": n * v * d, "row r v d axes": n * r * v * d * axes,
+            "row r g": n * r * g, "row r g m": n * r * g * m, "row r a m": n * r * a * m,
+            "row r entries^2": n * r * entries**2,
         },
         "spectrum": {
-            "once": 1.0, "(v m)^2": (v * m) ** 2, "(v m)^3": (v * m) ** 3,
+            "once": 1.0, "r g m c": r * g * m * c, "r g m c^2": r * g * m * c * c,
+            "r entries^2 c": sample * r * entries**2 * c,
         },
         "clusters": {
-            "once": 1.0, "(v m)^2": (v * m) ** 2, "sample v d m": sample * v * d * m,
-            "sample v s m": sample * v * s * m, "sample v s c": sample * entries * c,
+            "once": 1.0, "r g m": r * g * m, "sample r a m": sample * r * a * m,
+            "sample r entries": sample * r * entries, "sample r entries c": sample * r * entries * c,
             "sample k c": sample * k * c,
         },
-        "embedding": {"row c": n * c, "row v s c": n * entries * c},
+        "embedding": {"row c": n * c, "row r entries c": n * r * entries * c},
         "labels": {"once": 1.0, "row i c": n * i * c, "row i k c": n * i * k * c},
         "oddness": {"once": 1.0, "sample v d": sample * v * d, "row v": n * v, "row v d": n * v * d},
-        "confidence": {"once": 1.0, "few v d": few * v * d, "row k c": n * k * c},
+        "confidence": {"once": 1.0, "few v d": few * v * d, "row c": n * c, "row k c": n * k * c},
     }  # fmt: skip
 
 
@@ -231,17 +244,47 @@ def _scheduler_state() -> tuple[float, int]:
     return time.process_time(), resident_bytes()
 
 
-EXAMPLE: Sizes = {"d": 64, "m": 100, "v": 3, "k": 10, "s": 12, "c": 15, "i": 10}
-"""Three views of 64 columns, 100 anchors each: the example of the page."""
+EXAMPLE: Sizes = {"d": 64, "v": 3, "k": 10, "noise": 2.0}
+"""Three views of 64 columns: the example of the page. Its other sizes are seen in a fit."""
 
 
-def predict_all(model: dict[str, dict[str, float]], costs: Costs) -> list[dict[str, Any]]:
+def measure_example(n_tiles: tuple[int, ...]) -> tuple[Sizes, dict[int, int]]:
+    """The example's sizes, and bytes of the graph's sums over so many tiles; in a process of its own."""
+    from manyview.engines.base import TILE_ROWS
+
+    views = _views({**EXAMPLE, "n": max(n_tiles) * TILE_ROWS})
+    model = LMVSC(int(EXAMPLE["k"]), random_state=0, n_jobs=1).fit(views)
+    build = GraphRows(model.model_.scalers, model.model_.graphs)
+    total, found = None, {}
+    for tile in range(max(n_tiles)):
+        first = tile * TILE_ROWS
+        rows = [view[first : first + TILE_ROWS] for view in views.arrays]
+        part = graph_moments(build(rows, first))
+        total = part if total is None else total + part
+        if tile + 1 in n_tiles:
+            found[tile + 1] = len(pickle.dumps(total.grams))
+    return {**EXAMPLE, **_seen(model)}, found
+
+
+def sum_bytes(size: Sizes, measured: dict[int, int], n_tiles: int) -> float:
+    """Bytes of the sums over so many tiles: between measured ones, or as they grew, up to dense ones."""
+    tiles, counts = np.log([*measured]), np.log([*measured.values()])
+    growth = (counts[-1] - counts[-2]) / (tiles[-1] - tiles[-2])
+    beyond = max(float(np.log(n_tiles)) - tiles[-1], 0.0) * growth
+    dense = 8.0 * size["r"] * ((size["v"] + 1) * size["m"]) ** 2
+    return min(float(np.exp(np.interp(np.log(n_tiles), tiles, counts) + beyond)), dense)
+
+
+def predict_all(
+    model: dict[str, dict[str, float]], costs: Costs, example: Sizes, measured: dict[int, int]
+) -> list[dict[str, Any]]:
     """Give what the simulation tells for 1e8 and 1e9 rows on 10 to 1000 workers, by block size."""
     found = []
     for n in (1e8, 1e9):
         for n_workers in (10, 100, 1000):
             for tiles in (4, 16, 64, 256, 1024):
-                size = {**EXAMPLE, "n": n}
+                size = {**example, "n": n}
+                size["sums"] = sum_bytes(size, measured, tiles)
                 cluster = Cluster(n_workers=n_workers, bytes_per_second=1.25e9)
                 found.append(
                     {

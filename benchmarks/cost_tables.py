@@ -46,7 +46,7 @@ def _held_back(content: dict[str, Any], predict: Seconds) -> str:
     rows = []
     for run in sorted(content["held_back"], key=lambda run: run["n"]):
         measured = sum(run["seconds"].values())
-        sizes = [f"{run['n']:,}", *(str(run[name]) for name in "dmvk"), f"{run['s']:.1f}"]
+        sizes = [f"{run['n']:,}", *(str(run[name]) for name in "dvkrm"), f"{run['s']:.1f}"]
         error = predict(run) / measured - 1.0
         rows.append([*sizes, f"{measured:.2f}", f"{predict(run):.2f}", f"{error:+.0%}"])
     errors = np.array(content["errors"])
@@ -54,7 +54,7 @@ def _held_back(content: dict[str, Any], predict: Seconds) -> str:
         f"Fits that were not used for the model: mean error {errors.mean():.0%}, "
         f"median {np.median(errors):.0%}, largest {errors.max():.0%}"
     )
-    return _table(title, ["n", "d", "m", "v", "k", "s", "seconds", "predicted", "error"], rows)
+    return _table(title, ["n", "d", "v", "k", "r", "m", "s", "seconds", "predicted", "error"], rows)
 
 
 def _tasks(content: dict[str, Any]) -> str:

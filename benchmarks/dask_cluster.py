@@ -1,4 +1,4 @@
-"""A fit on a Dask cluster of two worker processes over one in memory with two threads.
+"""A default fit on a Dask cluster of two worker processes over one in memory with two threads.
 
 A scheduler and two workers of one thread are started by command line on loopback. The rows are made
 on the workers, all views of a row side by side in one table, and held there; the same rows are made
@@ -27,7 +27,7 @@ from manyview.machine import peak_bytes
 N_ROWS, QUICK_ROWS = 2_000_000, 100_000
 BLOCK_ROWS = 1 << 16
 COLUMNS, N_VIEWS = 64, 3
-N_CLUSTERS, N_ANCHORS = 10, 100
+N_CLUSTERS = 10
 
 
 def run(report: Report) -> None:
@@ -114,11 +114,6 @@ def _view(block: np.ndarray, v: int) -> np.ndarray:
     return cut(block)[v]
 
 
-def make_model(**options: Any) -> LMVSC:
-    model = LMVSC(N_CLUSTERS, n_anchors=N_ANCHORS, alpha=0.01, random_state=0, **options)
-    return model.set_params(fusion="late", n_repeats=1, scaling="standard", n_jobs=2)
-
-
 def compare(report: Report, client: Any, n_rows: int, *, repeats: int) -> None:
     """Add the time over that in memory, and what the workers held and sent."""
     from distributed import wait
@@ -132,7 +127,7 @@ def compare(report: Report, client: Any, n_rows: int, *, repeats: int) -> None:
     models: dict[str, LMVSC] = {}
 
     def fit(name: str, views: list[Any]) -> None:
-        models[name] = make_model().fit(views)
+        models[name] = LMVSC(N_CLUSTERS, random_state=0, n_jobs=2).fit(views)
 
     fit("memory", [view[:20_000] for view in in_memory])  # compiles or loads
     fit("dask", [view[:20_000] for view in cut_lazily(table)])
@@ -148,7 +143,7 @@ def compare(report: Report, client: Any, n_rows: int, *, repeats: int) -> None:
     moved = [(after - before) / n_fits for before, after in zip(sent, _sent(client), strict=True)]
     peaks = list(client.run(peak_bytes).values())
     same = np.array_equal(models["dask"].labels_.compute(), models["memory"].labels_)
-    facts = {"n_rows": n_rows, "n_anchors": N_ANCHORS, "columns": [COLUMNS] * N_VIEWS}
+    facts = {"n_rows": n_rows, "columns": [COLUMNS] * N_VIEWS}
     facts |= {"block_rows": BLOCK_ROWS, "repeats": repeats}
     is_small = n_rows < N_ROWS
     report.add(

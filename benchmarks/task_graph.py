@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from manyview.stages.sampling import count_sample_rows
+
 _FAN_IN = 8
 _LATENCY = 1e-3  # seconds from a worker's news to the scheduler's answer
 
@@ -45,8 +47,8 @@ def simulate(
     stages : dict
         Each stage's CPU seconds per row on workers, and in all on the driver.
     size : dict
-        Numbers of rows n, columns d, anchors m, views v, clusters k, entries s, components c and
-        sweeps i.
+        Numbers of rows n, columns d, views v, clusters k, anchor seeds r, anchors m, entries s of a
+        row in each graph, components c and sweeps i; bytes of a block's sums of the graph.
     block_rows : int
         Rows of a block.
     cluster, costs : Cluster, Costs
@@ -56,18 +58,21 @@ def simulate(
     """
     rng = np.random.default_rng(seed)
     n_blocks = int(np.ceil(size["n"] / block_rows))
-    gram = 8.0 * (size["v"] * size["m"]) ** 2
+    gram = size["sums"]
+    entries = size["r"] * (size["v"] + 1) * size["s"]
     centers = 8.0 * size["k"] * size["c"]
-    sample = 4.0 * max(20_000, 32 * size["m"], 100 * size["k"]) * size["v"] * size["d"]
+    n_sampled = count_sample_rows(int(size["m"]), int(size["k"]))
+    sample = 4.0 * n_sampled * size["v"] * size["d"]
     per_row = {name: seconds for name, (seconds, _) in stages.items()}
-    sweep = per_row["labels"] / (size["i"] + 1)
+    sweep = per_row["labels"] / size["i"]
     # Stage by stage: seconds a row, bytes of a partial sum, and how often.
     passes = [
         ("sample", 0.0, sample / n_blocks, 1),
         ("graph", per_row["graph"], gram, 1),
         ("embedding", per_row["embedding"], 0.0, 1),
         ("k-means", sweep, centers, int(size["i"])),
-        ("labels", sweep, 0.0, 1),
+        ("oddness", per_row["oddness"], 0.0, 1),
+        ("confidence", per_row["confidence"], 0.0, 1),
     ]
     seconds: dict[str, float] = {}
     n_tasks = busy = 0.0
@@ -89,7 +94,7 @@ def simulate(
         "scheduler_bytes": 4 * n_blocks * costs.scheduler_bytes,  # rows of four stages are kept
         "driver_bytes": sample + 4 * gram,
         "worker_bytes": size["n"] / cluster.n_workers
-        * (4 * size["v"] * size["d"] + 12 * size["v"] * size["s"] + 8 * size["c"] + 4),
+        * (4 * size["v"] * size["d"] + 12 * entries + 8 * size["c"] + 4),
         "network_bytes": sample + n_blocks * gram * 8 / 7 + size["i"] * n_blocks * centers,
     }  # fmt: skip
 

@@ -205,7 +205,7 @@ def test_made_data_has_the_shape_that_is_told(make, n_columns):
 @pytest.mark.slow
 def test_growth_is_measured_and_drawn(report, monkeypatch):
     monkeypatch.setattr(growth, "in_child", lambda function, *arguments: function(*arguments))
-    growth.measure_sizes(report, (500, 1000), repeats=1)
+    growth.measure_sizes(report, (500, 1000))
     assert read_lines(report)[2]["target"] == "<= 4.4"
     assert (report.folder / "growth.png").stat().st_size > 1000
 
@@ -296,7 +296,8 @@ SIZES = cost_model.draw_sizes(40, seed=0, n_rows=(1000, 9000))
 
 def made_runs(sizes):
     """Runs that cost exactly what a model with every coefficient 1e-9 says."""
-    runs = [{**size, "s": 9.0, "c": size["k"] + 3, "i": 7} for size in sizes]
+    seen = {"r": 2, "m": 500, "s": 2.9, "i": 7}
+    runs = [{**size, **seen, "c": size["k"] + 3} for size in sizes]
     for made in runs:
         costs = cost_model.terms(made)
         made["seconds"] = {
@@ -314,23 +315,33 @@ def test_the_cost_model_finds_what_made_the_costs():
 @pytest.mark.slow
 def test_fits_are_measured_by_stage():
     (run,) = measure.in_child(
-        cost_model.measure_fits, [{"n": 600, "d": 5, "m": 20, "v": 2, "k": 3}]
+        cost_model.measure_fits, [{"n": 600, "d": 5, "v": 2, "k": 3, "noise": 2.0}]
     )
     assert set(run["seconds"]) == set(cost_model.STAGES)
     assert sum(run["seconds"].values()) > 0.0 and run["s"] > 1.0
+
+
+@pytest.mark.slow
+def test_sums_of_more_rows_take_more_bytes_up_to_dense_ones():
+    example, found = measure.in_child(cost_model.measure_example, (1, 2))
+    assert 0 < found[1] < found[2] < 2 * found[1]
+    assert found[1] < cost_model.sum_bytes(example, found, 16)
+    dense = 8 * example["r"] * (4 * example["m"]) ** 2
+    assert cost_model.sum_bytes(example, found, 1 << 30) == dense
 
 
 class TestSimulation:
     COSTS = task_graph.Costs(1e-4, 1e-4, 1e4)
 
     def simulate(self, n_workers, *, block_rows=1 << 16, costs=COSTS):
-        size = {**cost_model.EXAMPLE, "n": 1e8}
+        seen = {"r": 2, "m": 2000, "s": 2.9, "c": 15, "i": 10, "sums": 1e6}
+        size = {**cost_model.EXAMPLE, **seen, "n": 1e8}
         cluster = task_graph.Cluster(n_workers, 1e9)
         stages = dict.fromkeys(cost_model.STAGES, (1e-5, 0.5))
         return task_graph.simulate(stages, size, block_rows, cluster, costs)
 
     def test_no_schedule_beats_perfect_sharing(self):
-        rows_seconds = 1e8 * 3e-5  # graph, embedding and labels
+        rows_seconds = 1e8 * 5e-5  # graph, embedding, labels, oddness and confidence
         for n_workers in (1, 10, 100):
             found = self.simulate(n_workers)
             assert rows_seconds / n_workers < found["seconds"] < 2 * rows_seconds / n_workers + 60
