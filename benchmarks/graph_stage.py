@@ -18,6 +18,7 @@ from benchmarks.measure import medians, time_in_turn
 from benchmarks.problems import Array, find, find_anchors, shuffled, standardised
 from benchmarks.record import Report, Target
 from manyview import LMVSC, Views
+from manyview.datasets import make_views
 from manyview.simplex import pilot_rows
 from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.rows import ScaledRows
@@ -26,7 +27,7 @@ from manyview.stages.scaling import Scaler
 CASES = (("covtype", 50), ("covtype", 100), ("mnist", 300))
 SETTINGS = ((0.01, 0.1), (0.01, 0.0), (1.0, 0.0), (10.0, 0.0), (10.0, 0.1))  # alpha, locality
 
-_QUICK_ROWS = 40_000
+_QUICK_ROWS, _MADE_ROWS = 40_000, 200_000
 _TILE_ROWS = 4096
 
 
@@ -62,15 +63,31 @@ def run(report: Report) -> None:
         for alpha, locality in SETTINGS:
             setting = Setting(name, alpha, locality)
             measure_stage(report, setting, rows[name], A, repeats=repeats)
+    measure_large_alpha(report, _QUICK_ROWS if report.quick else _MADE_ROWS, repeats=repeats)
     if views := find(report, "covtype"):
         some = views[np.random.default_rng(0).permutation(len(views))]
         measure_threads(report, some[:_QUICK_ROWS] if report.quick else some, repeats=repeats)
 
 
+def measure_large_alpha(report: Report, n_rows: int, *, repeats: int = 5) -> None:
+    """Add what a large alpha, which spreads rows over most anchors, costs over a small one."""
+    made = make_views(n_rows, 10, (64,), noise=2.0, random_state=0)
+    X = standardised(made.arrays[0])
+    A = find_anchors(X, 100)
+    small, large = (
+        measure_stage(report, Setting("made d=64", alpha, 0.0), X, A, repeats=repeats)
+        for alpha in (0.01, 10.0)
+    )
+    report.add(
+        "made d=64 m=100: alpha 10 / alpha 0.01", large / small,
+        Target(at_most=6.0, indicative=report.quick), threads=1, clock="cpu", n_rows=n_rows,
+    )  # fmt: skip
+
+
 def measure_stage(
     report: Report, setting: Setting, X: Array, A: Array, *, repeats: int = 5
-) -> None:
-    """Add the time of the stage over that of the product, both on one thread."""
+) -> float:
+    """Add the time of the stage over that of the product, both on one thread; give the former."""
     graph = AnchorGraph((0,), (1.0,), A, setting.alpha, setting.locality)
     graph = replace(graph, method=method_for(graph, ScaledRows(X[pilot_rows(len(X))])))
     d = X.shape[1]
@@ -91,6 +108,7 @@ def measure_stage(
         seconds=seconds, threads=1, clock="cpu", method=graph.method,
         support=n_entries / len(X), n_rows=len(X), columns=X.shape[1],
     )  # fmt: skip
+    return middle["stage"]
 
 
 def build(builder: GraphRows, X: Array) -> int:

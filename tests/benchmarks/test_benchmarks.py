@@ -137,6 +137,7 @@ def test_graph_stage_is_timed_over_the_product(report, views):
     X = problems.shuffled(problems.standardised(views.arrays[0]))
     setting = graph_stage.Setting("made", 10.0, 0.0)
     graph_stage.measure_stage(report, setting, X, problems.find_anchors(X, 10), repeats=1)
+    graph_stage.measure_large_alpha(report, 500, repeats=1)
     graph_stage.measure_threads(report, Views(list(views.arrays)), repeats=1)
     assert all(line["figure"] > 0 for line in read_lines(report))
 
