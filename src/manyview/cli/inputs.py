@@ -311,8 +311,6 @@ def words() -> Vocabulary:
         id_column="--id-column",
         label_column="--label-column",
         labels="--labels",
-        columns="--columns",
-        drop="--drop",
         inner="--join inner",
         outer="--join outer",
         order="--join order",

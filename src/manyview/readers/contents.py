@@ -30,8 +30,6 @@ class Vocabulary:
     id_column: str = "id_column='NAME'"
     label_column: str = "label_column='NAME'"
     labels: str = "labels='FILE'"
-    columns: str = "columns={'VIEW': [...]}"
-    drop: str = "drop=['NAME']"
     inner: str = "join='inner'"
     outer: str = "join='outer'"
     order: str = "join='order'"

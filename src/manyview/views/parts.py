@@ -29,8 +29,6 @@ _WORDS = Vocabulary(
     id_column="ids='NAME'",
     label_column="read_views(..., label_column='NAME')",
     labels="target=...",
-    columns="read_views(..., columns={'VIEW': [...]}) of manyview.views.files",
-    drop="read_views(..., drop=['NAME'])",
     inner="Views.from_tables(..., how='inner')",
     outer="Views.from_tables(..., how='outer')",
 )
