@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,17 @@ def lacks_columns(where: str, missing: Sequence[str]) -> str:
         f"{where} lacks {count(len(missing), 'column')} that the model was fitted to: "
         f"{first_few(missing)}."
     )
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that are there more than once, in the order of their first.
+
+    Examples
+    --------
+    >>> repeated(["b", "a", "c", "a", "b"])
+    ['b', 'a']
+    """
+    return [name for name, times in Counter(names).items() if times > 1]
 
 
 def first_few(items: Sequence[Any] | npt.NDArray[Any], n: int = 5) -> str:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from manyview import baselines
 from manyview.baselines.steps.scaling import scale_and_join
 from manyview.views.container import Views
+from manyview.wording import repeated
 
 Settings = dict[str, Any]
 
@@ -169,8 +170,7 @@ def as_methods(methods: Any) -> list[Method]:
         found = [_as_method(one) for one in several]
     if not found:
         raise ValueError("No methods to compare.")
-    twice = {one.name for one in found if sum(one.name == other.name for other in found) > 1}
-    if twice:
+    if twice := repeated(one.name for one in found):
         raise ValueError(
             f"Two methods are called {sorted(twice)[0]!r}: write NAME=... for one of them."
         )

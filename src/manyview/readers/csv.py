@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from manyview.readers.separators import (
     split_fields,
 )
 from manyview.readers.text import is_number, open_bytes, packing_errors
-from manyview.wording import count, first_few
+from manyview.wording import count, first_few, repeated
 
 MISSING = (
     "", "NA", "N/A", "na", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN",
@@ -168,7 +167,8 @@ def _find_layout(text: io.TextIOWrapper, path: Path) -> _Layout:
     if counts or not all(is_number(field) or field in MISSING for field in fields):
         # A table written with its index has no name for the first column.
         names = [field or f"unnamed_{i}" for i, field in enumerate(fields)]
-        _refuse_repeated(names, path)
+        if twice := repeated(names):
+            raise ReadError(f"{path} has several columns called {first_few(twice)}.")
         return _Layout(
             separator, names, has_names=True, has_numbers_as_names=counts, n_comments=n_comments,
             has_mark=has_mark,
@@ -206,12 +206,6 @@ def _count_columns(fields: list[str], following: Sequence[str], separator: str) 
         return True
     following = [field for line in following for field in line.strip(_BLANK).split(separator)]
     return not all(field.strip().isdecimal() for field in following)
-
-
-def _refuse_repeated(names: list[str], path: Path) -> None:
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise ReadError(f"{path} has several columns called {first_few(repeated)}.")
 
 
 def _read_columns(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -19,7 +18,7 @@ from manyview.readers.csv import MISSING
 from manyview.readers.numerals import convert_columns
 from manyview.readers.text import need
 from manyview.sources.room import refuse_large, refuse_large_archive
-from manyview.wording import first_few
+from manyview.wording import first_few, repeated
 
 
 def read(request: Request) -> Contents:
@@ -98,8 +97,8 @@ def _as_table(rows: Sequence[Sequence[Any]], where: str) -> dict[str, npt.NDArra
     used = [i for i in range(width) if names[i] or not _is_blank(columns[i])]
     default = "unnamed" if has_names else "column"
     named = {i: names[i] or f"{default}_{i}" for i in used}
-    if repeated := [name for name, times in Counter(named.values()).items() if times > 1]:
-        raise ReadError(f"{where} has several columns called {first_few(repeated)}.")
+    if twice := repeated(named.values()):
+        raise ReadError(f"{where} has several columns called {first_few(twice)}.")
     return {named[i]: _as_column(columns[i]) for i in used}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from manyview.stages.sampling import spread_evenly
 from manyview.stages.scaling import Scaler, fit_scaler
 from manyview.views.container import Views
 from manyview.views.selection import REST, select_columns, split_rows
-from manyview.wording import count, first_few
+from manyview.wording import count, first_few, repeated
 
 Array = npt.NDArray[np.float64]
 
@@ -105,10 +104,10 @@ def _refuse_lacking(
 
 def _find_places(name: str, wanted: Sequence[str], found: Sequence[str]) -> list[int]:
     places = {column: place for place, column in enumerate(found)}
-    counts = Counter(found)
-    if repeated := [column for column in dict.fromkeys(wanted) if counts[column] > 1]:
+    twice = {*repeated(found)}
+    if unclear := [column for column in dict.fromkeys(wanted) if column in twice]:
         raise ValueError(
-            f"View {name!r} has {first_few(repeated)} more than once: which of them were "
+            f"View {name!r} has {first_few(unclear)} more than once: which of them were "
             "fitted cannot be told. Call var_names_make_unique() before fitting."
         )
     return [places[column] for column in wanted]

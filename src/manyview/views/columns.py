@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -14,7 +13,7 @@ from scipy import sparse
 from manyview.sources import as_source
 from manyview.views import frames
 from manyview.views.blocks import read_block
-from manyview.wording import first_few
+from manyview.wording import first_few, repeated
 
 Columns = str | int | slice | Sequence[int] | Sequence[str] | Sequence[bool] | Callable[[Any], Any]
 """Which columns: names, places, a slice of either, a mask, or a function of the data that says."""
@@ -58,7 +57,7 @@ def count_columns(X: Any) -> int:
 def refuse_repeated_names(X: Any) -> None:
     """Raise if a data frame has columns of the same name: new rows are known by their names."""
     names = frames.column_names(X) if frames.is_frame(X) else ()
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
+    if twice := repeated(names):
         raise ValueError(
             f"X has several columns called {first_few(twice)}. Give each a name of its own."
         )

@@ -19,7 +19,7 @@ from manyview.views.container import Views
 from manyview.views.ids import find_places, refuse_missing, refuse_repeated
 from manyview.views.joining import JOINS, Match, join_parts
 from manyview.views.selection import transpose as transposed
-from manyview.wording import bytes_in_words, count, first_few
+from manyview.wording import bytes_in_words, count, first_few, repeated
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def assemble(
     contents = [_exchange(each, transpose) for each in contents]
     if memory_limit is not None:
         contents = _load(contents, memory_limit)
-    if twice := sorted({name for name in known if known.count(name) > 1}):
+    if twice := sorted(repeated(known)):
         raise ReadError(
             f"Several views would be called {first_few(twice)}. Give them names: NAME=PATH."
         )

@@ -13,7 +13,7 @@ from scipy import sparse
 from manyview.sources import join_levels
 from manyview.sources.table import Table
 from manyview.views.kinds import level_texts
-from manyview.wording import first_few
+from manyview.wording import first_few, repeated
 
 
 def is_frame(item: Any) -> bool:
@@ -183,7 +183,7 @@ def _as_floats(column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _read_table(frame: Any, opened: Any, name: str) -> Table:
     names = column_names(frame)
-    if twice := [column for column in dict.fromkeys(names) if names.count(column) > 1]:
+    if twice := repeated(names):
         raise ValueError(
             f"View {name!r} has several columns called {first_few(twice)}. Give each a name of its own."
         )
