@@ -12,7 +12,7 @@ from manyview.baselines.base import Baseline
 from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.landmarks import anchor_graph, choose_n_anchors
 from manyview.baselines.steps.neighbours import neighbour_weights, normalised_graph
-from manyview.baselines.steps.scaling import SCALINGS, scale_view
+from manyview.baselines.steps.scaling import SCALINGS, inverse_roots, scale_view
 from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import check_count, check_number, check_option, is_auto
 from manyview.stages.eigen import leading_eigenvectors
@@ -171,7 +171,8 @@ class AMGL(Baseline):
         for name, array in views.items():
             self._log("AMGL: %d anchors of view %r", m, name)
             Z, _ = anchor_graph(scale_view(array, self.scaling), m, self.n_neighbors, rng)
-            graphs.append(_normalise_columns(Z))
+            degrees = np.asarray(Z.sum(axis=0)).ravel()
+            graphs.append(Z @ sparse.diags_array(inverse_roots(degrees)))
         B = sparse.csr_array(sparse.hstack(graphs, format="csr"))
         gram, sizes = (B.T @ B).toarray(), [m] * len(graphs)
         weights, objective = anchor_view_weights(
@@ -179,10 +180,3 @@ class AMGL(Baseline):
         )
         self._log("AMGL: view weights %s", weights.round(4))
         return weights, objective, B @ fused_basis(gram, sizes, weights, k)
-
-
-def _normalise_columns(Z: Any) -> Any:
-    """Graph rows with each anchor's column divided by the root of its degree; unused ones zero."""
-    degrees = np.asarray(Z.sum(axis=0)).ravel()
-    used = degrees > 0
-    return Z @ sparse.diags_array(np.where(used, 1 / np.sqrt(np.where(used, degrees, 1.0)), 0.0))

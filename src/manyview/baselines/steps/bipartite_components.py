@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.projections import simplex_rows
+from manyview.baselines.steps.scaling import inverse_roots
 
 _FIRST_PENALTY = 0.1
 _MOST_ROUNDS = 50
@@ -81,7 +82,7 @@ def anchor_components(Z: FloatArray, n_components: int) -> tuple[npt.NDArray[np.
 
 def _bipartite_vectors(Z: FloatArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Singular vectors U (n, k) and V (m, k) of the normalised graph over root 2, and all squares."""
-    S = _inverse_root(Z.sum(axis=1))[:, None] * Z * _inverse_root(Z.sum(axis=0))
+    S = inverse_roots(Z.sum(axis=1))[:, None] * Z * inverse_roots(Z.sum(axis=0))
     values, vectors = linalg.eigh(S.T @ S)
     values, V = np.maximum(values[::-1], 0.0), vectors[:, ::-1][:, :k]
     roots = np.sqrt(values[:k])
@@ -93,12 +94,7 @@ def _bipartite_vectors(Z: FloatArray, k: int) -> tuple[FloatArray, FloatArray, F
 
 def _squared_distances(Z: FloatArray, U: FloatArray, V: FloatArray) -> FloatArray:
     """||U_i / sqrt(d_i) - V_j / sqrt(d_j)||^2, with d the degrees of rows and of anchors."""
-    U = U * _inverse_root(Z.sum(axis=1))[:, None]
-    V = V * _inverse_root(Z.sum(axis=0))[:, None]
+    U = U * inverse_roots(Z.sum(axis=1))[:, None]
+    V = V * inverse_roots(Z.sum(axis=0))[:, None]
     squares = (U**2).sum(axis=1)[:, None] - 2 * U @ V.T + (V**2).sum(axis=1)
     return np.asarray(np.maximum(squares, 0.0))
-
-
-def _inverse_root(degrees: FloatArray) -> FloatArray:
-    used = degrees > 0
-    return np.where(used, 1 / np.sqrt(np.where(used, degrees, 1.0)), 0.0)

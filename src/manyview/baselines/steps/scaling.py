@@ -60,6 +60,12 @@ def scale_rows(X: Block) -> Block:
     return normalize(scaled, copy=False)
 
 
+def inverse_roots(degrees: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """1 / sqrt(degree) of vertices with edges; 0 of those without."""
+    used = degrees > 0
+    return np.where(used, 1 / np.sqrt(np.where(used, degrees, 1.0)), 0.0)
+
+
 def column_variances(X: Block) -> npt.NDArray[np.float64]:
     """Variance of each column, dense or sparse."""
     if sparse.issparse(X):

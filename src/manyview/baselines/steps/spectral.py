@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
 from manyview.baselines.steps import FloatArray
+from manyview.baselines.steps.scaling import inverse_roots
 from manyview.checks import as_generator
 from manyview.stages.eigen import largest_eigenpairs, leading_eigenvectors
 
@@ -93,11 +94,8 @@ def bipartite_embedding(B: Any, n_components: int, *, normalise_rows: bool = Tru
     """
     B = sparse.csr_array(B, dtype=np.float64)
     n, m = B.shape
-    rows, columns = (np.asarray(B.sum(axis=axis)).ravel() for axis in (1, 0))
-    with np.errstate(divide="ignore"):
-        row_scale = np.where(rows > 0, 1 / np.sqrt(rows), 0.0)
-        column_scale = np.where(columns > 0, 1 / np.sqrt(columns), 0.0)
-    B = sparse.diags_array(row_scale) @ B @ sparse.diags_array(column_scale)
+    rows, columns = (inverse_roots(np.asarray(B.sum(axis=axis)).ravel()) for axis in (1, 0))
+    B = sparse.diags_array(rows) @ B @ sparse.diags_array(columns)
     k = min(n_components, n, m)
     values, vectors = largest_eigenpairs((B.T @ B).toarray(), k)
     values, vectors = values[::-1], vectors[:, ::-1]

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.steps import FloatArray
+from manyview.baselines.steps.scaling import inverse_roots
 from manyview.stages.scaling import unit_rows
 
 
@@ -54,7 +55,7 @@ def fit_transfer_cut(
     scaled = sparse.diags_array(1 / np.sqrt(np.where(totals > 0, totals, 1.0))) @ B
     W = (scaled.T @ scaled).toarray()
     degrees = W.sum(axis=0)
-    roots = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
+    roots = inverse_roots(degrees)
     p = len(W)
     k = min(n_clusters, p)
     _, vectors = linalg.eigh(roots[:, None] * W * roots, subset_by_index=(p - k, p - 1))
