@@ -152,10 +152,7 @@ class EOMSC(RowwiseBaseline):
                 "another n_anchors or random_state."
             )
         elif not is_settled:
-            self._warn_unsettled(
-                f"EOMSC stopped at max_iter={self.max_iter} before its objective settled. Raise "
-                f"max_iter or tol={self.tol:g}."
-            )
+            self._warn_unsettled()
 
     def _label(self, views: Views) -> npt.NDArray[np.int32]:
         Z = self._weigh(scale_views(views, self._scalers))

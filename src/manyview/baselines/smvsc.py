@@ -165,10 +165,7 @@ class SMVSC(RowwiseBaseline):
             self._log("%s: sweep %d, objective %g", type(self).__name__, sweep + 1, objective[-1])
             if has_settled(objective, self.tol, least_sweeps=self._least_sweeps):
                 return fitted, objective
-        self._warn_unsettled(
-            f"{type(self).__name__} stopped at max_iter={self.max_iter} before its objective "
-            f"settled. Raise max_iter or tol={self.tol:g}."
-        )
+        self._warn_unsettled()
         return fitted, objective
 
     def _solve(
