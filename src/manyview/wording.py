@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,27 @@ def lacks_columns(where: str, missing: Sequence[str]) -> str:
         f"{where} lacks {count(len(missing), 'column')} that the model was fitted to: "
         f"{first_few(missing)}."
     )
+
+
+def align(rows: Sequence[Sequence[object]], *, right: Container[int] = ()) -> list[str]:
+    r"""Lines with the cells of each row below each other, in some columns to the right.
+
+    Examples
+    --------
+    >>> print(*align([["name", "rows"], ["a", 5], ["long one", 120]], right=[1]), sep="\n")
+    name      rows
+    a            5
+    long one   120
+    """
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in texts
+    ]
 
 
 def repeated(names: Iterable[str]) -> list[str]:

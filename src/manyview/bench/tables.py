@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from manyview.checks import check_option
+from manyview.wording import align
 
 if TYPE_CHECKING:
     from manyview.bench.results import Figure, Results
@@ -56,15 +57,8 @@ def _cell(figure: Figure, best: float, kind: str, *, spread: bool) -> str:
 
 
 def _text(rows: Cells) -> str:
-    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0] + 2)]
-            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines)
+    apart = [[f"{row[0]}  ", *row[1:]] for row in rows]
+    return "\n".join(align(apart, right=range(1, len(rows[0]))))
 
 
 def _markdown(rows: Cells) -> str:

@@ -26,7 +26,7 @@ from manyview.errors import (
     ReadError,
     RemediableError,
 )
-from manyview.wording import visible
+from manyview.wording import align, visible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -144,23 +144,9 @@ def print_result(facts: Any, show: Callable[[], None], *, indent: int | None = 2
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
 ) -> None:
-    """Print lines with aligned columns, some to the right; whole words whatever the terminal's width.
-
-    Examples
-    --------
-    >>> print_table(["name", "rows"], [["a", 5], ["long one", 120]], right=[1])
-    name      rows
-    a            5
-    long one   120
-    """
-    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    for line in lines:
-        cells = [
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        echo("  ".join(cells).rstrip())
+    """Print lines with aligned columns, some to the right; whole words whatever the terminal's width."""
+    for line in align([header, *rows], right=right):
+        echo(line)
 
 
 _GET_IT = (
