@@ -16,6 +16,7 @@ from manyview.views.selection import split_rows
 
 N_LISTED = 5
 _CELLS = 4_000_000
+_MOST_ROWS = 2000  # that importances are measured on
 
 
 class Effects(NamedTuple):
@@ -130,13 +131,11 @@ def _strongest(
     return listed
 
 
-def measure_importances(
-    views: Views, labels: npt.NDArray[np.integer], *, max_rows: int = 2000
-) -> list[Array]:
+def measure_importances(views: Views, labels: npt.NDArray[np.integer]) -> list[Array]:
     """For each view the share of each column in what tells clusters apart; they sum to one.
 
-    A column tells as much as the share of its variance that lies between clusters. At most ``max_rows``
-    rows are looked at, at equal distances; those in no cluster (-1) are left out.
+    A column tells as much as the share of its variance that lies between clusters. At most 2000 rows
+    are looked at, at equal distances; those in no cluster (-1) are left out.
 
     Examples
     --------
@@ -144,7 +143,7 @@ def measure_importances(
     >>> measure_importances(Views(X), np.array([0, 0, 1, 1]))[0].tolist()
     [1.0, 0.0]
     """
-    few = spread_evenly(views.n_rows, max_rows)
+    few = spread_evenly(views.n_rows, _MOST_ROWS)
     few = few[labels[few] >= 0]
     found = []
     for array in views[few].arrays:

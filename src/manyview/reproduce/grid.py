@@ -60,11 +60,10 @@ def fit_grid(
     *,
     variants: Sequence[str] = VARIANTS,
     seed: int = 0,
-    n_jobs: int | None = None,
 ) -> Iterator[GridFit]:
-    """Fit the published method with one number of anchors and every alpha and variant.
+    """Fit the published method with one number of anchors and every alpha and variant, on all cores.
 
-    ``seed`` is as ``random_state`` of the estimator, and ``n_jobs`` None is all cores.
+    ``seed`` is as ``random_state`` of the estimator.
 
     Examples
     --------
@@ -75,21 +74,16 @@ def fit_grid(
     """
     for variant in variants:
         params = published_parameters(n_clusters, n_anchors, alphas, variant)
-        yield from _fit_variant(views, params, alphas, seed=seed, n_jobs=count_jobs(n_jobs))
+        yield from _fit_variant(views, params, alphas, seed=seed)
 
 
 def _fit_variant(
-    views: Views,
-    params: dict[str, Any],
-    alphas: Sequence[float],
-    *,
-    seed: int,
-    n_jobs: int,
+    views: Views, params: dict[str, Any], alphas: Sequence[float], *, seed: int
 ) -> Iterator[GridFit]:
     settings = resolve(params, views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     rngs = Rngs.spawned(np.random.default_rng(first), settings)
-    run, watch = Run(n_jobs, SilentProgress()), Stopwatch()
+    run, watch = Run(count_jobs(), SilentProgress()), Stopwatch()
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():

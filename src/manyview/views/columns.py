@@ -138,7 +138,7 @@ def split_columns(X: Any, places: Mapping[str, Sequence[int]]) -> dict[str, Any]
     """The columns of each view; frames stay frames, sparse arrays sparse."""
     X = as_wide(X)
     if frames.is_frame(X):
-        return {name: frames.select(X, columns=list(each)) for name, each in places.items()}
+        return {name: frames.select_columns(X, list(each)) for name, each in places.items()}
     if sparse.issparse(X):
         X = sparse.csc_array(read_block(X, "X"))
         return {name: sparse.csr_array(X[:, list(each)]) for name, each in places.items()}

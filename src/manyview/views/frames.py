@@ -94,14 +94,14 @@ def take_column(frame: Any, name: str) -> tuple[Any, npt.NDArray[Any] | None]:
             f"Several columns are called {name!r}, so it is not clear which of them names the rows."
         )
     others = [place for place in range(len(labels)) if place != places[0]]
-    return select(frame, columns=others), np.asarray(_opened(frame)[:, places[0]].to_numpy())
+    return select_columns(frame, others), np.asarray(_opened(frame)[:, places[0]].to_numpy())
 
 
-def select(frame: Any, *, rows: Any = slice(None), columns: Any = slice(None)) -> Any:
-    """Some rows and columns as a frame of the same kind, by their numbers."""
+def select_columns(frame: Any, columns: list[int]) -> Any:
+    """Some columns as a frame of the same kind, by their numbers."""
     if _is_like_pandas(frame):
-        return frame.iloc[rows, columns]
-    return _narwhals().from_native(frame, eager_only=True)[rows, columns].to_native()
+        return frame.iloc[:, columns]
+    return _narwhals().from_native(frame, eager_only=True)[:, columns].to_native()
 
 
 def split_levels(frame: Any) -> dict[str, Any] | None:
