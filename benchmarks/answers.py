@@ -27,7 +27,6 @@ from benchmarks.record import Report, Target
 from manyview import LMVSC, Views, datasets, metrics
 from manyview.engines.base import Run
 from manyview.engines.memory import Memory
-from manyview.engines.progress import SilentProgress
 from manyview.errors import DatasetNotFoundError
 from manyview.pipeline.oddness import learn_oddness
 from manyview.pipeline.settings import resolve
@@ -134,7 +133,7 @@ def run_clean(report: Report, names: Sequence[str]) -> None:
     """The share of rows that would be marked in data as they are."""
     for name, views in load_sets(names):
         settings = resolve(LMVSC(3, outliers="mark").get_params(), views)
-        rows = Memory().open(views.arrays, Run(1, SilentProgress()))
+        rows = Memory().open(views.arrays, Run(1))
         oddness = learn_oddness(rows, views.names, settings)
         share = float(oddness.is_odd(views.arrays, 0).mean())
         report.add(f"marked of {name}", share, Target(at_most=0.02))

@@ -209,11 +209,10 @@ def measure_tasks(client: Any, *, n_blocks: int) -> Costs:
 
     from manyview.engines import Dask
     from manyview.engines.base import TILE_ROWS, Run
-    from manyview.engines.progress import SilentProgress
 
     array = client.persist(da.zeros((n_blocks * TILE_ROWS, 1), chunks=(TILE_ROWS, 1), dtype="u1"))
     wait(array)
-    rows = Dask(client).open([array], Run(1, SilentProgress()))
+    rows = Dask(client).open([array], Run(1))
     rows.map_reduce(_one, stage="warm-up")
     before = client.run_on_scheduler(_scheduler_state)
     driver, repeats = time.process_time(), 5

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from manyview import LMVSC, Views
 from manyview.engines import _ENGINES, Dask, Disk, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run, TreeSum
-from manyview.engines.progress import SilentProgress
 from tests.templates import OneByOne
 
 
@@ -242,7 +241,7 @@ class TestRows:
     @pytest.fixture
     def rows(self, engine, views):
         kind, options, place = engine
-        run = Run(options.get("n_jobs", 1), SilentProgress())
+        run = Run(options.get("n_jobs", 1))
         with run.resources:
             yield kind.open(Views(place(views)).arrays, run)
 

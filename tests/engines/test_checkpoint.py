@@ -13,7 +13,6 @@ from manyview import LMVSC
 from manyview.engines import Disk, checkpoint
 from manyview.engines.base import TILE_ROWS, Run
 from manyview.engines.checkpoint import remove_checkpoint
-from manyview.engines.progress import SilentProgress
 from manyview.errors import CheckpointError, MemoryLimitError, WriteError
 from manyview.sources.npy import open_npy
 
@@ -41,7 +40,7 @@ class Session:
     """Calls on rows with a checkpoint, as one fit makes them; counts the tiles worked on."""
 
     def __init__(self, path, n_jobs=1, **options):
-        self.run = Run(n_jobs, SilentProgress(), {"random_state": "0"})
+        self.run = Run(n_jobs, identity={"random_state": "0"})
         folder = path.parent / "checkpoint"
         self.rows = Disk("100 MB", checkpoint=folder, **options).open([open_npy(path)], self.run)
         self.tiles = []
@@ -81,7 +80,7 @@ class TestCalls:
             result = second.rows.map_reduce(second.counting(sums), stage="sums")
         with Session(path.with_name("x.npy"), n_jobs) as third:
             again = third.rows.map_reduce(third.counting(sums), stage="sums")
-        expected = Disk().open([open_npy(path)], Run(1, SilentProgress()))
+        expected = Disk().open([open_npy(path)], Run(1))
         assert np.array_equal(result, expected.map_reduce(sums, stage="sums"))
         assert np.array_equal(result, again)
         assert sorted(second.tiles) == list(range(7, N_TILES))

@@ -230,7 +230,7 @@ class TestRefused:
 
     def test_files_beside_dask_arrays_with_the_call_that_mends_it(self, tmp_path):
         np.save(tmp_path / "x.npy", np.zeros((100, 2)))
-        run = Run(1, SilentProgress(), is_lazy=True)
+        run = Run(1, is_lazy=True)
         views = Views([da.zeros((100, 3)), tmp_path / "x.npy"])
         with pytest.raises(TypeError, match=r"does not read '.*x.npy'.*dask.array.from_array"):
             Dask().open(views.arrays, run)
@@ -278,7 +278,7 @@ class TestBlocksThatLie:
     @pytest.mark.parametrize("chunk_rows", [TILE_ROWS, 3000], ids=["tiles", "cut"])
     def test_so_does_every_pass(self, client, lie, chunk_rows):
         blocks = self.make(lie, 2 * TILE_ROWS + 100, chunk_rows)
-        rows = Dask().open([blocks], Run(1, SilentProgress()))
+        rows = Dask().open([blocks], Run(1))
         with pytest.raises((ValueError, TypeError), match=r"^View number 1 of 1: a block"):
             rows.map_reduce(_sum, stage="sums")
 
@@ -293,7 +293,7 @@ class TestEngine:
         X = np.arange(300.0).reshape(100, 3)
         np.save(tmp_path / "x.npy", X)
         views = Views([da.zeros((100, 2)), np.load(tmp_path / "x.npy", mmap_mode="r")])
-        rows = Dask().open(views.arrays, Run(1, SilentProgress(), is_lazy=True))
+        rows = Dask().open(views.arrays, Run(1, is_lazy=True))
         found = rows.map_rows(lambda tile, first: 2 * tile[1], stage="rows")
         assert np.array_equal(found.compute(scheduler="synchronous"), 2 * X)
 
@@ -320,7 +320,7 @@ class TestOnWorkers:
         def count(tile, first_row):
             return [pool["num_threads"] for pool in threadpool_info()]
 
-        rows = Dask().open(chunked, Run(1, SilentProgress()))
+        rows = Dask().open(chunked, Run(1))
         assert set(rows.map_reduce(count, stage="threads")) == {1}
 
     def test_tasks_have_names_to_read(self, client, chunked):
@@ -361,7 +361,7 @@ class TestOnWorkers:
 
     def test_rows_stay_on_the_workers(self, client, views):
         persisted = client.persist([as_chunks(views[0], 2 * TILE_ROWS)])
-        rows = Dask().open(persisted, Run(1, SilentProgress()))
+        rows = Dask().open(persisted, Run(1))
         biggest = rows.map_reduce(_sum, stage="sums")
         assert np.allclose(biggest, views[0].sum(axis=0), rtol=1e-3)
         assert rows.sample_rows(np.array([3, N_ROWS - 1])).arrays[0].shape == (2, 5)
@@ -392,7 +392,7 @@ class TestNothingIsLeft:
         X = views[0].copy()
         numbers = [4 * TILE_ROWS + 7, 2 * TILE_ROWS + 5]
         X[numbers, 3] = np.nan
-        rows = Dask().open([as_chunks(X, 5000)], Run(1, SilentProgress()))
+        rows = Dask().open([as_chunks(X, 5000)], Run(1))
         with pytest.raises(ValueError, match=f"^row {min(numbers)}$"):
             rows.derive(_double_finite).map_reduce(_sum, stage="sums")
         del rows
@@ -413,7 +413,7 @@ class TestNothingIsLeft:
         mine = client.persist(da.ones((6000, 3), chunks=(1000, 3)))
         X = views[0].copy()
         X[2 * TILE_ROWS + 5, 3] = np.nan
-        rows = Dask().open([as_chunks(X, TILE_ROWS)], Run(1, SilentProgress()))
+        rows = Dask().open([as_chunks(X, TILE_ROWS)], Run(1))
         with pytest.raises(ValueError, match=r"^row \d+$"):
             rows.derive(_double_finite).map_reduce(_sum, stage="sums")
         assert mine.sum().compute() == 18_000.0

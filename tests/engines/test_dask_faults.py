@@ -159,4 +159,4 @@ def test_a_source_that_gives_other_values_when_it_is_read_again_is_refused(clust
 @pytest.mark.parametrize("patience", [0, -1, float("nan"), "long", True])
 def test_patience_is_a_time(patience):
     with pytest.raises(ValueError, match="number greater than 0"):
-        Dask(patience=patience).open([np.zeros((3, 2))], Run(1, SilentProgress(), is_lazy=True))
+        Dask(patience=patience).open([np.zeros((3, 2))], Run(1, is_lazy=True))

@@ -19,7 +19,6 @@ from scipy import sparse
 from manyview import LMVSC, Views
 from manyview.engines import Disk, choose_engine
 from manyview.engines.base import TILE_ROWS, Run
-from manyview.engines.progress import SilentProgress
 from manyview.errors import ReadError, WriteError
 from manyview.readers import read_view
 from manyview.sources.npy import open_npy
@@ -41,7 +40,7 @@ def path(tmp_path, X):
 
 
 def a_run(n_jobs=2):
-    return Run(n_jobs, SilentProgress())
+    return Run(n_jobs)
 
 
 @pytest.fixture
@@ -166,9 +165,8 @@ class TestLimit:
             "import sys, resource, numpy as np\n"
             "from manyview.engines import Disk\n"
             "from manyview.engines.base import Run\n"
-            "from manyview.engines.progress import SilentProgress\n"
             "from manyview.sources.npy import open_npy\n"
-            "run = Run(2, SilentProgress())\n"
+            "run = Run(2)\n"
             "rows = Disk('20 MB').open([open_npy(__import__('pathlib').Path(sys.argv[1]))], run)\n"
             "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
             "rows.map_reduce(lambda tile, first: tile[0].sum(axis=0), stage='sums')\n"

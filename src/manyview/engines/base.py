@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from manyview.engines.progress import Progress
+from manyview.engines.progress import Progress, SilentProgress
 
 TILE_ROWS = 4096
 
@@ -105,7 +105,7 @@ class Run:
     n_jobs : int
         Threads.
     progress : Progress
-        Told about every stage.
+        Told about every stage; silent by default.
     identity : mapping of str to (str or None), optional
         What decides the result of a fit besides its data, by name, so that an engine can tell this
         fit from another; None where there is nothing to go on with, as in predicting.
@@ -118,7 +118,7 @@ class Run:
     """
 
     n_jobs: int
-    progress: Progress
+    progress: Progress = field(default_factory=SilentProgress)
     identity: Mapping[str, str | None] | None = None
     resources: ExitStack = field(default_factory=ExitStack, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, compare=False)

@@ -21,7 +21,6 @@ from sklearn.utils import check_random_state
 
 from manyview.engines import Memory
 from manyview.engines.base import Run, one_thread_per_product
-from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline import fit as pipeline
 from manyview.pipeline.fit import Rngs
@@ -83,7 +82,7 @@ def _fit_variant(
     settings = resolve(params, views)
     first = check_random_state(seed).randint(np.iinfo(np.int32).max)
     rngs = Rngs.spawned(np.random.default_rng(first), settings)
-    run, watch = Run(count_jobs(), SilentProgress()), Stopwatch()
+    run, watch = Run(count_jobs()), Stopwatch()
     engine = Memory()
     shared: dict[str, float] = {}
     with one_thread_per_product():

@@ -13,7 +13,6 @@ from scipy import sparse
 
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
-from manyview.engines.progress import SilentProgress
 from manyview.machine import count_jobs
 from manyview.sc.scaling import each_scaling
 from manyview.stages.counts import recognise_counts
@@ -133,7 +132,7 @@ def select(views: Views, kept: Mapping[str, Sequence[int]]) -> Views:
 def _score(array: Any, few: Any, engine: Any, n_jobs: int | None) -> Array:
     """How much each gene varies, beyond what others of its mean do: in deviations of these."""
     scaler = fit_scaler(few, name="genes", kind="lognorm")
-    run = Run(count_jobs(n_jobs), SilentProgress())
+    run = Run(count_jobs(n_jobs))
     with run.resources:
         rows = choose_engine(engine, (array,)).open([array], run)
         n, total, squares = rows.map_reduce(partial(_add_up, scaler=scaler), stage="genes")
