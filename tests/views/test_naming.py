@@ -118,6 +118,31 @@ class TestOtherNames:
         views = Views.from_tables(paths, ids={"a": "patient_id", "b": "pid"}).load()
         np.testing.assert_allclose(views["b"], second[["x", "y"]][::-1])
 
+    def test_numbers_in_the_first_columns_are_ids_whatever_they_are_called(self, tmp_path):
+        paths = {name: tmp_path / f"{name}.csv" for name in "ab"}
+        frames = dict(zip("ab", tables(IDS["numbers"], ("foo", "bar")), strict=True))
+        for name, frame in frames.items():
+            frame.to_csv(paths[name], index=False)  # the ids come last
+        assert Views(paths).n_features == (3, 3)
+        for name, frame in frames.items():
+            frame[frame.columns[::-1]].to_csv(paths[name], index=False)
+        with pytest.raises(
+            ValueError, match=r"'foo' of view 'a' and 'bar' of 'b' name the same rows"
+        ):
+            Views(paths).encoded()
+        views = Views.from_tables(paths, ids={"a": "foo", "b": "bar"}).load()
+        np.testing.assert_allclose(views["b"], frames["b"][["y", "x"]][::-1])
+
+    @pytest.mark.parametrize("change", [{3: 2000}, {3: 7}], ids=["another", "twice the same"])
+    def test_numbers_in_the_first_columns_are_none_unless_all_are_there_once(self, change):
+        first, second = (
+            pd.DataFrame({name: ids, "x": np.linspace(0, 1, N)})
+            for name, ids in (("foo", IDS["numbers"]), ("bar", IDS["numbers"][::-1].copy()))
+        )
+        for row, value in change.items():
+            second.loc[row, "bar"] = value if value > 1000 else second.loc[value, "bar"]
+        assert Views({"a": first, "b": second}).encoded().n_features == (2, 2)
+
     def test_an_index_counts_too(self, tmp_path):
         first, second = tables(IDS["text"])
         second.to_csv(tmp_path / "b.csv", index=False)

@@ -29,8 +29,8 @@ _LIKE_IDS = re.compile(
     r"|unnamed_0)|\w?id|.*[a-z]I[dD]",
 )
 _LEAST_ROWS = 10  # unless a column of text is called as ids are
-_DISTINCT = {"text": 0.5, "numbers": 0.9}  # of the values
-_SHARED = {"text": 0.5, "numbers": 0.9}  # of them that both views have
+_DISTINCT = {"text": 0.5, "numbers": 0.9, "first": 1.0}  # of the values
+_SHARED = {"text": 0.5, "numbers": 0.9, "first": 1.0}  # of them that both views have
 _COMPARED = 200  # values of a column, to see how many the other has
 _LOOKED_AT = 64  # rows, before all of them
 _BLOCK = 1 << 16  # rows of a file at a time
@@ -43,7 +43,9 @@ class _Names:
     view: str
     column: str | None
     texts: npt.NDArray[np.str_]
-    kind: str = "text"  # or "numbers"
+    kind: str = (
+        "text"  # or "numbers", or "first": numbers in a first column that is called otherwise
+    )
 
     @property
     def looks_like_ids(self) -> bool:
@@ -75,9 +77,10 @@ def refuse_other_orders(
 ) -> None:
     """Raise ValueError if views hold the same names of rows, but in another order.
 
-    ``skips`` says which columns not to look at. Numbers name rows only if their columns are called so:
-    ranks are the same numbers, too. Of new rows, columns of text are looked at only if they are
-    ``known`` to name rows. Where rows have ids, names are compared with these.
+    ``skips`` says which columns not to look at. Numbers name rows only if their columns are called so,
+    as ranks are the same numbers, too; or in first columns, if all are there once and they merely count
+    nothing. Of new rows, columns of text are looked at only if they are ``known`` to name rows. Where
+    rows have ids, names are compared with these.
     """
     parts = list(parts)
     if len(parts) < 2:
@@ -126,7 +129,7 @@ def _likeness(pair: tuple[_Names, _Names]) -> tuple[bool, int]:
 
 def _are_same(a: _Names, b: _Names) -> bool:
     """Whether two views name the same rows by these, in whatever order."""
-    needed = _SHARED["numbers" if "numbers" in (a.kind, b.kind) else "text"]
+    needed = max(_SHARED[a.kind], _SHARED[b.kind])
     return min(a.share_in(b), b.share_in(a)) >= needed
 
 
@@ -153,7 +156,10 @@ def _in_words(a: _Names, b: _Names) -> str:
 
 def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iterator[_Names]:
     for column, values in _columns_that_may(part, skips):
-        kind = "text" if values.dtype.kind in "OUSTM" else "numbers"
+        kind = "numbers" if is_like_ids(column) else "first"
+        kind = "text" if values.dtype.kind in "OUSTM" else kind
+        if kind == "first" and _merely_count(values):
+            continue
         if kind == "text" and known is not None:
             may_name = column in known
         else:
@@ -166,11 +172,12 @@ def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iter
 
 
 def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
-    """Columns that begin with text, or are called as ids are and begin with whole numbers."""
+    """Columns that begin with text, or are first or called as ids are and begin with whole numbers."""
     rows, names = part.rows, part.columns
+    first = names[0] if names else None
     if isinstance(rows, Table):
         heads: dict[str, Column] = dict(rows[:_LOOKED_AT].columns)
-        wanted = [n for n, head in heads.items() if not skips(n) and _may_name(n, head)]
+        wanted = [n for n, head in heads.items() if not skips(n) and _may_name(n, head, first)]
         yield from ((name, rows.columns[name]) for name in wanted)
         return
     is_file = is_source(rows) and not rows.is_sparse
@@ -180,15 +187,23 @@ def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
     if not isinstance(head, np.ndarray):
         return
     each = zip(names, head.T, strict=True)
-    places = [i for i, (n, values) in enumerate(each) if not skips(n) and _may_name(n, values)]
+    places = [
+        i for i, (n, values) in enumerate(each) if not skips(n) and _may_name(n, values, first)
+    ]
     for place in places:
         yield names[place], _read_column(rows, place) if is_file else rows[:, place]
 
 
-def _may_name(column: str, head: Column) -> bool:
+def _merely_count(values: Column) -> bool:
+    """Whether numbers are those from 0 or 1 on, in whatever order, as ranks are."""
+    ordered = np.sort(values)
+    return bool(ordered[0] in (0, 1) and (np.diff(ordered) == 1).all())
+
+
+def _may_name(column: str, head: Column, first: str | None) -> bool:
     kind = head.dtype.kind
     if kind in "iuf":
-        if not is_like_ids(column):
+        if column != first and not is_like_ids(column):
             return False
         known = head[head == head]
         if len(known) < _DISTINCT["numbers"] * len(head) or (known != np.floor(known)).any():
