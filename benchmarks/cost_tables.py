@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.field import list_table
 
 Seconds = Callable[[dict[str, Any]], float]
 
@@ -23,13 +25,6 @@ def write_tables(path: Path, content: dict[str, Any], predict: Seconds) -> None:
     path.write_text("\n".join(parts))
 
 
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
-    for row in [head, *rows]:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return "\n".join([*lines, ""])
-
-
 def _coefficients(content: dict[str, Any]) -> str:
     rows = [
         [stage, name.replace("^2", "²").replace("^3", "³"), f"{1e9 * value:.3g}"]
@@ -37,9 +32,8 @@ def _coefficients(content: dict[str, Any]) -> str:
         for name, value in terms.items()
         if value > 0
     ]
-    return _table(
-        "CPU nanoseconds for one unit of each term", ["stage", "term", "nanoseconds"], rows
-    )
+    title = "CPU nanoseconds for one unit of each term"
+    return list_table(["stage", "term", "nanoseconds"], rows, title=title)
 
 
 def _held_back(content: dict[str, Any], predict: Seconds) -> str:
@@ -54,7 +48,8 @@ def _held_back(content: dict[str, Any], predict: Seconds) -> str:
         f"Fits that were not used for the model: mean error {errors.mean():.0%}, "
         f"median {np.median(errors):.0%}, largest {errors.max():.0%}"
     )
-    return _table(title, ["n", "d", "v", "k", "r", "m", "s", "seconds", "predicted", "error"], rows)
+    head = ["n", "d", "v", "k", "r", "m", "s", "seconds", "predicted", "error"]
+    return list_table(head, rows, title=title)
 
 
 def _tasks(content: dict[str, Any]) -> str:
@@ -89,7 +84,7 @@ def _predictions(content: dict[str, Any]) -> str:
     ]
     head = ["rows", "workers", "best block", "seconds", "workers busy", "tasks"]
     head += ["seconds of scheduler and driver", "GB per worker", "GB sent in all"]
-    return _table("Simulated, with the best of five block sizes", head, rows)
+    return list_table(head, rows, title="Simulated, with the best of five block sizes")
 
 
 def draw(path: Path, content: dict[str, Any], predict: Seconds) -> None:

@@ -159,9 +159,12 @@ def compare_published(line: dict[str, Any]) -> str:
     return f"{line['published'][0]:.3f}" + ", **missed**" * (line["verdict"] == "miss")
 
 
-def list_table(header: Sequence[str], rows: Sequence[Sequence[str]], style: str = "") -> str:
+def list_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", style: str = ""
+) -> str:
     """A table in reStructuredText."""
-    text = ".. list-table::\n   :header-rows: 1\n" + f"   :class: {style}\n" * bool(style) + "\n"
+    text = f".. list-table:: {title}".rstrip() + "\n   :header-rows: 1\n"
+    text += f"   :class: {style}\n" * bool(style) + "\n"
     for row in (header, *rows):
         text += "".join(f"   {'* -' if not i else '  -'} {cell}\n" for i, cell in enumerate(row))
     return text
