@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +13,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import NearestNeighbors, kneighbors_graph
+from sklearn.neighbors import kneighbors_graph
 
 from manyview import LMVSC, Views, baselines
+from manyview.baselines.umap_kmeans import map_rows
 from manyview.reproduce import paper
 from manyview.stages.rows import side_by_side as join_scaled
 from manyview.stages.scaling import fit_scaler
@@ -87,20 +87,8 @@ def _mixture(X: Any, k: int, seed: int) -> Any:
 
 
 def _umap(X: Any, k: int, seed: int) -> Any:
-    """K-means on a map made as UMAP's documentation advises for clustering; exact neighbours."""
-    from umap import UMAP
-
-    n_neighbors = min(30, X.shape[0] - 1)
-    distances, near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X)
-    X = sparse.csr_matrix(X) if sparse.issparse(X) else X
-    made = UMAP(
-        n_neighbors=n_neighbors, min_dist=0.0, precomputed_knn=(near, distances),
-        random_state=seed, n_jobs=1,
-    )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what umap says of neighbours that are given
-        placed = made.fit_transform(X)
-    return _kmeans(placed, k, seed)
+    """K-means on a map made as UMAP's documentation advises for clustering."""
+    return _kmeans(map_rows(X, seed), k, seed)
 
 
 def _leiden(X: Any, k: int, seed: int) -> Any:

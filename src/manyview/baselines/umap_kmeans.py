@@ -99,30 +99,40 @@ class UMAPKMeans(Baseline):
 
     def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         X = scale_and_join(views.arrays, self.scaling)
-        self.embedding_ = self._map(X, int(rng.integers(2**31)))
+        self.embedding_ = map_rows(
+            X,
+            int(rng.integers(2**31)),
+            n_components=self.n_components,
+            n_neighbors=self.n_neighbors,
+            min_dist=self.min_dist,
+        )
         seed = int(rng.integers(2**31))
         model = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
         self.labels_ = model.fit_predict(self.embedding_).astype(np.int32)
         self.n_iter_ = 1
 
-    def _map(self, X: Any, seed: int) -> Any:
-        try:
-            from umap import UMAP
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "UMAPKMeans needs the package umap-learn: pip install 'manyview[umap]'."
-            ) from error
-        n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
-        distances, near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X)
-        mapper = UMAP(
-            n_components=self.n_components,
-            n_neighbors=n_neighbors,
-            min_dist=self.min_dist,
-            precomputed_knn=(near, distances),
-            init="spectral" if X.shape[0] > 2 * self.n_components + 2 else "random",
-            random_state=seed,
-            n_jobs=1,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what umap says of its own arguments
-            return mapper.fit_transform(sparse.csr_matrix(X) if sparse.issparse(X) else X)
+
+def map_rows(
+    X: Any, seed: int, *, n_components: int = 2, n_neighbors: int = 30, min_dist: float = 0.0
+) -> Any:
+    """UMAP's map of rows (n, d), by their exact neighbours; ndarray of shape (n, n_components)."""
+    try:
+        from umap import UMAP
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "UMAPKMeans needs the package umap-learn: pip install 'manyview[umap]'."
+        ) from error
+    n_neighbors = min(n_neighbors, X.shape[0] - 1)
+    distances, near = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X)
+    mapper = UMAP(
+        n_components=n_components,
+        n_neighbors=n_neighbors,
+        min_dist=min_dist,
+        precomputed_knn=(near, distances),
+        init="spectral" if X.shape[0] > 2 * n_components + 2 else "random",
+        random_state=seed,
+        n_jobs=1,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what umap says of its own arguments
+        return mapper.fit_transform(sparse.csr_matrix(X) if sparse.issparse(X) else X)
