@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.measure import medians, time_in_turn
 from benchmarks.record import Report, Target
 from manyview import LMVSC
-from manyview.machine import peak_bytes
+from manyview.machine import forget_peak, peak_bytes
 
 N_ROWS, QUICK_ROWS = 2_000_000, 100_000
 BLOCK_ROWS = 1 << 16
@@ -131,7 +131,8 @@ def compare(report: Report, client: Any, n_rows: int, *, repeats: int) -> None:
 
     fit("memory", [view[:20_000] for view in in_memory])  # compiles or loads
     fit("dask", [view[:20_000] for view in cut_lazily(table)])
-    client.run(_forget_peak)
+    if sys.platform == "linux":
+        client.run(forget_peak)
     sent = _sent(client)
     rivals = {
         "memory": lambda: fit("memory", in_memory),
@@ -181,8 +182,3 @@ def _sent_by(dask_worker: Any) -> dict[str, float]:
     for transfer in dask_worker.transfer_outgoing_log:
         sent[transfer["who"]] = sent.get(transfer["who"], 0.0) + transfer["total"]
     return sent
-
-
-def _forget_peak() -> None:
-    if sys.platform == "linux":
-        Path("/proc/self/clear_refs").write_text("5")

@@ -7,8 +7,6 @@ they are really read. The whole form needs 25 GB of disk and some minutes.
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import shutil
 import tempfile
@@ -25,7 +23,7 @@ from benchmarks.measure import in_child
 from benchmarks.record import Report, Target
 from manyview import LMVSC
 from manyview.engines import Disk
-from manyview.machine import count_jobs, peak_bytes
+from manyview.machine import count_jobs, forget_peak, peak_bytes
 
 N_VIEWS, N_COLUMNS, N_CLUSTERS = 3, 64, 10
 FIXED = {
@@ -217,9 +215,7 @@ def fit_words(folder: Path) -> Outcome:
 def _fit(views: list[Any], engine: Any, params: dict[str, Any], labels: Path) -> Outcome:
     some = np.random.default_rng(0).normal(size=(3000, N_COLUMNS))
     LMVSC(N_CLUSTERS, random_state=0, **params).fit([some] * len(views))  # loads compiled code
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    forget_peak()
     started, cpu = time.perf_counter(), time.process_time()
     model = LMVSC(N_CLUSTERS, random_state=0, engine=engine, **params).fit(views)
     seconds = time.perf_counter() - started

@@ -338,6 +338,14 @@ def resident_bytes() -> int:
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def forget_peak() -> None:
+    """Let the peak of this process's memory start anew, from what it holds now (Linux)."""
+    gc.collect()
+    # What was freed but is still held would hide the first of what is used next.
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 class PeakMemory:
     """Largest resident memory while this is entered, beyond what was there before.
 
@@ -349,11 +357,8 @@ class PeakMemory:
         self._before: int | None = None
 
     def __enter__(self) -> PeakMemory:
-        gc.collect()
         try:
-            # What was freed but is still held would hide the first of what is used next.
-            ctypes.CDLL(None).malloc_trim(0)
-            Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+            forget_peak()
             self._before = resident_bytes()
         except (OSError, AttributeError, TypeError):  # not allowed, or another system
             self._before = None
