@@ -7,6 +7,7 @@ import errno
 import gc
 import os
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from numbers import Integral
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from manyview.errors import InUseError, ParameterError
+from manyview.errors import InUseError, ParameterError, WriteError
+from manyview.wording import bytes_in_words
 
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -103,6 +105,17 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[Path]:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def write_error(
+    error: OSError, path: Path, what: str, *, remedy: str = "", parameter: str = ""
+) -> WriteError:
+    """What went wrong with writing a file, ``what`` in words, and how much room there is."""
+    free = ""
+    with suppress(OSError):
+        free = f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
+    problem = f"Could not write {what}: {error.strerror or error}.{free}"
+    return WriteError(problem, remedy=remedy, parameter=parameter)
 
 
 _HOLDER = re.compile(rb"(?:(\d+) (\d+\.\d+))?")  # of a lock: process and time, or nothing yet

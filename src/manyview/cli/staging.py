@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from manyview.errors import ReadError, WriteError
-from manyview.machine import sync
-from manyview.wording import bytes_in_words
+from manyview.machine import sync, write_error
 
 _UNFINISHED, _FINISHED, _LIST = ".unfinished", ".finished", "files.json"
 
@@ -98,9 +96,4 @@ def writing(path: Path) -> Iterator[None]:
     except (ReadError, WriteError):
         raise
     except OSError as error:
-        free = ""
-        with suppress(OSError):
-            free = f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
-        raise WriteError(
-            f"Could not write {path}: {error.strerror or error}.{free}", parameter="output"
-        ) from error
+        raise write_error(error, path, str(path), parameter="output") from error

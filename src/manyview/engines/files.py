@@ -10,7 +10,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from manyview.engines.base import TILE_ROWS
 from manyview.errors import ReadError, WriteError
-from manyview.machine import sync
+from manyview.machine import sync, write_error
 from manyview.sources.packing import from_bytes, to_bytes
 from manyview.wording import bytes_in_words
 
@@ -32,19 +32,15 @@ def writing(path: Path, what: str, *, for_checkpoint: bool = False) -> Iterator[
     except WriteError:
         raise
     except OSError as error:
-        remedy = (
-            "Make room there and call it again to go on, or give another folder: Disk(checkpoint=...)."
-            if for_checkpoint
-            else "Make room there, or give another folder: Disk(folder=...)."
-        )
-        free = ""
-        with suppress(OSError):
-            free = f" {bytes_in_words(shutil.disk_usage(path.parent).free)} are free there."
-        raise WriteError(
-            f"Could not write {what} to {str(path)!r}: {error.strerror or error}.{free}",
-            remedy=remedy,
-            parameter="checkpoint" if for_checkpoint else "folder",
-        ) from error
+        remedy = "Make room there, or give another folder: Disk(folder=...)."
+        if for_checkpoint:
+            remedy = (
+                "Make room there and call it again to go on, or give another folder: "
+                "Disk(checkpoint=...)."
+            )
+        kind = "checkpoint" if for_checkpoint else "folder"
+        where = f"{what} to {str(path)!r}"
+        raise write_error(error, path, where, remedy=remedy, parameter=kind) from error
 
 
 class ArrayOutput:
