@@ -2,17 +2,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import Views, datasets
+from manyview import Views
 from manyview.baselines import IMVCCBG
 from manyview.metrics import accuracy
 
 
 @pytest.fixture(scope="module")
-def views():
-    made = datasets.make_views(150, 3, (8, 10), separation=9.0, random_state=0)
+def views(apart):
     present = np.random.default_rng(0).random((150, 2)) > 0.3
     present[~present.any(axis=1), 0] = True
-    return Views(made, present=present)
+    return Views(apart, present=present)
 
 
 def test_clusters_are_found_from_the_views_that_samples_have(views):
@@ -30,11 +29,10 @@ def test_what_stands_in_missing_rows_does_not_matter(views):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_lengths_of_rows_do_not_matter(kind):
-    made = datasets.make_views(150, 3, (8, 10), separation=9.0, random_state=0)
+def test_lengths_of_rows_do_not_matter(apart, kind):
     factors = 10.0 ** np.random.default_rng(0).uniform(-2, 6, size=(150, 1))
     plain, scaled = (
-        IMVCCBG(3, random_state=0).fit([kind(np.asarray(X) * factor) for X in made.arrays])
+        IMVCCBG(3, random_state=0).fit([kind(np.asarray(X) * factor) for X in apart.arrays])
         for factor in (1.0, factors)
     )
     np.testing.assert_allclose(scaled.weights_, plain.weights_, atol=1e-9)

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-from scipy import linalg, sparse
+from scipy import linalg
 
 from manyview.baselines import LSC
 from manyview.baselines.steps.landmarks import choose_landmarks, kernel_width, landmark_graph
 from manyview.datasets import make_views
-from manyview.metrics import accuracy
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +22,6 @@ def test_embedding_spans_the_leading_eigenvectors_of_the_averaged_graph(views):
         average += Z @ np.diag(1 / np.maximum(Z.sum(axis=0), 1e-300)) @ Z.T / 2
     _, F = linalg.eigh(average, subset_by_index=(396, 399))
     np.testing.assert_allclose(model.embedding_ @ model.embedding_.T, F @ F.T, atol=1e-9)
-
-
-def test_sparse_views_give_the_same_labels_as_dense_ones(views):
-    dense = LSC(4, n_anchors=20, random_state=0).fit_predict([views.arrays[0]])
-    csr = LSC(4, n_anchors=20, random_state=0).fit_predict([sparse.csr_array(views.arrays[0])])
-    assert accuracy(dense, csr) == 1.0
 
 
 def test_more_neighbours_than_anchors_use_all_anchors(views):

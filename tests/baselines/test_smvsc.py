@@ -1,19 +1,9 @@
 import numpy as np
 import pytest
 
-from manyview import Views, datasets
+from manyview import Views
 from manyview.baselines import SMVSC
 from manyview.metrics import accuracy
-
-
-@pytest.fixture(scope="module")
-def views():
-    return datasets.make_views(150, 3, (8, 10), separation=9.0, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def overlapping():
-    return datasets.make_views(200, 4, (12, 9, 20), separation=4.0, noise=2.0, random_state=0)
 
 
 @pytest.mark.parametrize("lam", [0.0, 1.0])
@@ -47,28 +37,28 @@ def test_step_of_the_released_program_leaves_fewer_weights(overlapping):
 
 
 @pytest.mark.parametrize("lam", [0.0, 1.0])
-def test_separated_clusters_are_found_from_random_rows(views, lam):
-    assert accuracy(views.target, SMVSC(3, lam=lam, random_state=0).fit_predict(views)) > 0.95
+def test_separated_clusters_are_found_from_random_rows(apart, lam):
+    assert accuracy(apart.target, SMVSC(3, lam=lam, random_state=0).fit_predict(apart)) > 0.95
 
 
-def test_start_from_the_first_rows_needs_no_seed(views):
-    first = [SMVSC(3, init="first", random_state=s).fit(views).objective_[-1] for s in (0, 1)]
+def test_start_from_the_first_rows_needs_no_seed(apart):
+    first = [SMVSC(3, init="first", random_state=s).fit(apart).objective_[-1] for s in (0, 1)]
     assert first[0] == first[1]
 
 
-def test_new_rows_are_labelled_from_the_views_they_have(views):
-    model = SMVSC(3, random_state=0).fit(dict(views.items()))
-    name = views.names[1]
-    some = model.predict({name: views[name]})
+def test_new_rows_are_labelled_from_the_views_they_have(apart):
+    model = SMVSC(3, random_state=0).fit(dict(apart.items()))
+    name = apart.names[1]
+    some = model.predict({name: apart[name]})
     assert accuracy(model.labels_, some) > 0.9
 
 
-def test_views_narrower_than_the_shared_space_are_used(views):
-    narrow = Views([views.arrays[0], views.arrays[1][:, :2]])
+def test_views_narrower_than_the_shared_space_are_used(apart):
+    narrow = Views([apart.arrays[0], apart.arrays[1][:, :2]])
     assert SMVSC(3, random_state=0).fit(narrow).labels_.shape == (150,)
 
 
 @pytest.mark.parametrize("n_anchors", [2, 151, 2.5])
-def test_number_of_anchors_lies_between_clusters_and_rows(views, n_anchors):
+def test_number_of_anchors_lies_between_clusters_and_rows(apart, n_anchors):
     with pytest.raises((TypeError, ValueError), match="n_anchors"):
-        SMVSC(3, n_anchors=n_anchors).fit(views)
+        SMVSC(3, n_anchors=n_anchors).fit(apart)
