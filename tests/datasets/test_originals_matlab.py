@@ -4,57 +4,13 @@ import h5py
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import savemat
 
 from manyview.datasets import loaders
 from manyview.datasets.originals import read_one
 from manyview.readers.hdf5 import is_hdf5
+from tests.matlab_files import cell, save_v5, save_v73
 
 LABELS = np.array([[1.0], [1.0], [2.0], [2.0], [3.0], [3.0]])
-
-
-def cell(items, *, column=False):
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array[:, None] if column else array[None, :]
-
-
-def save_v73(path, *, header=b"MATLAB 5.0 MAT-file, Platform: PCWIN64", **variables):
-    """Write variables as MATLAB 7.3 does: column by column, cells as references."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        for name, value in variables.items():
-            put(file, file, name, value)
-    with path.open("r+b") as file:
-        file.write(header.ljust(116) + bytes(8) + b"\x00\x01IM")
-    return path
-
-
-def put(file, group, name, value):
-    if sparse.issparse(value):
-        csc = sparse.csc_array(value)
-        part = group.create_group(name)
-        part.attrs["MATLAB_class"] = np.bytes_("double")
-        part.attrs["MATLAB_sparse"] = np.uint64(csc.shape[0])
-        part["jc"] = csc.indptr.astype(np.uint64)
-        if csc.nnz:
-            part["data"], part["ir"] = csc.data, csc.indices.astype(np.uint64)
-    elif value.dtype == object:
-        refs = file.require_group("#refs#")
-        stored = group.create_dataset(name, shape=value.T.shape, dtype=h5py.ref_dtype)
-        stored.attrs["MATLAB_class"] = np.bytes_("cell")
-        for place in np.ndindex(value.shape):
-            label = f"{name}{'_'.join(map(str, place))}"
-            put(file, refs, label, value[place])
-            stored[place[::-1]] = refs[label].ref
-    else:
-        group[name] = value.T
-        group[name].attrs["MATLAB_class"] = np.bytes_("double")
-
-
-def save_v5(path, **variables):
-    savemat(path, variables)
-    return path
 
 
 WRITERS = {"5": save_v5, "7.3": save_v73}
@@ -176,16 +132,10 @@ FIELD = {
 
 
 @pytest.mark.parametrize("make", FIELD.values(), ids=list(FIELD))
-@pytest.mark.parametrize("version", ["5", "7.3"])
-def test_conventions_of_the_fields_repositories_load(tmp_path, make, version):
+def test_conventions_of_the_fields_repositories_load(save, make):
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(6, 4)), rng.normal(size=(6, 3))
-    path, variables = tmp_path / "set.mat", make(A, B, LABELS)
-    if version == "5":
-        savemat(path, variables)
-    else:
-        save_v73(path, **variables)
-    raw = read_one(path)
+    raw = read_one(save(**make(A, B, LABELS)))
     np.testing.assert_allclose(raw.arrays[0], A)
     np.testing.assert_allclose(raw.arrays[1], B)
     np.testing.assert_array_equal(raw.labels.astype(float), LABELS.ravel())

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from manyview.readers import formats
+from tests.matlab_files import cell, save_v5, save_v73
 from tests.templates import reader
 
 N, D = 12, 5
@@ -129,26 +130,11 @@ def write_zarr(path, table, ids, labels):
 
 
 def write_mat5(path, table, ids, labels):
-    from scipy.io import savemat
-
-    savemat(path, {"X": table, "label": labels[:, None], "id": np.array(ids, dtype=object)})
+    save_v5(path, X=table, label=labels[:, None], id=np.array(ids, dtype=object))
 
 
 def write_mat73(path, table, ids, labels):
-    """As MATLAB 7.3 does: column by column, texts as cells, after a text that may say 5.0."""
-    import h5py
-
-    with h5py.File(path, "w", userblock_size=512) as file:
-        file["X"], file["label"] = table.T, labels[None, :].astype(float)
-        refs = file.create_group("#refs#")
-        cell = file.create_dataset("id", (1, N), dtype=h5py.ref_dtype)
-        cell.attrs["MATLAB_class"] = np.bytes_("cell")
-        for i, text in enumerate(ids):
-            item = refs.create_dataset(f"t{i}", data=np.array([[ord(c)] for c in text], "u2"))
-            item.attrs["MATLAB_class"] = np.bytes_("char")
-            cell[0, i] = item.ref
-    with path.open("r+b") as file:
-        file.write(b"MATLAB 5.0 MAT-file, Platform: PCWIN64".ljust(116) + bytes(8) + b"\x00\x01IM")
+    save_v73(path, X=table, label=labels[:, None].astype(float), id=cell(ids, column=True))
 
 
 def write_svmlight(path, table, ids, labels):

@@ -13,6 +13,7 @@ from scipy.io import mmwrite, savemat
 
 from manyview.errors import ReadError
 from manyview.readers import read_labels, read_view
+from tests.matlab_files import cell, save_v73
 
 A, B = np.arange(12.0).reshape(4, 3), np.arange(20.0).reshape(4, 5)
 Y = np.array([1.0, 1.0, 2.0, 2.0])
@@ -150,28 +151,9 @@ class TestContainers:
             read_view(str(tmp_path / "a.xyz"))
 
 
-def cell(*items):
-    array = np.empty((1, len(items)), dtype=object)
-    array[0, :] = items
-    return array
-
-
-def save_v73(path, views, labels):
-    """Write a cell of views as the authors' file has it: HDF5 under a head that says 5.0."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        refs = file.create_group("#refs#")
-        stored = file.create_dataset("X", (len(views), 1), dtype=h5py.ref_dtype)
-        for i, view in enumerate(views):
-            refs[f"v{i}"] = view.T
-            stored[i, 0] = refs[f"v{i}"].ref
-        file["Y"] = labels[None, :]
-    with path.open("r+b") as file:
-        file.write(b"MATLAB 5.0 MAT-file, Platform: PCWIN64".ljust(116) + bytes(8) + b"\x00\x01IM")
-
-
 class TestMatlab:
     def test_the_kind_of_file_the_field_publishes(self, tmp_path):
-        save_v73(tmp_path / "m.mat", [A, B], Y)
+        save_v73(tmp_path / "m.mat", X=cell([A, B]), Y=Y[:, None])
         found = read_view(str(tmp_path / "m.mat"))
         assert shapes(found) == [("X1", (4, 3)), ("X2", (4, 5))]
         assert all(map(np.array_equal, map(dense, found.parts), [A, B]))
@@ -180,13 +162,13 @@ class TestMatlab:
         assert read_labels(f"{tmp_path / 'm.mat'}::Y").labels.tolist() == [1, 1, 2, 2]
 
     def test_views_that_lie_on_their_side_are_turned_and_it_is_said(self, tmp_path):
-        savemat(tmp_path / "m.mat", {"X": cell(A.T, B.T), "gt": Y})
+        savemat(tmp_path / "m.mat", {"X": cell([A.T, B.T]), "gt": Y})
         found = read_view(str(tmp_path / "m.mat"))
         assert np.array_equal(dense(found.parts[1]), B)
         assert "along the columns of: X{1} 3 x 4, X{2} 5 x 4" in found.note
 
     def test_without_labels_the_common_size_decides(self, tmp_path):
-        savemat(tmp_path / "m.mat", {"X": cell(A.T, B.T)})
+        savemat(tmp_path / "m.mat", {"X": cell([A.T, B.T])})
         found = read_view(str(tmp_path / "m.mat"))
         assert [part.rows.shape for part in found.parts] == [(4, 3), (4, 5)]
         assert "the size that all views share" in found.note
@@ -198,7 +180,7 @@ class TestMatlab:
         assert "no labels to tell, so the first size was taken" in found.note
 
     def test_one_cell_by_key(self, tmp_path):
-        savemat(tmp_path / "m.mat", {"X": cell(A, B), "Y": Y})
+        savemat(tmp_path / "m.mat", {"X": cell([A, B]), "Y": Y})
         found = read_view(f"{tmp_path / 'm.mat'}::X{{2}}")
         assert np.array_equal(dense(found.parts[0]), B)
         with pytest.raises(ReadError, match=r"has 2 parts; there is no X\{3\}"):
@@ -208,7 +190,7 @@ class TestMatlab:
         ("variables", "message"),
         [
             ({"Z": A}, "no views: none of"),
-            ({"X": cell(A, B.T)}, "no size is common"),
+            ({"X": cell([A, B.T])}, "no size is common"),
             ({"X": A, "Y": Y[:2]}, "do not fit"),
         ],
     )
