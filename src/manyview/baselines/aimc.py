@@ -53,18 +53,15 @@ class AIMC(RowwiseBaseline):
     n_dimensions : int, optional
         l, at least k, which is the default.
     init : {"random", "first"}, default "random"
-        Rows that clusters start from: drawn at random, or the first of the file as in the authors'
-        program. Public files are sorted by class, so "first" uses the labels in a roundabout way.
+        Rows that clusters start from, as in :class:`~manyview.baselines.SMVSC`.
     n_init : int, default 10
         Starts, of which the one with the least objective is kept; one is enough for "first".
     max_iter : int, default 51
         Most sweeps.
     tol : float, default 1e-5
         Stop when the objective changes by less than this share of itself.
-    random_state : None, int, RandomState or Generator
-        Draws the start; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    random_state, verbose : RandomState, int
+        As in :class:`~manyview.baselines.SMVSC`.
 
     Attributes
     ----------

@@ -28,40 +28,19 @@ class IMVCCBG(SMVSC):
 
     Parameters
     ----------
-    n_clusters : int, default 8
-        Number k of clusters.
-    n_anchors : int, optional
-        Number m of anchors; as many as clusters by default.
+    n_clusters, n_anchors, init, n_init, max_iter : int, int, str, int, int
+        As in :class:`~manyview.baselines.SMVSC`.
     lam : float, default 0.0
         Weight of :math:`\|Z\|^2`; 0 in the authors' improved version.
-    init : {"random", "first"}, default "random"
-        Rows that anchors start from: drawn at random, or the first of the file as in the authors'
-        program. Public files are sorted by class, so "first" uses the labels in a roundabout way.
-    n_init : int, default 10
-        Restarts of k-means, of which the one with the least inertia is kept.
-    max_iter : int, default 51
-        Most sweeps.
     tol : float, default 1e-3
         Stop when the objective changes by less than this share of itself.
-    random_state : None, int, RandomState or Generator
-        Draws the start and starts k-means; an int gives the same labels every time.
-    verbose : int, default 0
-        Log progress at level INFO instead of DEBUG.
+    random_state, verbose : RandomState, int
+        As in :class:`~manyview.baselines.SMVSC`.
 
     Attributes
     ----------
-    labels_ : ndarray of int32 of shape (n,)
-        Cluster of each row.
-    embedding_ : ndarray of shape (n, m)
-        Left singular vectors of Z, rows scaled to unit length; fewer columns where its rank is lower.
-    weights_ : ndarray of shape (n, m)
-        Z: each row's weights over the anchors.
-    view_weights_ : ndarray of shape (v,)
-        alpha; its sum is one.
-    objective_ : ndarray of shape (n_iter_,)
-        The objective after each sweep.
-    n_iter_ : int
-        Number of sweeps.
+    labels_, embedding_, weights_, view_weights_, objective_, n_iter_ : ndarray or int
+        As in :class:`~manyview.baselines.SMVSC`.
 
     See Also
     --------
