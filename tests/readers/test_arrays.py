@@ -422,6 +422,14 @@ class TestDamage:
         assert "allow_pickle" not in str(caught.value)
 
 
+@pytest.mark.parametrize("read", [read_view, read_labels])
+def test_an_old_layout_of_cells_is_called_that_whatever_is_read(tmp_path, read):
+    with h5py.File(tmp_path / "old.h5ad", "w") as file:
+        file["X"], file["obs/kind"] = A, Y
+    with pytest.raises(ReadError, match=r"old\.h5ad has an old layout\. Write"):
+        read(str(tmp_path / "old.h5ad"))
+
+
 def test_a_choice_is_named_with_its_whole_path(tmp_path):
     np.savez(tmp_path / "a.npz", first=A, second=B[:2])
     path = re.escape(str(tmp_path / "a.npz"))

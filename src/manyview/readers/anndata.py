@@ -77,8 +77,9 @@ def vectors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The names of the cells, as ``_index``, and every column of ``obs``."""
     with opened(path) as file:
         obs = file["obs"]
+        ids = _index(obs)
         columns = {name: _column(obs[name]) for name in obs if name != obs.attrs["_index"]}
-        return {**columns, "_index": _index(obs)}
+        return {**columns, "_index": ids}
 
 
 def _read_matrix(
