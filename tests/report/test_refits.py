@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from manyview import LMVSC, Views, metrics
+from manyview import LMVSC, Views, datasets, metrics
 from manyview.report import refits
 
 
-def test_a_view_alone_is_fitted_with_the_models_settings(fitted):
-    views, _, model = fitted
+def test_a_view_alone_is_fitted_with_the_models_settings_if_the_model_has_no_graph_of_it(fitted):
+    views, _, _ = fitted
+    model = LMVSC(4, n_repeats=1, fusion="early", random_state=0).fit(views)
     labels = refits.refit(model, views, seed=3, view=1)
     same = LMVSC(4, n_repeats=1, random_state=3, scaling=model.scaling_[1])
     alone = same.fit({"shape": views["shape"]})
@@ -24,6 +25,16 @@ def test_settings_for_each_view_are_split(blobs):
     labels = refits.refit(model, Views(X), seed=0, view=1)
     alone = LMVSC(3, scaling="energy", anchor_method=[given[1]], **settings).fit([X[1]])
     np.testing.assert_array_equal(labels, alone.labels_)
+
+
+def test_a_view_alone_is_clustered_without_choosing_anything_again(monkeypatch):
+    views = datasets.digits_views()[:300]
+    model = LMVSC(10, n_repeats=1, random_state=0).fit(views)
+    again = refits.refit(model, views, seed=3, view=0, fusion="early")  # a change: all is chosen
+    monkeypatch.setattr(refits, "find_labels", None)
+    labels = refits.refit(model, views, seed=3, view=0)
+    truth = views.target
+    assert metrics.nmi(truth, labels) > metrics.nmi(truth, again) - 0.05
 
 
 def test_a_view_that_no_sampled_row_has_is_left_out(blobs):

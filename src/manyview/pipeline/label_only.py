@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from manyview.engines.base import Engine, Run, one_thread_per_product
+from manyview.engines.base import Engine, Run, one_thread_per_product, run_side_by_side
 from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch
+from manyview.pipeline.clusters import SampleGraph, cluster_by_modularity
 from manyview.pipeline.fit import Rngs, cluster_graph, open_sample, plan_graphs
+from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import settle_counts
 from manyview.pipeline.settings import Settings
+from manyview.pipeline.spectrum import find_bases
 from manyview.stages.fusion import graph_moments
+from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.labels import Labels, label_rows
 from manyview.views.container import Views
 
@@ -39,3 +45,43 @@ def find_labels(
             engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
     return label_rows(np.asarray(found.embedding), found.centers)
+
+
+def graphs_of_view(model: FittedModel, view: int, n_repeats: int) -> tuple[AnchorGraph, ...]:
+    """A model's graphs of one view alone, as if there were no other; empty if it has none."""
+    found = [g for g in model.graphs if g.views == (view,) and g.repeat < n_repeats]
+    n_each = len([graph for graph in found if graph.repeat == 0])
+    return tuple(
+        replace(graph, views=(0,), view_scales=(1.0,), weight=1.0 / n_each) for graph in found
+    )
+
+
+def find_labels_of_view(
+    views: Views,
+    settings: Settings,
+    model: FittedModel,
+    graphs: Sequence[AnchorGraph],
+    *,
+    view: int,
+    seed: int,
+    n_jobs: int,
+) -> Labels:
+    """The labels (n,) of one of a model's views alone, ``views``, by its ``graphs`` of that view.
+
+    Its scaling and its anchors are the model's, so that half the work of :func:`find_labels` is done.
+    """
+    settings = settle_counts(views.arrays, settings)
+    with one_thread_per_product():
+        build = GraphRows((model.scalers[view],), tuple(graphs))
+        tile = build.join(run_side_by_side(build.parts(views.arrays, 0), n_jobs))
+        moments = graph_moments(tile)
+        bases = find_bases(moments, graphs, settings, n_jobs=n_jobs)
+        sample = SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)
+        found = cluster_by_modularity(
+            sample,
+            settings,
+            has_communities=settings.known_clusters > 1,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+        return label_rows(found.embedding.rows(tile), found.centers)

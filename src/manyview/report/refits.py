@@ -11,7 +11,7 @@ import numpy.typing as npt
 from manyview import LMVSC, metrics
 from manyview.engines import Memory
 from manyview.machine import count_jobs
-from manyview.pipeline.label_only import find_labels
+from manyview.pipeline.label_only import find_labels, find_labels_of_view, graphs_of_view
 from manyview.pipeline.settings import resolve
 from manyview.stages.labels import find_starts, improve_centers
 from manyview.stages.rows import Array
@@ -22,8 +22,9 @@ Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
 """Where each row is from, if what is common to a group is taken off."""
 
-# Anchor seeds of a view alone, at most: all views together cost no more than the fit.
-_N_REPEATS = 2
+# Anchor seeds of a view alone, at most, where the fit has more than three, and where it has not: all
+# views together cost a fifth of the fit.
+_OF_MANY, _OF_FEW = 3, 2
 SEEN, UNSEEN = 0.6, 0.4
 
 
@@ -57,7 +58,8 @@ def refit(
             given = list(given.values()) if isinstance(given, dict) else given
             params["anchor_method"] = [given[view]]
         params |= {"scaling": model.scaling_[view], "fusion": "late", "view_weights": "equal"}
-        params["n_repeats"] = min(_N_REPEATS, len(model.model_.embedding.transforms))
+        n_fitted = len(model.model_.embedding.transforms)
+        params["n_repeats"] = n_repeats = min(_OF_MANY if n_fitted > 3 else _OF_FEW, n_fitted)
         rows = rows.select([rows.names[view]])
     params["outliers"] = "keep"  # those that were marked are not among the rows
     # A subclass may have fixed some of them.
@@ -69,6 +71,12 @@ def refit(
             some = drop_empty_views(rows)
             settings = resolve(again.get_params(), rows, some)
             n_jobs = count_jobs(again.n_jobs)
+            if view is not None and not changes:
+                graphs = graphs_of_view(model.model_, view, n_repeats)
+                if graphs:
+                    return find_labels_of_view(
+                        some, settings, model.model_, graphs, view=view, seed=seed, n_jobs=n_jobs
+                    )
             return find_labels(some, settings, engine=Memory(), seed=seed, n_jobs=n_jobs)
         given = {} if groups is None else {"groups": _join_small(groups)}
         labels: Labels = again.fit(rows, **given).labels_

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview import metrics
+from manyview.engines.base import one_thread_per_product
 from manyview.explain.features import find_features
 from manyview.pipeline.groups import read_groups
 from manyview.report import provenance, refits, samples
@@ -47,7 +48,7 @@ def build_summary(
 ) -> dict[str, Any]:
     """All facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
 
-    The cost is bounded, and no more than that of the fit: about 100 000 rows are shown, 5000 are
+    The cost is bounded, and less than that of the fit: about 100 000 rows are shown, 5000 are
     clustered again or looked at column by column, and a fifth, from 350 to 2000, are placed by t-SNE; up
     to twice as many where clusters are many, so that each is among them. ``sampling`` says how many.
 
@@ -94,8 +95,10 @@ def build_summary(
         labels = given.target
     if given is not None and groups is not None:
         groups = read_groups(groups, given.n_rows)
-    facts = Facts(model, given, ids=ids, labels=labels, groups=groups, seed=random_state)
-    summary = facts.collect()
+    # Products here are small: threads that wait for the next one would cost more than the products.
+    with one_thread_per_product():
+        facts = Facts(model, given, ids=ids, labels=labels, groups=groups, seed=random_state)
+        summary = facts.collect()
     summary["run"] |= provenance.describe_run(model, command=command)
     summary["advice"] = give_advice(summary)
     summary["made"] = {
