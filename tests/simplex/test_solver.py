@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from manyview.simplex import METHODS, certify, prepare, product_rows, solve_simplex_qp
-from manyview.simplex.kernels.active_set import solve_by_active_set
+from manyview.simplex.kernels.active_set import room_for_active_set, solve_by_active_set
 from manyview.simplex.solver import Solver
 
 # What the library promises: objective and certificate within this share of ||x||^2 + energy. Rounding
@@ -431,7 +431,9 @@ class TestNumbersThatAreNone:
         indptr, data = np.zeros(n + 1, np.int64), np.empty(n * m)
         indices = np.empty(n * m, np.int32)
         gram, all_of_them = np.full((m, m), value), np.empty((n, 0), np.int64)
-        failed = solve_by_active_set(gram, np.ones((n, m)), all_of_them, indptr, indices, data)
+        failed = solve_by_active_set(
+            gram, np.ones((n, m)), all_of_them, room_for_active_set(m, 0), indptr, indices, data
+        )
         assert failed == n
         assert np.diff(indptr).tolist() == [1] * n and (data[:n] == 1).all()
 

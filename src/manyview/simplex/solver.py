@@ -194,12 +194,12 @@ class Solver:
         return self._complete(B, out.trimmed(), order, int(n_left))
 
     def _by_active_set(self, B: Array, near: npt.NDArray[np.int64] | None = None) -> Solution:
-        from manyview.simplex.kernels.active_set import solve_by_active_set
+        from manyview.simplex.kernels.active_set import room_for_active_set, solve_by_active_set
 
         near = np.empty((len(B), 0), np.int64) if near is None else near
-        out = Solution.empty(*B.shape)
+        out, scratch = Solution.empty(*B.shape), room_for_active_set(B.shape[1], near.shape[1])
         n_failed = solve_by_active_set(
-            self.problem.gram, B, near, out.indptr, out.indices, out.data
+            self.problem.gram, B, near, scratch, out.indptr, out.indices, out.data
         )
         return out.trimmed(n_failed=int(n_failed))
 
@@ -207,7 +207,7 @@ class Solver:
         from manyview.simplex.kernels.nearest import choose_nearest
 
         near, terms = _room_for_nearest(len(B), n_neighbors)
-        choose_nearest(B, self._half_norms, near, terms)
+        choose_nearest(B, self._half_norms, np.empty(n_neighbors), near, terms)
         return self._by_active_set(terms, near)
 
     def can_solve_dense(self, n_features: int) -> bool:
@@ -221,7 +221,7 @@ class Solver:
         Nearly all anchors are too far by their distance in single precision, whose error is bounded; the
         others' distances, and so the answer, are as exact as those of :meth:`solve`.
         """
-        from manyview.simplex.kernels.nearest import choose_among_likely
+        from manyview.simplex.kernels.nearest import choose_among_likely, room_for_choosing
 
         assert self.n_neighbors is not None
         single, W, longest, farthest = self._in_single
@@ -244,6 +244,7 @@ class Solver:
             W,
             self.problem.offset,
             self._half_norms,
+            room_for_choosing(len(W)),
             near,
             terms,
         )

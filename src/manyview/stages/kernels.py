@@ -75,14 +75,14 @@ def multiply_rows(rows, centers, products):
 
 
 @jit
-def choose_likely(products, half_norms, likely):
+def choose_likely(products, half_norms, scores, likely):
     """Write the centres with the largest scores products[row, j] - half_norms[j], the best first.
 
-    products (n, k), half_norms (k): in. likely (n, c): out; the first of equals come first.
+    products (n, k), half_norms (k): in. scores (c): scratch. likely (n, c): out; of equals the first
+    comes first.
     """
     n, k = products.shape
     last = likely.shape[1] - 1
-    scores = np.empty(last + 1)
     for row in range(n):
         found = likely[row]
         for i in range(last + 1):

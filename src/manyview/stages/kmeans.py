@@ -203,7 +203,9 @@ def sweep_likely(
     half_norms = _half_norms(compared)
 
     def choose(part: slice) -> None:
-        kernels.choose_likely(project(rows[part]) @ compared.T, half_norms, likely[part])
+        kernels.choose_likely(
+            project(rows[part]) @ compared.T, half_norms, np.empty(likely.shape[1]), likely[part]
+        )
 
     def label(part: slice) -> None:
         kernels.nearest_likely(rows[part], likely[part], centers, half_norms, labels[part])

@@ -105,25 +105,33 @@ def _move(z, s, x, is_in):
     return step, out
 
 
+def room_for_active_set(m, few):
+    """What :func:`solve_by_active_set` needs for rows of m anchors, or of few out of many."""
+    m = few or m
+    return (
+        np.empty((few, few)), np.empty((m + 1, m + 1)), np.empty(m + 1, np.int64),
+        np.empty((5, m + 1)), np.empty((2, m)),
+    )  # fmt: skip
+
+
 @jit
-def solve_by_active_set(G, B, near, indptr, indices, data):
+def solve_by_active_set(G, B, near, scratch, indptr, indices, data):
     """Solve every row from its best vertex; gives how many did not converge.
 
     G : in, (m, m). B : in, the linear terms: of all anchors, (n, m), or of those that near (n, r) lists
-    for each row, ascending, (n, r). Without any listed, r = 0, all are used. indptr (n + 1), indices and
-    data (n * columns of B): out, the CSR rows, columns ascending.
+    for each row, ascending, (n, r). Without any listed, r = 0, all are used. scratch : see
+    :func:`room_for_active_set`. indptr (n + 1), indices and data (n * columns of B): out, the CSR rows,
+    columns ascending.
 
     The number of steps is in proportion to m at most. A row whose numbers are too large, or none, keeps
-    its best vertex. All steps of a row are here: what is called from a function that is called itself is
-    compiled a third time, and no other kernel takes as long to compile.
+    its best vertex.
     """
     n, m = B.shape
     few = near.shape[1]
-    G_few = np.empty((few, few))
+    G_few, L, P, longer, shorter = scratch
     own = G if few == 0 else G_few
-    P = np.empty(m + 1, np.int64)
-    L, rdiag, y, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m + 1), np.empty(m + 1)
-    x, z, g, full = np.empty(m + 1), np.empty(m + 1), np.empty(m), np.empty(m)
+    rdiag, y, w, x, z = longer[0], longer[1], longer[2], longer[3], longer[4]
+    g, full = shorter[0], shorter[1]
     gmax = 0.0
     for j in range(m):
         full[j] = 0.0

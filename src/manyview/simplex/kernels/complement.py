@@ -7,14 +7,14 @@ multipliers until there are none. A row that does not settle is left empty for t
 
 import numpy as np
 
-from manyview.simplex.jit import inner, jit
+from manyview.simplex.jit import inner_of_several, jit_allocating
 from manyview.simplex.kernels.shared import factor, forward, solve_transposed, write_row
 
 _MAX_STEPS = 30
 _PATIENCE = 3
 
 
-@inner
+@inner_of_several
 def _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z):
     """Write the weights with R (r) held at zero into z, their multipliers into q (out)."""
     m = y.shape[0]
@@ -46,7 +46,7 @@ def _weights(H, h, h_sum, y, R, r, L, rdiag, p, q, z):
         z[R[i]] = 0.0
 
 
-@inner
+@inner_of_several
 def _solve_row(H, h, h_sum, y, tol, R, L, rdiag, p, q, z):
     """Write one row's weights into z (out); give whether it settled. The others are scratch."""
     m = y.shape[0]
@@ -85,7 +85,7 @@ def _solve_row(H, h, h_sum, y, tol, R, L, rdiag, p, q, z):
     return False
 
 
-@jit
+@jit_allocating
 def solve_by_complement(H, Y, tol, indptr, indices, data):
     """Solve rows whose weights without constraints are Y (n, m); give how many did not settle.
 

@@ -8,7 +8,7 @@ empty for the active set.
 
 import numpy as np
 
-from manyview.simplex.jit import inner, jit
+from manyview.simplex.jit import inner_of_several, jit_allocating
 from manyview.simplex.kernels.shared import (
     HUGE,
     TOLERANCE,
@@ -25,7 +25,7 @@ _PATIENCE = 12  # steps without fewer anchors on the wrong side
 _WORST_SHARE = 0.2  # anchors enter whose violation is at least this share of the largest
 
 
-@inner
+@inner_of_several
 def _drop_negative(P, x, s):
     """Take indices with negative weights out of P (in and out); give its size and the first gap."""
     first = s
@@ -39,7 +39,7 @@ def _drop_negative(P, x, s):
     return kept, first
 
 
-@inner
+@inner_of_several
 def _admit(g, mu, tol, P, s, limit):
     """Append to P (in and out) the anchors with the lowest gradients, at most ``limit``.
 
@@ -73,7 +73,7 @@ def _admit(g, mu, tol, P, s, limit):
     return end, violators
 
 
-@inner
+@inner_of_several
 def _carry(L, rdiag, b, P, start, s, y, w):
     """Write entries ``start`` to s of y = L^-1 b_P and w = L^-1 1 (in and out)."""
     for i in range(start, s):
@@ -87,7 +87,7 @@ def _carry(L, rdiag, b, P, start, s, y, w):
         w[i] = tw * rdiag[i]
 
 
-@inner
+@inner_of_several
 def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
     """Solve one row from the support P (s); give the support's size, or -1 if it did not settle.
 
@@ -125,7 +125,7 @@ def _solve_row(G, b, gmax, P, s, L, rdiag, y, w, x, g):
     return -1
 
 
-@jit
+@jit_allocating
 def solve_by_exchange(G, B, indptr, indices, data):
     """Solve every row of B (n, m); gives how many did not settle, which are left empty.
 

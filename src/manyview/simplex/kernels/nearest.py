@@ -31,16 +31,20 @@ def _write_best(scores, terms, anchors, n_scored, near, chosen):
         chosen[place] = terms[best]
 
 
+def room_for_choosing(m):
+    """What :func:`choose_among_likely` needs for rows of m anchors."""
+    return np.empty(LANES, np.float32), np.empty(m, np.int64), np.empty((2, m))
+
+
 @jit
-def choose_nearest(B, offsets, near, chosen):
+def choose_nearest(B, offsets, scores, near, chosen):
     """Choose for every row of B (n, m) the r anchors with the largest b - offsets.
 
-    offsets (m) : in, half the anchors' squared norms in the units of B. near, chosen (n, r) : out, their
-    numbers, ascending, and their linear terms.
+    offsets (m) : in, half the anchors' squared norms in the units of B. scores (r) : scratch. near,
+    chosen (n, r) : out, their numbers, ascending, and their linear terms.
     """
     n, m = B.shape
     r = near.shape[1]
-    scores = np.empty(r)
     for row in range(n):
         b = B[row]
         found = near[row]
@@ -67,12 +71,13 @@ def choose_nearest(B, offsets, near, chosen):
 
 
 @jit
-def choose_among_likely(rough, errors, X, W, shift, offsets, near, chosen):
+def choose_among_likely(rough, errors, X, W, shift, offsets, scratch, near, chosen):
     """Choose as :func:`choose_nearest` does, by scores in single precision and few exact ones.
 
     rough (n, m), errors (n) : in, b - offsets nearly, and by how much one may be off another.
-    X (n, d), W (m, d), shift (m) : in, b = W x + shift. near, chosen (n, r) : out; r is LANES at most,
-    and so is what they are chosen from at least.
+    X (n, d), W (m, d), shift (m) : in, b = W x + shift. scratch : see
+    :func:`room_for_choosing`. near, chosen (n, r) : out; r is LANES at most, and so is what they are
+    chosen from at least.
     """
     n, m = rough.shape
     d = X.shape[1]
@@ -81,8 +86,8 @@ def choose_among_likely(rough, errors, X, W, shift, offsets, near, chosen):
     n_groups = np.int64(4)
     while n_groups < r:
         n_groups *= 2
-    nearest = np.empty(LANES, np.float32)
-    likely, scores, terms = np.empty(m, np.int64), np.empty(m), np.empty(m)
+    nearest, likely, exact = scratch
+    scores, terms = exact[0], exact[1]
     whole = m // LANES * LANES
     for row in range(n):
         found = rough[row]

@@ -7,14 +7,14 @@ r + A'z(r) = x, in as many unknowns as the anchors have dimensions, however many
 
 import numpy as np
 
-from manyview.simplex.jit import inner, jit
+from manyview.simplex.jit import inner_of_several, jit_allocating
 from manyview.simplex.kernels.shared import factor, find_level, forward, solve_transposed, write_row
 
 _MAX_STEPS = 60
 _REBUILD_ROWS = 256  # sums that are kept up to date are summed afresh after so many rows
 
 
-@inner
+@inner_of_several
 def _slope_terms(t, u, tau, alpha, level, moved):
     """The level at t + tau u (written to moved), and the weights' sum with u there."""
     m = t.shape[0]
@@ -27,7 +27,7 @@ def _slope_terms(t, u, tau, alpha, level, moved):
     return level, total / alpha
 
 
-@inner
+@inner_of_several
 def _times_anchors(AT, r, out):
     """Add A r to out (in and out); AT is (d, m)."""
     for k in range(AT.shape[0]):
@@ -37,7 +37,7 @@ def _times_anchors(AT, r, out):
             out[j] += rk * row[j]
 
 
-@inner
+@inner_of_several
 def _residual(AT, t, alpha, level, xi, r, z, rho):
     """Write z and rho = xi - r - A'z (out); give the largest entry of rho."""
     d, m = AT.shape
@@ -54,7 +54,7 @@ def _residual(AT, t, alpha, level, xi, r, z, rho):
     return worst
 
 
-@inner
+@inner_of_several
 def _update_support(A, z, inside, changed, S, a):
     """Keep S = sum aa' and a = sum a over the support up to date (inside, S, a: in and out).
 
@@ -79,7 +79,7 @@ def _update_support(A, z, inside, changed, S, a):
     return n_changed
 
 
-@inner
+@inner_of_several
 def _newton_factor(S, a, count, alpha, every, M, L, rdiag):
     """Factor alpha I + S - aa'/count (L, rdiag: out; M: scratch)."""
     d = a.shape[0]
@@ -90,7 +90,7 @@ def _newton_factor(S, a, count, alpha, every, M, L, rdiag):
     return factor(M, every, 0, d, L, rdiag)
 
 
-@inner
+@inner_of_several
 def _search(t, u, alpha, level, straight, delta2, slope0, slope1, share, moved):
     """A step in (0, 1) at which the slope is at most ``share`` of the first, and its level.
 
@@ -117,7 +117,7 @@ def _search(t, u, alpha, level, straight, delta2, slope0, slope1, share, moved):
     return tau, level
 
 
-@inner
+@inner_of_several
 def _dot(a, b):
     total = 0.0
     for k in range(a.shape[0]):
@@ -125,7 +125,7 @@ def _dot(a, b):
     return total
 
 
-@jit
+@jit_allocating
 def solve_by_newton(A, AT, c, alpha, XI, order, indptr, indices, data):
     """Solve rows with coordinates XI (n, d), each started from the one before it in ``order``.
 

@@ -7,7 +7,7 @@ is then ``mu = (1 - w'y) / w'w``, ``z_P = L^-T (y + mu w)``: one back substituti
 
 import numpy as np
 
-from manyview.simplex.jit import inner, jit
+from manyview.simplex.jit import inner, inner_of_several, jit
 
 HUGE = 1e300
 DEPENDENT = 1e-13  # a pivot below this share of its diagonal entry: rows depend on each other
@@ -75,7 +75,7 @@ def first_at_minimum(g):
     return 0
 
 
-@inner
+@inner_of_several
 def find_level(t, alpha, level):
     """The level with sum max(0, t - level) = alpha, by Newton's method from a guess."""
     m = t.shape[0]
@@ -100,7 +100,7 @@ def find_level(t, alpha, level):
     return level
 
 
-@inner
+@inner_of_several
 def factor(M, S, start, s, L, rdiag):
     """Factor the gathered block M[S, S] (s, s) from row ``start`` on (L, rdiag: in and out).
 
@@ -153,7 +153,7 @@ def factor(M, S, start, s, L, rdiag):
     return True
 
 
-@inner
+@inner_of_several
 def forward(L, rdiag, start, s, right, x):
     """Write entries ``start`` to s of L^-1 right into x (in and out; may be right itself)."""
     for i in range(start, s):
