@@ -83,14 +83,26 @@ def simplify_signature(app, what, name, obj, options, signature, returns):
     return re.sub(r"<factory>|<function .*?>+", "...", signature), returns
 
 
+_MATHML = {
+    # Bars are not known as pairs: one would grow as tall as the line, or stand apart like a sign.
+    r"<mo[^>]*>([|‖])</mo>": r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>',
+    # An index belongs to a letter with a hat, not below both.
+    r"<munderover>\s*(<mi>.*?</mi>)\s*(<m([in])>.*?</m\3>)\s*(<mo[^>]*>ˆ</mo>)\s*</munderover>": (
+        r"<msub><mover>\1\4</mover>\2</msub>"
+    ),
+}
+"""What latex2mathml writes, and what browsers show well."""
+
+
 def write_mathml(translator, node):
     """Write formulas as MathML, which browsers show without a script from the network."""
     is_block = isinstance(node, nodes.math_block)
     formula = re.sub(r"\\[bB]igg?[lrm]?(?![a-zA-Z])", "", node.astext())  # sizes are automatic
     try:
         written = latex2mathml.tex2mathml(formula, as_block=is_block)
-        # Bars of a norm are not known as a pair: the first would grow as tall as the whole line.
-        translator.body.append(written.replace("<mo>‖", '<mo stretchy="false">‖'))
+        for wanted, form in _MATHML.items():
+            written = re.sub(wanted, form, written)
+        translator.body.append(written)
     except MathError as error:
         logging.getLogger(__name__).warning("formula: %s", error, location=node)
     raise nodes.SkipNode

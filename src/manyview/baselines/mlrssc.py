@@ -36,7 +36,7 @@ class MLRSSC(Baseline):
 
     For each view a matrix :math:`A_v` whose columns write each sample in terms of the others,
 
-    .. math:: \min \tfrac12 \|X_v - X_v A_v\|_F^2 + \beta_1 \|A_v\|_* + \beta_2 \|A_v\|_1
+    .. math:: \min \tfrac{1}{2} \|X_v - X_v A_v\|_F^2 + \beta_1 \|A_v\|_* + \beta_2 \|A_v\|_1
               + \beta_3\, \mathrm{agreement}, \quad \mathrm{diag}(A_v) = 0,
 
     by ADMM with a copy of :math:`A_v` for each penalty (samples are columns here). The agreement is
