@@ -1,8 +1,10 @@
 """Every Python block of the README and of the documentation runs, in the order of its page."""
 
+import ast
 import importlib
 import re
 import runpy
+import sys
 import textwrap
 import tomllib
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "docs"))  # what makes the page of messages is a script there
 BUILT = ("_build", "generated", "messages.rst")
 
 _MARKDOWN = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -141,13 +144,59 @@ def test_the_recipe_for_conda_asks_for_the_same_packages():
     assert recipe["about"]["license"] == project["license"]
 
 
+messages = importlib.import_module("messages")
+
+WITHOUT_WORDS = {
+    "baselines/base.py": "warn_user(message",  # said by each method, which is on the page
+    "cli/console.py": "return Failure(",  # what the library said, in the words of the command
+    "datasets/lookup.py": "warn_user(info.warning",  # from the registry
+    "engines/files.py": "os.strerror",
+    "estimator/growing.py": "str(error)",
+    "machine.py": "InUseError(",  # its class has the words
+    "datasets/download.py": "has no {member}",
+    "pipeline/model_fields.py": "raise ValueError(",  # parts of "is not a whole manyview model file"
+    "readers/text.py": "{path}: {error}",
+    "report/advice.py": "_warning(",  # the words are handed on
+    "views/container.py": ("str(error)", "warn_user(doubt"),
+}
+"""Places that raise or warn in the words of another place, of the system, or in hardly any."""
+
+
 def test_every_message_can_be_searched(tmp_path):
-    write_page = runpy.run_path(str(ROOT / "docs" / "messages.py"))["write_page"]
-    write_page(tmp_path / "messages.rst")
+    messages.write_page(tmp_path / "messages.rst")
     text = (tmp_path / "messages.rst").read_text(encoding="utf-8")
     assert "All views must describe the same samples in the same order." in text
     assert "- n\\_clusters must not exceed" in text  # a parameter and its problem
-    assert text.count("\n- ") > 400
+    assert "… is empty." in text  # short
+    assert "stopped at max\\_iter=" in text  # by a method that warns
+    assert "shares no id with another table" in text  # a list of doubts
+    assert "needs pooch" in text  # a constant
+    assert text.count("\n- ") > 600
+
+
+def test_no_place_that_raises_or_warns_is_without_its_words():
+    files = messages.read_package()
+    texts = messages.Texts(files.values())
+    silent = []
+    for file, tree in files.items():
+        lines = (messages.SOURCE / file).read_text(encoding="utf-8").splitlines()
+        for number, said in texts.find_messages(tree):
+            known = WITHOUT_WORDS.get(file.as_posix(), ())
+            known = (known,) if isinstance(known, str) else known
+            if not said and not any(words in lines[number - 1] for words in known):
+                silent.append(f"{file}:{number} {lines[number - 1].strip()}")
+    assert silent == []
+
+
+def test_texts_are_followed_through_names_functions_and_conditions():
+    tree = ast.parse(
+        "WORDS = 'is {} of them'\n"
+        "def choose(n):\n    return 'one word' if n == 1 else f'{n} words'\n"
+        "def stop(n):\n    problem = f'View {n!r} {choose(n)}.'\n    raise ValueError(problem)\n"
+        "def warn(n):\n    warn_user(WORDS.format(n + 1), UserWarning)\n"
+    )
+    found = [said for _, said in messages.Texts([tree]).find_messages(tree)]
+    assert found == [("View … one word.", "View … words."), ("is … of them",)]
 
 
 _FOR_PLUG_INS = (
