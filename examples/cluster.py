@@ -4,7 +4,7 @@ A Dask cluster
 
 Dask arrays are clustered where they are, on the workers of a cluster; only small sums travel. Here
 the cluster is two processes on one machine. The labels are exactly those of a fit on one machine,
-however the rows are chunked.
+however the rows are chunked. This page needs ``manyview[dask]``.
 """
 
 import dask.array as da

@@ -4,7 +4,7 @@ Tables: customers from a spreadsheet
 
 A spreadsheet like those people keep: names, towns, plans, dates, survey answers, remarks and gaps.
 No column needs preparing. The table is synthetic (``examples/make_customers.py``), so the three kinds
-of customers in it are known.
+of customers in it are known. This page needs pandas and openpyxl, and is run in a clone.
 """
 
 import warnings
@@ -25,7 +25,7 @@ kinds = table.pop("group")
 with warnings.catch_warnings(action="ignore"):
     model = LMVSC(n_clusters=3, random_state=0).fit(table)
 for column, became in model.encodings_[0].summary().items():
-    print(f"{column:11}{became:.80}")
+    print(f"{column:11}{became:.100}")
 print(f"\naccuracy {metrics.accuracy(kinds, model.labels_):.2f}")
 
 # %%

@@ -4,7 +4,7 @@ Explaining clusters
 
 569 tumours, measured under the microscope: ten properties of their cells, each as its mean, its
 deviation and its worst value. That makes three views whose columns have meaningful names. The
-diagnosis is looked at only at the end.
+diagnosis is looked at only at the end. This page needs pandas.
 """
 
 import matplotlib.pyplot as plt

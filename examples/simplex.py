@@ -3,6 +3,7 @@ The simplex problem
 ===================
 
 Every row is written as a mixture of anchors, with weights that are non-negative and sum to one.
+The comparison of speed needs the package daqp.
 """
 
 import matplotlib.pyplot as plt
