@@ -52,7 +52,9 @@ def page_of(example: Path) -> Path:
 
 def read_parts(source: str) -> list[Part]:
     """The docstring of a script and what comes after it, divided at lines ``# %%``."""
-    source = re.sub(r" *# fmt: skip$", "", source, flags=re.MULTILINE)  # only the formatter reads it
+    source = re.sub(
+        r" *# fmt: skip$", "", source, flags=re.MULTILINE
+    )  # only the formatter reads it
     head = re.match(r'"""\n?(.*?)"""\n', source, re.DOTALL)
     parts = []
     for i, piece in enumerate(re.split(r"^# %%.*\n", source[head.end() :], flags=re.MULTILINE)):

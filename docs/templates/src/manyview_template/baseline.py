@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.metrics import euclidean_distances
 
 from manyview.baselines.base import Baseline
 from manyview.baselines.steps.scaling import SCALINGS, scale_and_join
 from manyview.checks import check_option
+from manyview.views.container import Views
 
 
 class FarthestFirst(Baseline):
-    """Each row with the nearest of k rows, each the farthest from those before it.
+    r"""Each row with the nearest of k rows, each the farthest from those before it.
 
-    The largest distance of a row to its centre is at most twice the least that any k centres reach
-    [1]_. Sparse views stay sparse.
+    The largest distance of a row x to its centre c, :math:`\max_x \min_c \|x - c\|`, is at most twice
+    the least that any k centres reach [1]_. Sparse views stay sparse.
 
     Parameters
     ----------
@@ -34,6 +37,10 @@ class FarthestFirst(Baseline):
     n_iter_ : int
         Centres that were chosen.
 
+    See Also
+    --------
+    manyview.baselines.KMeans : centres that may lie anywhere.
+
     References
     ----------
     .. [1] T. F. Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical
@@ -48,15 +55,17 @@ class FarthestFirst(Baseline):
     3
     """
 
-    def __init__(self, n_clusters=8, *, scaling="standard", random_state=None):
+    def __init__(
+        self, n_clusters: int = 8, *, scaling: str | None = "standard", random_state: Any = None
+    ) -> None:
         self.n_clusters = n_clusters
         self.scaling = scaling
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_option("scaling", self.scaling, SCALINGS)
 
-    def _cluster(self, views, rng):
+    def _cluster(self, views: Views, rng: np.random.Generator) -> None:
         X = scale_and_join(views.arrays, self.scaling)
         nearest, labels = np.full(len(views), np.inf), np.zeros(len(views), np.int32)
         center = int(rng.integers(len(views)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from manyview.cli.console import print_result, print_table, shared_options
@@ -11,7 +13,7 @@ from manyview.cli.inputs import Inputs, input_options, memory_for_views
 @click.command(name="count", short_help="Count the rows and columns of views.")
 @input_options(is_new=True)
 @shared_options("quiet", "verbose", "as_json")
-def command(**options):
+def command(**options: Any) -> None:
     """Show how many rows and columns each view has.
 
     VIEW is as in fit.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +17,7 @@ FORMAT = Format("rows", __name__, endings=(".rows",), signature=b"ROWS")
 
 
 @contextmanager
-def arrays(path):
+def arrays(path: Path) -> Iterator[dict[str, Entry]]:
     """The arrays of a file by name, here one without a name."""
     with path.open("rb") as file:
         head = file.read(20)
