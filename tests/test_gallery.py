@@ -12,7 +12,7 @@ sys.path.append(str(ROOT / "docs"))  # the recorder and the console's session ar
 
 gallery = importlib.import_module("gallery")
 EXAMPLES = {path.stem: path for path in gallery.find_examples()}
-QUICK = ("customers", "digits", "tutorial", "uneven")
+QUICK = ("customers", "digits", "explain", "number", "tutorial", "uneven")
 """Examples that need no data and few seconds; the others run when they are recorded."""
 
 _NUMBER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)(?![\w.]*\w)")
