@@ -59,6 +59,6 @@ plt.show()
 
 # %%
 # **Look at** the columns on the right: a protein that is high in just one cluster is its marker.
-# Look at the sizes, too: a cluster of two cells is not a cell type, so five clusters would have been
+# Look at the sizes, too: a cluster of three cells is not a cell type, so five clusters would have been
 # enough. ``LMVSC(6).fit(mdata).explain(mdata).to_frame("features")`` ranks genes in the same way.
 # :doc:`/guides/single_cell` continues with scanpy, new cells and batches.
