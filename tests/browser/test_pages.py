@@ -10,19 +10,21 @@ import pytest
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[2] / "docs"
-LEFT_OUT = "_build,guides,explanation,reference,templates,gallery/[!di]*"
+LEFT_OUT = "_build,reference,templates,gallery/[!di]*"
 """What takes long to build, and looks as the rest does."""
 
 SCREENS = [
     *(("index", width, scheme) for width in (1400, 390) for scheme in ("light", "dark")),
     *((name, 390, "dark") for name in ("tutorial", "gallery/index", "gallery/digits")),
     *((name, 1400, "light") for name in ("tutorial", "gallery/index", "gallery/digits")),
+    *((name, 390, "light") for name in ("explanation/design", "guides/methods", "guides/files")),
+    *((name, 1400, "dark") for name in ("explanation/design", "guides/methods", "guides/files")),
 ]
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Landing page, install page, tutorial and gallery, built."""
+    """The pages but for the reference and most of the gallery, built."""
     if os.environ.get("CI") != "true":
         pytest.importorskip("sphinx", reason="Sphinx is not installed")
     folder = tmp_path_factory.mktemp("site")
@@ -52,6 +54,14 @@ def test_pages_fit_the_screen_and_show_their_pictures(site, read, name, width, s
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     assert reader.complaints == []
     assert all(request.startswith("file:") for request in reader.requests)
+
+
+@pytest.mark.parametrize("name", ["guides/command_line", "guides/files", "tutorial"])
+def test_no_line_that_was_printed_is_cut_off_on_a_desk(site, read, name):
+    page = read(site / f"{name}.html", width=1400).page
+    printed = page.locator("div.highlight-none pre, div.highlight-console pre")
+    assert printed.count() >= 3
+    assert all(printed.evaluate_all("all => all.map(one => one.scrollWidth <= one.clientWidth)"))
 
 
 def test_tiles_are_beside_each_other_on_a_desk_and_below_on_a_phone(site, read):
