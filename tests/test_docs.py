@@ -72,7 +72,8 @@ WITH_ALL_DEFAULTS = ("index.rst",)
 PAGES = [
     page
     for page in find_pages()
-    if is_only_python(page.read_text(encoding="utf-8")) and not {page, page.parent} & _OWN_TESTS
+    if (page.name == "README.md" or is_only_python(page.read_text(encoding="utf-8")))
+    and not {page, page.parent} & _OWN_TESTS
 ]
 
 
@@ -81,7 +82,7 @@ def test_blocks_are_found_in_markdown_and_in_rst():
     rst = "text\n\n.. code-block:: python\n\n   x = 1\n\n   y = 2\n\n.. code-block:: sh\n\n   ls\n"
     assert [code.strip() for _, code in find_blocks(markdown)] == ["x = 1\n\ny = 2"]
     assert [code.strip() for _, code in find_blocks(rst)] == ["x = 1\n\ny = 2"]
-    assert {"index.rst", "inputs.rst"} <= {page.name for page in PAGES}
+    assert {"README.md", "index.rst", "inputs.rst"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
