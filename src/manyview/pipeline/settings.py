@@ -47,7 +47,7 @@ _REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
 _VERY_MANY_ROWS, _ONE_SEED_ROWS = 100_000, 200_000
 """From these on there are two anchor seeds, and one."""
 WHITENING, _WHITENING_OF_ONE = (0.5, 0.25), (0.25,)
-"""How far principal axes are evened out, in turn over the repeats; the latter for one of so many rows."""
+"""How far principal axes are evened out, in turn over the repeats; the latter if one is enough."""
 MANY_CLUSTERS = 100
 """As many, or more, have fewer anchor seeds and fewer anchors."""
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
