@@ -173,13 +173,14 @@ def add_sparse_rows_by_label(indptr, indices, data, labels, sums):
 @inner
 def _interpolate(x, knots, heights):
     """Height at x of the line through the points (knots, heights); level beyond both ends."""
-    low, high = 0, knots.shape[0]
-    while low < high:
-        middle = (low + high) >> 1
-        if knots[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
+    low, left = np.int64(0), knots.shape[0]
+    while left > 1:
+        half = left >> 1
+        low += half * (
+            knots[low + half - 1] < x
+        )  # and not a branch, which is guessed half the time
+        left -= half
+    low += knots[low] < x
     if low == knots.shape[0]:
         return heights[low - 1]
     if low == 0 or knots[low] == x:
@@ -192,9 +193,17 @@ def _interpolate(x, knots, heights):
 def interpolate_columns(values, knots, heights, out):
     """Write the height of each value (n, d) by its column's table (d, q) into out (n, d)."""
     n, d = values.shape
+    if n == 0:
+        return
     for j in range(d):
+        last = values[0, j]
+        height = _interpolate(last, knots[j], heights[j])
         for row in range(n):
-            out[row, j] = _interpolate(values[row, j], knots[j], heights[j])
+            x = values[row, j]
+            if x != last:  # flags and counts are often as in the row before
+                last = x
+                height = _interpolate(x, knots[j], heights[j])
+            out[row, j] = height
 
 
 @jit
