@@ -93,14 +93,13 @@ def choose_among_likely(rough, errors, X, W, shift, offsets, scratch, near, chos
         found = rough[row]
         for lane in range(LANES):
             nearest[lane] = found[lane]
-        start = LANES
-        while start + 4 * LANES <= whole:  # four at a time: what is kept is read and written less
+        fours = LANES + (whole - LANES) // (4 * LANES) * (4 * LANES)
+        for start in range(LANES, fours, 4 * LANES):  # what is kept is read and written less often
             for lane in range(LANES):
                 a, b = found[start + lane], found[start + lane + LANES]
                 c, e = found[start + lane + 2 * LANES], found[start + lane + 3 * LANES]
                 nearest[lane] = max(nearest[lane], max(max(a, b), max(c, e)))
-            start += 4 * LANES
-        for start in range(start, whole, LANES):
+        for start in range(fours, whole, LANES):
             for lane in range(LANES):
                 nearest[lane] = max(nearest[lane], found[start + lane])
         for lane in range(m - whole):
