@@ -47,6 +47,15 @@ class TestAttributes:
         assert model.inertia_ == pytest.approx(distances, rel=1e-9, abs=1e-12)
         assert model.n_iter_ >= 1
 
+    def test_inertia_and_sizes_of_very_many_clusters_are_those_of_the_labels(self):
+        centers = np.random.default_rng(0).normal(size=(220, 12))
+        X = np.repeat(centers, 10, axis=0) + 0.05 * np.random.default_rng(1).normal(size=(2200, 12))
+        model = LMVSC(220, scaling="standard", n_repeats=1, random_state=0).fit(X)
+        distances = ((model.embedding_ - model.cluster_centers_[model.labels_]) ** 2).sum()
+        assert model.inertia_ == pytest.approx(distances, rel=1e-5)  # in single precision
+        sizes = np.bincount(model.labels_, minlength=220)
+        assert model.model_.sizes.tolist() == sizes.tolist()
+
     def test_singular_values_descend_from_one(self, model):
         # Each graph scaled by its degrees has norm one, and so has their average.
         assert model.singular_values_.shape == (3,)

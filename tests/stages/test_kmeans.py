@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from manyview.stages.kmeans import assign, lloyd, nearest_centers, sweep_likely
+from manyview.stages.kmeans import assign, lloyd, move_once, nearest_centers, sweep_likely
 from manyview.stages.rows import ScaledRows
 
 
@@ -105,6 +105,14 @@ class TestLloyd:
         centers, _, n_iter = lloyd(sweep_over(rows), np.array([[1.0], [9.0]]), max_iter=100)
         assert n_iter == 2
         assert centers.ravel().tolist() == [0.0, 10.0]
+
+    @pytest.mark.parametrize("tol", [0.0, 100.0])
+    @pytest.mark.parametrize("is_far", [False, True])
+    def test_one_move_leads_to_the_centres_of_two_sweeps(self, rows, tol, is_far):
+        start = rows[:7] + 100.0 * is_far * np.eye(7)[:, :4]  # some of them empty
+        centers, _, n_iter = lloyd(sweep_over(rows), start, max_iter=2, tol=tol)
+        moved, n_sweeps = move_once(sweep_over(rows), start, tol=tol)
+        assert (np.array_equal(moved, centers), n_sweeps) == (True, n_iter)
 
     def test_tolerance_stops_earlier(self, rows):
         _, _, exact = lloyd(sweep_over(rows), rows[:7], max_iter=300)

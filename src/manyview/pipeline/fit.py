@@ -35,7 +35,7 @@ from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
 from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
-from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd
+from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd, move_once
 from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels, label_rows, warn_of_alike
 from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.oddness import ODD, Oddness
@@ -107,7 +107,7 @@ class Clustering:
     bases: tuple[Basis, ...]
     centers: Array
     sizes: Array | None  # rows of each cluster, or their weights; None if it is as published
-    inertia: float
+    inertia: float | None  # None if labels will tell it, and the sizes
     n_iter: int
 
 
@@ -192,12 +192,17 @@ def fit(
                 found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
                 scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
-            label = partial(_label, model=model, is_odd=is_odd)
+            inertia = found.inertia
+            label = partial(_label, model=model, is_odd=is_odd, measures=inertia is None)
             labelled = engine.open([found.embedded.map_rows(label, stage="confidence")], run)
             labels = labelled.map_rows(partial(_column, number=0, dtype=np.int32), stage="labels")
             confidence = labelled.map_rows(
                 partial(_column, number=1, dtype=np.float64), stage="confidence"
             )
+            if inertia is None:
+                tally = partial(_tally, n_clusters=len(found.centers))
+                *sizes, inertia = labelled.map_reduce(tally, stage="confidence").tolist()
+                model = replace(model, sizes=np.array(sizes), build=plan.build)
             leaves = None
             if model.hierarchy is not None and model.hierarchy.of_columns:
                 leaves = rows.map_rows(model.leaves, stage="confidence")
@@ -210,7 +215,7 @@ def fit(
         model=model,
         bases=found.bases,
         view_weights=plan.view_weights,
-        inertia=found.inertia,
+        inertia=inertia,
         n_failed=moments.n_failed,
         settings=settings,
         decision=plan.decision,
@@ -376,8 +381,11 @@ def _place_centers(
     rng: np.random.Generator,
     weights: Array | None,
     hints: Labels | None,
-) -> tuple[Array, float, int, Array | None]:
-    """Centres (k, c) of embedding rows, the rows' inertia, the number of sweeps, the clusters' sizes."""
+) -> tuple[Array, float | None, int, Array | None]:
+    """Centres (k, c) of embedding rows, the rows' inertia, the number of sweeps, the clusters' sizes.
+
+    Of very many, inertia and sizes are None: rows are compared with all of them once less.
+    """
     if settings.is_litekmeans:
         return _place_as_published(embedded, settings.known_clusters, rng)
 
@@ -396,7 +404,10 @@ def _place_centers(
 
     # Sweeps over enough rows of each placed very many: they move once to the means of all rows.
     is_placed = len(start) > VERY_MANY_CLUSTERS and weights is None and given is None
-    max_iter = min(settings.max_iter, 2) if is_placed else settings.max_iter
+    if is_placed and settings.max_iter > 1:
+        centers, n_iter = move_once(sweep, start, tol=settings.tol)
+        return centers, None, n_iter, None
+    max_iter = 1 if is_placed else settings.max_iter
     centers, last, n_iter = lloyd(sweep, start, max_iter=max_iter, tol=settings.tol)
     # Rows whose clusters are known count once in the sizes, however they pull at centres.
     sizes = last.counts if given is None else last.counts - given.counts
@@ -463,15 +474,30 @@ def _assign(
     return assign_weighted(tile[0], centers, weights[first_row : first_row + len(tile[0])])
 
 
-def _label(tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any) -> Array:
-    """Labels of a tile of embedding rows, how probable they are, and leaves of a tree in them."""
+def _label(
+    tile: list[Array], first_row: int, *, model: FittedModel, is_odd: Any, measures: bool
+) -> Array:
+    """Labels of a tile of embedding rows, how probable they are, and leaves of a tree in them.
+
+    If it ``measures``, squared distances to the rows' centres come last.
+    """
     labels, confidence = label_surely(tile[0], model.centers, model.sharpness).T
     if is_odd is not None:
         labels[is_odd[first_row : first_row + len(labels)]] = -1
     found = [labels, confidence]
     if model.hierarchy is not None and not model.hierarchy.of_columns:
         found.append(model.hierarchy.nearest(tile[0], labels.astype(np.int32)))
+    if measures:
+        left = model.centers.astype(tile[0].dtype)[labels.astype(np.int32)]
+        left -= tile[0]
+        found.append(np.einsum("ij,ij->i", left, left))
     return np.column_stack(found)
+
+
+def _tally(tile: list[Array], first_row: int, *, n_clusters: int) -> Array:
+    """How many rows of a labelled tile each cluster has, and last their squared distances' sum."""
+    labels, distances = tile[0][:, 0].astype(np.int64), tile[0][:, -1]
+    return np.append(np.bincount(labels, minlength=n_clusters), distances.sum())
 
 
 def _column(tile: list[Array], first_row: int, *, number: int, dtype: type) -> Any:

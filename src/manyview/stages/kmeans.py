@@ -169,18 +169,37 @@ def lloyd(
     """
     for iteration in range(1, max_iter + 1):
         assignment = sweep(centers)
-        counts, moved = assignment.counts, assignment.means()
-        empty = np.flatnonzero(counts == 0)
-        moved[empty] = centers[empty]
-        if empty.size and assignment.farthest > 0:
-            # One empty centre a sweep takes the worst served row; the next sweep sees the effect.
-            moved[empty[0]] = assignment.farthest_row
-        if iteration == max_iter or np.array_equal(moved, centers):
+        if iteration == max_iter:
             break
-        if tol > 0 and _squared(moved - centers) <= tol * assignment.inertia / counts.sum():
+        moved = _moved(centers, assignment, tol)
+        if moved is None:
             break
         centers = moved
     return centers, assignment, iteration
+
+
+def move_once(sweep: Sweep, centers: Array, *, tol: float = 0.0) -> tuple[Array, int]:
+    """The centres (k, d) of two sweeps of :func:`lloyd`, and its number of sweeps.
+
+    The second one, which would tell only where rows belong, is left to whoever labels them.
+    """
+    moved = _moved(centers, sweep(centers), tol)
+    return (centers, 1) if moved is None else (moved, 2)
+
+
+def _moved(centers: Array, assignment: Assignment, tol: float) -> Array | None:
+    """Centres (k, d) at the means of their rows; None if they rest where they are."""
+    counts, moved = assignment.counts, assignment.means()
+    empty = np.flatnonzero(counts == 0)
+    moved[empty] = centers[empty]
+    if empty.size and assignment.farthest > 0:
+        # One empty centre a sweep takes the worst served row; the next sweep sees the effect.
+        moved[empty[0]] = assignment.farthest_row
+    if np.array_equal(moved, centers):
+        return None
+    if tol > 0 and _squared(moved - centers) <= tol * assignment.inertia / counts.sum():
+        return None
+    return moved
 
 
 def sweep_likely(
