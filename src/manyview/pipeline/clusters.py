@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import thread_pool
+from manyview.engines.base import Rows, thread_pool
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.communities import anchor_graph, find_communities
 from manyview.stages.embedding import (
@@ -36,9 +36,10 @@ from manyview.stages.labels import (
     improve_centers,
     warn_of_alike,
 )
+from manyview.stages.litekmeans import draw_starts, litekmeans
 from manyview.stages.n_clusters import modularity
-from manyview.stages.rows import Array
-from manyview.stages.sampling import spread_evenly
+from manyview.stages.rows import Array, ScaledRows
+from manyview.stages.sampling import choose_rows, count_sample_rows, spread_evenly
 
 _WIDE = 128  # columns; a joined embedding that is wider is turned and cut
 _TURNING_ROWS = 5000  # that tell how, at least; ten a column
@@ -123,6 +124,26 @@ def embed_as_published(bases: Sequence[Basis]) -> Clusters:
     embedding = Embedding(tuple(basis.transform for basis in bases), row_norm=False)
     nothing = np.empty((0, embedding.width))
     return Clusters(embedding=embedding, centers=nothing, labels=np.empty(0, np.int32), tried={})
+
+
+def place_as_published(
+    embedded: Rows, k: int, rng: np.random.Generator
+) -> tuple[Array, float, int, None]:
+    """Centres (k, c) by the authors' k-means on all embedding rows, their inertia, and its rounds."""
+    numbers = choose_rows(embedded.n_rows, count_sample_rows(0, k), rng)
+    sample = embedded.sample_rows(numbers).arrays[0]
+    warn_of_alike(sample, k)
+    starts = (sample[chosen] for chosen in draw_starts(len(sample), k, rng))
+
+    def over(function: Any) -> Any:
+        return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
+
+    best = litekmeans(over, starts)
+    return best.compared, best.inertia, best.n_iter, None
+
+
+def _on_rows(tile: list[Array], first_row: int, *, function: Any) -> Any:
+    return function(ScaledRows(tile[0]), first_row)
 
 
 def cluster_by_gap(sample: SampleGraph, settings: Settings) -> Clusters:

@@ -19,6 +19,7 @@ from manyview.pipeline.clusters import (
     cluster_by_gap,
     cluster_by_modularity,
     embed_as_published,
+    place_as_published,
 )
 from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
@@ -36,8 +37,7 @@ from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
 from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd, move_once
-from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels, label_rows, warn_of_alike
-from manyview.stages.litekmeans import draw_starts, litekmeans
+from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels, label_rows
 from manyview.stages.oddness import ODD, Oddness
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import (
@@ -387,7 +387,7 @@ def _place_centers(
     Of very many, inertia and sizes are None: rows are compared with all of them once less.
     """
     if settings.is_litekmeans:
-        return _place_as_published(embedded, settings.known_clusters, rng)
+        return place_as_published(embedded, settings.known_clusters, rng)
 
     given = None
     if hints is not None:
@@ -412,21 +412,6 @@ def _place_centers(
     # Rows whose clusters are known count once in the sizes, however they pull at centres.
     sizes = last.counts if given is None else last.counts - given.counts
     return centers, last.inertia, n_iter, sizes.astype(np.float64)
-
-
-def _place_as_published(
-    embedded: Rows, k: int, rng: np.random.Generator
-) -> tuple[Array, float, int, None]:
-    numbers = choose_rows(embedded.n_rows, count_sample_rows(0, k), rng)
-    sample = embedded.sample_rows(numbers).arrays[0]
-    warn_of_alike(sample, k)
-    starts = (sample[chosen] for chosen in draw_starts(len(sample), k, rng))
-
-    def over(function: Any) -> Any:
-        return embedded.map_reduce(partial(_on_rows, function=function), stage="k-means")
-
-    best = litekmeans(over, starts)
-    return best.compared, best.inertia, best.n_iter, None
 
 
 def find_clusters(
@@ -460,10 +445,6 @@ def _gather(tile: GraphTile, first_row: int) -> list[GraphTile]:
 
 def _embed(tile: GraphTile, first_row: int, *, embedding: Embedding) -> Array:
     return embedding.rows(tile)
-
-
-def _on_rows(tile: list[Array], first_row: int, *, function: Any) -> Any:
-    return function(ScaledRows(tile[0]), first_row)
 
 
 def _assign(
