@@ -7,6 +7,7 @@ from manyview.stages.view_weights import (
     agreement_weights,
     anchor_view_weights,
     fused_basis,
+    partial_agreement_weights,
     reweight,
 )
 
@@ -172,3 +173,23 @@ def test_reweighting_stops_when_the_objective_settles():
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"shape \(3, 3\) does not fit .* \[2, 2\]"):
         anchor_view_weights(np.eye(3), [2, 2], 2)
+
+
+def noisy_views(n_rows, n_clusters):
+    """Graphs of two good views and one of noise, whose rows sum to one."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n_rows) % n_clusters
+    good = [anchor_graph(rng, truth, 2 * n_clusters, 0.2) for _ in range(2)]
+    noise = rng.dirichlet(np.full(2 * n_clusters, 0.1), n_rows)
+    graphs = [*good, noise]
+    return [sparse.csr_array(Z / Z.sum(axis=1, keepdims=True)) for Z in graphs]
+
+
+@pytest.mark.parametrize(("share", "noise_counts"), [(0.9, False), (0.3, True)])
+def test_a_view_is_noise_only_by_enough_shared_samples(share, noise_counts):
+    graphs = noisy_views(1000, 50)
+    present = np.random.default_rng(1).random((1000, 3)) < share
+    present[~present.any(axis=1), 0] = True
+    graphs = [sparse.csr_array(Z * present[:, [v]]) for v, Z in enumerate(graphs)]
+    weights = partial_agreement_weights(graphs, present, 50)
+    np.testing.assert_allclose(weights, np.full(3, 1 / 3) if noise_counts else [0.5, 0.5, 0])

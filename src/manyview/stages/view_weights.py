@@ -138,8 +138,10 @@ def partial_agreement_weights(
     """Weights by agreement where samples lack views: each pair of views by the samples of both.
 
     Rows of each view's graph (n, m) sum to one, or are empty; ``present`` (n, V) says which samples have
-    which views. A pair that shares less than eight samples a cluster is compared by fewer vectors. The
-    weights are by the mean over the pairs that share samples; a view that shares none counts fully.
+    which views. A pair that shares less than eight samples a cluster is compared by fewer vectors, and
+    not by fewer than half as many as there are clusters: these tell of some of the clusters only, and
+    good views may tell of different ones. The weights are by the mean over a view's compared pairs; a
+    view that is in none counts fully.
     """
     n_views = len(graphs)
     if not may_disagree(n_views, n_clusters):
@@ -148,7 +150,7 @@ def partial_agreement_weights(
     for v, w in _pairs(n_views):
         both = np.flatnonzero(present[:, v] & present[:, w])
         k = min(n_clusters, len(both) // 8)
-        if k < 2:
+        if k < max(2, n_clusters / 2):
             continue
         B = sparse.hstack([_normalised(graphs[u][both]) for u in (v, w)], "csr")
         G, (first, second) = (B.T @ B).toarray(), _slices([graphs[u].shape[1] for u in (v, w)])
