@@ -128,7 +128,7 @@ class AIMC(RowwiseBaseline):
             self._log("AIMC: objective %g after %d sweeps", runs[-1][-1][-1], len(runs[-1][-1]))
         self._fitted, objective = min(runs, key=lambda run: run[1][-1])
         if not has_settled(objective, self.tol) and len(objective) == self.max_iter:
-            self._warn_unsettled()
+            self._warn_of_few_sweeps()
         self.centers_ = [M.T for M in self._fitted.centers]
         self.view_weights_ = self._fitted.weights
         self.objective_, self.n_iter_ = np.array(objective), len(objective)

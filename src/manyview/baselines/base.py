@@ -89,15 +89,17 @@ class Baseline(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         level = logging.INFO if self.verbose else logging.DEBUG
         logging.getLogger(type(self).__module__).log(level, message, *values)
 
-    def _warn_unsettled(self, message: str = "") -> None:
-        """Warn that an iteration ended before it converged; that of sweeps, if nothing is said."""
-        if not message:
-            settings = self.get_params()
-            message = (
-                f"{type(self).__name__} stopped at max_iter={settings['max_iter']} before its objective "
-                f"settled. Raise max_iter or tol={settings['tol']:g}."
-            )
+    def _warn_unsettled(self, message: str) -> None:
+        """Warn that an iteration ended before it converged."""
         warn_user(message, ConvergenceWarning)
+
+    def _warn_of_few_sweeps(self) -> None:
+        """The same of sweeps that lower an objective."""
+        settings = self.get_params()
+        self._warn_unsettled(
+            f"{type(self).__name__} stopped at max_iter={settings['max_iter']} before its objective "
+            f"settled. Raise max_iter or tol={settings['tol']:g}."
+        )
 
     def _check_counts(self, *names: str, or_none: Sequence[str] = ()) -> None:
         """Raise unless these parameters are whole numbers of at least one, or None where they may be."""

@@ -152,7 +152,7 @@ class EOMSC(RowwiseBaseline):
                 "another n_anchors or random_state."
             )
         elif not is_settled:
-            self._warn_unsettled()
+            self._warn_of_few_sweeps()
 
     def _label(self, views: Views) -> npt.NDArray[np.int32]:
         Z = self._weigh(scale_views(views, self._scalers))

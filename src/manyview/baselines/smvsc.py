@@ -165,7 +165,7 @@ class SMVSC(RowwiseBaseline):
             self._log("%s: sweep %d, objective %g", type(self).__name__, sweep + 1, objective[-1])
             if has_settled(objective, self.tol, least_sweeps=self._least_sweeps):
                 return fitted, objective
-        self._warn_unsettled()
+        self._warn_of_few_sweeps()
         return fitted, objective
 
     def _solve(
