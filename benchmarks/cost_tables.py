@@ -20,6 +20,7 @@ def write_tables(path: Path, content: dict[str, Any], predict: Seconds) -> None:
         _coefficients(content),
         _held_back(content, predict),
         _tasks(content),
+        _example(content, predict),
         _predictions(content),
     ]
     path.write_text("\n".join(parts))
@@ -59,6 +60,18 @@ def _tasks(content: dict[str, Any]) -> str:
         f"{1e3 * task['scheduler_seconds']:.2f} ms of CPU time, and the driver, which builds and sends "
         f"the graph, {1e3 * task['driver_seconds']:.2f} ms; a block that is kept takes "
         f"{task['scheduler_bytes'] / 1e3:.0f} kB of the scheduler's memory.\n"
+    )
+
+
+def _example(content: dict[str, Any], predict: Seconds) -> str:
+    size, sums = content["example"], content["sums"]
+    work = (predict({**size, "n": 2e9}) - predict({**size, "n": 1e9})) / 1e9
+    seen = ", ".join(f"{name} = {size[name]:.3g}" for name in "rmsci")
+    parts = ", ".join(f"{n_bytes / 1e6:.3g} MB of {tiles}" for tiles, n_bytes in sums.items())
+    return (
+        f"The example has {size['v']} views of {size['d']} columns and {size['k']} clusters. In a fit "
+        f"of it {seen}. By the model, a row takes {1e6 * work:.0f} µs of work over all passes. The sums "
+        f"over graph rows of a block take {parts} tiles.\n"
     )
 
 

@@ -363,12 +363,14 @@ class TestSimulation:
             "coefficients": cost_model.fit_model(runs),
             "task": vars(self.COSTS),
             "cpu": "some",
+            "example": {**cost_model.EXAMPLE, "r": 1, "m": 2000, "s": 3.0, "c": 15, "i": 5},
+            "sums": {4: 1_000_000, 16: 3_000_000},
             "predictions": [{**point, "n_workers": n_workers} for n_workers in (10, 100, 1000)],
         }
         cost_model.write_page(content, tmp_path)
         assert (tmp_path / "_static" / "scaling.png").stat().st_size > 1000
         tables = (tmp_path / "explanation" / "scaling.inc").read_text()
-        assert "mean error 20%" in tables
+        assert "mean error 20%" in tables and "3 MB of 16 tiles" in tables
         assert tables.count("list-table") == 3
 
 
