@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_circles
 
 from manyview import LMVSC, Views, datasets, metrics
 from manyview.report import refits
@@ -35,6 +36,16 @@ def test_a_view_alone_is_clustered_without_choosing_anything_again(monkeypatch):
     labels = refits.refit(model, views, seed=3, view=0)
     truth = views.target
     assert metrics.nmi(truth, labels) > metrics.nmi(truth, again) - 0.05
+
+
+def test_a_view_that_alone_shows_evident_clusters_is_told_so():
+    rings, truth = make_circles(900, factor=0.4, noise=0.03, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(900, 6))
+    views = Views({"rings": rings, "noise": noise}, target=truth)
+    model = LMVSC(2, random_state=0).fit(views)
+    assert [graph.views for graph in model.model_.graphs] == [(0,)]
+    alone = [metrics.nmi(truth, refits.refit(model, views, seed=0, view=v)) for v in (0, 1)]
+    assert alone[0] > 0.95 and alone[1] < 0.1
 
 
 def test_a_view_that_no_sampled_row_has_is_left_out(blobs):

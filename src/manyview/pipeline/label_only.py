@@ -48,7 +48,13 @@ def find_labels(
 
 
 def graphs_of_view(model: FittedModel, view: int, n_repeats: int) -> tuple[AnchorGraph, ...]:
-    """A model's graphs of one view alone, as if there were no other; empty if it has none."""
+    """A model's graphs of one view alone, as if there were no other; empty unless each view has some.
+
+    Where clusters are evident in one view, that has the only graph, which ties rows to one anchor each.
+    """
+    alone = {g.views for g in model.graphs if len(g.views) == 1}
+    if len(alone) < len(model.scalers):
+        return ()
     found = [g for g in model.graphs if g.views == (view,) and g.repeat < n_repeats]
     n_each = len([graph for graph in found if graph.repeat == 0])
     return tuple(
