@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from manyview import LMVSC, Views
+from manyview.views import naming
 
 SETTINGS = {"n_clusters": 3, "n_anchors": 12, "n_repeats": 1, "random_state": 0, "n_jobs": 1}
 N = 40
@@ -133,15 +134,27 @@ class TestOtherNames:
         views = Views.from_tables(paths, ids={"a": "foo", "b": "bar"}).load()
         np.testing.assert_allclose(views["b"], frames["b"][["y", "x"]][::-1])
 
-    @pytest.mark.parametrize("change", [{3: 2000}, {3: 7}], ids=["another", "twice the same"])
-    def test_numbers_in_the_first_columns_are_none_unless_all_are_there_once(self, change):
+    @pytest.mark.parametrize(
+        "change",
+        [{3: 2000}, {3: 7}, {3: np.nan}, {3: 2000.5}],
+        ids=["another", "twice the same", "missing", "not whole"],
+    )
+    def test_numbers_in_the_first_columns_are_none_unless_all_are_whole_and_there_once(
+        self, change
+    ):
         first, second = (
-            pd.DataFrame({name: ids, "x": np.linspace(0, 1, N)})
+            pd.DataFrame({name: ids.astype(float), "x": np.linspace(0, 1, N)})
             for name, ids in (("foo", IDS["numbers"]), ("bar", IDS["numbers"][::-1].copy()))
         )
         for row, value in change.items():
-            second.loc[row, "bar"] = value if value > 1000 else second.loc[value, "bar"]
+            second.loc[row, "bar"] = second.loc[value, "bar"] if value == 7 else value
         assert Views({"a": first, "b": second}).encoded().n_features == (2, 2)
+
+    def test_first_columns_of_long_tables_are_data(self, monkeypatch):
+        monkeypatch.setattr(naming, "_MOST_NUMBERED", N - 1)
+        frames = dict(zip("ab", tables(IDS["numbers"], ("foo", "bar")), strict=True))
+        views = Views({name: frame[frame.columns[::-1]] for name, frame in frames.items()})
+        assert views.encoded().n_features == (3, 3)
 
     def test_an_index_counts_too(self, tmp_path):
         first, second = tables(IDS["text"])

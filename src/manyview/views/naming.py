@@ -31,6 +31,7 @@ _LIKE_IDS = re.compile(
 _LEAST_ROWS = 10  # unless a column of text is called as ids are
 _DISTINCT = {"text": 0.5, "numbers": 0.9, "first": 1.0}  # of the values
 _SHARED = {"text": 0.5, "numbers": 0.9, "first": 1.0}  # of them that both views have
+_MOST_NUMBERED = 100_000  # rows whose first column is looked at, however it is called
 _COMPARED = 200  # values of a column, to see how many the other has
 _LOOKED_AT = 64  # rows, before all of them
 _BLOCK = 1 << 16  # rows of a file at a time
@@ -43,9 +44,8 @@ class _Names:
     view: str
     column: str | None
     texts: npt.NDArray[np.str_]
-    kind: str = (
-        "text"  # or "numbers", or "first": numbers in a first column that is called otherwise
-    )
+    # "text", or "numbers", or "first": numbers in a first column that is not called as ids are.
+    kind: str = "text"
 
     @property
     def looks_like_ids(self) -> bool:
@@ -78,9 +78,10 @@ def refuse_other_orders(
     """Raise ValueError if views hold the same names of rows, but in another order.
 
     ``skips`` says which columns not to look at. Numbers name rows only if their columns are called so,
-    as ranks are the same numbers, too; or in first columns, if all are there once and they merely count
-    nothing. Of new rows, columns of text are looked at only if they are ``known`` to name rows. Where
-    rows have ids, names are compared with these.
+    as ranks are the same numbers, too; or in first columns of tables that are not long, if they are
+    whole and all there once, but not if they are just those from 0 or 1 on. Of new rows, columns of text
+    are looked at only if they are ``known`` to name rows. Where rows have ids, names are compared with
+    these.
     """
     parts = list(parts)
     if len(parts) < 2:
@@ -158,7 +159,7 @@ def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iter
     for column, values in _columns_that_may(part, skips):
         kind = "numbers" if is_like_ids(column) else "first"
         kind = "text" if values.dtype.kind in "OUSTM" else kind
-        if kind == "first" and _merely_count(values):
+        if kind == "first" and not _may_number_rows(values):
             continue
         if kind == "text" and known is not None:
             may_name = column in known
@@ -174,7 +175,8 @@ def _find_names(part: Part, skips: Skips, known: Collection[str] | None) -> Iter
 def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
     """Columns that begin with text, or are first or called as ids are and begin with whole numbers."""
     rows, names = part.rows, part.columns
-    first = names[0] if names else None
+    is_long = rows.shape[0] > _MOST_NUMBERED
+    first = names[0] if names and not is_long else None
     if isinstance(rows, Table):
         heads: dict[str, Column] = dict(rows[:_LOOKED_AT].columns)
         wanted = [n for n, head in heads.items() if not skips(n) and _may_name(n, head, first)]
@@ -194,10 +196,14 @@ def _columns_that_may(part: Part, skips: Skips) -> Iterator[tuple[str, Column]]:
         yield names[place], _read_column(rows, place) if is_file else rows[:, place]
 
 
-def _merely_count(values: Column) -> bool:
-    """Whether numbers are those from 0 or 1 on, in whatever order, as ranks are."""
-    ordered = np.sort(values)
-    return bool(ordered[0] in (0, 1) and (np.diff(ordered) == 1).all())
+def _may_number_rows(values: Column) -> bool:
+    """Whether numbers are whole and all there once, and not those from 0 or 1 on, as ranks are."""
+    ordered = np.sort(values)  # NaN and infinity come last, or first
+    if not np.isfinite(ordered[[0, -1]]).all() or (ordered != np.floor(ordered)).any():
+        return False
+    steps = np.diff(ordered)
+    counts = ordered[0] in (0, 1) and (steps == 1).all()
+    return bool((steps > 0).all() and not counts)
 
 
 def _may_name(column: str, head: Column, first: str | None) -> bool:
