@@ -11,6 +11,7 @@ from sklearn.base import clone
 from manyview import LMVSC, Views
 from manyview.engines import _ENGINES, Dask, Disk, Memory, choose_engine
 from manyview.engines.base import TILE_ROWS, Run, TreeSum
+from manyview.stages.labels import VERY_MANY_CLUSTERS
 from tests.templates import OneByOne
 
 
@@ -99,6 +100,21 @@ def evident():
     rows = np.random.default_rng(0).normal(size=(TILE_ROWS + 99, 6))
     rows[:, 0] += 40.0 * (np.arange(len(rows)) % 3)
     return rows, make_evident(engine="memory", n_jobs=1).fit([rows])
+
+
+def make_many(**options):
+    return make_model(n_anchors=300, n_neighbors=3, scaling=None, **options).set_params(
+        n_clusters=VERY_MANY_CLUSTERS + 20
+    )
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Rows of very many clusters, and the model of one thread."""
+    n_clusters, rng = VERY_MANY_CLUSTERS + 20, np.random.default_rng(0)
+    rows = 9.0 * rng.normal(size=(n_clusters, 4))[np.arange(N_ROWS) % n_clusters]
+    rows += rng.normal(size=(N_ROWS, 4))
+    return [rows], make_many(engine="memory", n_jobs=1).fit([rows])
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +207,14 @@ class TestEstimator:
         for n in (2, 7):
             assert np.array_equal(np.asarray(model.cut(n)), expected.cut(n))
             assert np.array_equal(np.asarray(model.cut(n, placed)), expected.cut(n))
+
+    def test_very_many_clusters_are_those_of_one_thread(self, engine, many):
+        kind, options, place = engine
+        rows, expected = many
+        model = make_many(engine=kind, **options).fit(place(rows))
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.model_.sizes, expected.model_.sizes)
+        assert model.inertia_ == expected.inertia_
 
     def test_weights_and_marks_are_those_of_one_thread(self, engine, views, weighted):
         kind, options, place = engine
