@@ -49,10 +49,8 @@ from manyview.stages.view_weights import (
 from manyview.views.selection import find_present, side_by_side
 
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
-_WEIGHING_ROWS, _MORE_ROWS = (
-    1000,
-    4000,
-)  # in one tile; the latter where pairs of views share few of them
+_WEIGHING_ROWS = 1000  # in one tile
+_INCOMPLETE_ROWS = 4000  # the same where samples lack views, so that pairs of views share fewer
 _WEIGHING_VECTORS = 10  # while the number of clusters is not known
 _MOST_WEIGHING_VECTORS = 200  # some rows each: more would span half of what there is
 _SWEEPS_OF_ALL = 100
@@ -405,7 +403,7 @@ def _weigh_views(
     Also the graph rows of the sample, if all of them were looked at and have all views.
     """
     lacks_some = side_by_side(sample.arrays) is not None
-    n_looked_at = _MORE_ROWS if lacks_some else _WEIGHING_ROWS
+    n_looked_at = _INCOMPLETE_ROWS if lacks_some else _WEIGHING_ROWS
     some = sample.sample_rows(spread_evenly(sample.n_rows, n_looked_at))
     graphs = tuple(graph for of_view in late for graph in of_view)
     build = GraphRows(scalers, graphs)

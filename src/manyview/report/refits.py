@@ -22,8 +22,7 @@ Labels = npt.NDArray[np.integer]
 Groups = npt.NDArray[np.str_] | None
 """Where each row is from, if what is common to a group is taken off."""
 
-# Anchor seeds of a view alone, at most, where the fit has more than three, and where it has not: all
-# views together cost a fifth of the fit.
+# Anchor seeds of a view alone, at most, where the fit has more than three, and where it has not.
 _OF_MANY, _OF_FEW = 3, 2
 SEEN, UNSEEN = 0.6, 0.4
 

@@ -48,7 +48,7 @@ def build_summary(
 ) -> dict[str, Any]:
     """All facts of a report: dicts, lists, numbers and text, ready for ``json.dump``.
 
-    The cost is bounded, and less than that of the fit: about 100 000 rows are shown, 5000 are
+    The cost is bounded, mostly below that of a default fit: about 100 000 rows are shown, 5000 are
     clustered again or looked at column by column, and a fifth, from 350 to 2000, are placed by t-SNE; up
     to twice as many where clusters are many, so that each is among them. ``sampling`` says how many.
 

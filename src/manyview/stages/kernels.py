@@ -176,9 +176,7 @@ def _interpolate(x, knots, heights):
     low, left = np.int64(0), knots.shape[0]
     while left > 1:
         half = left >> 1
-        low += half * (
-            knots[low + half - 1] < x
-        )  # and not a branch, which is guessed half the time
+        low += half * (knots[low + half - 1] < x)  # a branch would be guessed wrong half the time
         left -= half
     low += knots[low] < x
     if low == knots.shape[0]:

@@ -54,8 +54,7 @@ def spectral_embedding(
     n, smallest, largest = W.shape[0], W.min(), W.max()
     if not np.isfinite(smallest + largest):  # of values so large that a method could not go on
         raise ValueError(
-            f"A graph's weights must be finite and none negative; they run from {smallest} to "
-            f"{largest}."
+            f"A graph's weights must be finite; they run from {smallest} to {largest}."
         )
     degrees = np.asarray(W.sum(axis=0), dtype=np.float64).ravel()
     linked = np.flatnonzero(degrees > 0)
