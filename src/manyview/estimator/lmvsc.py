@@ -97,9 +97,9 @@ class LMVSC(Growing):
     n_repeats : int or "auto", default="auto"
         Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and
         up to 9 for fewer than 2000 rows, which vary more and cost little. It is 2 for 100 000 rows or
-        more and 1 for 200 000; 1 for 100 clusters or more (2 for fewer than 5000 rows); 1 where the
-        spectrum has a clear gap after as many vectors as clusters; fewer than 3 for extremely wide
-        views; and 1 where anchors are given.
+        more; 1 for 100 clusters or more (2 for fewer than 5000 rows); 1 where the spectrum has a clear
+        gap after as many vectors as clusters; fewer than 3 for extremely wide views; and 1 where
+        anchors are given.
     view_weights : {"auto", "equal", "agreement", "amgl"}, sequence of float, or dict, default="auto"
         "equal" weights, or "agreement" of each view's graph with the others (views of noise get none),
         or the rule of "amgl", or numbers, in order or by name (1 for views not named). "auto" is

@@ -236,8 +236,6 @@ def _why_repeats(settings: Settings, *, by_gap: bool) -> str:
         return "clusters stand apart in the spectrum, whatever the anchors"
     if settings.known_clusters >= MANY_CLUSTERS and settings.n_repeats < 3:
         return "of so many clusters vectors cost much, and more seeds gain little"
-    if len(settings.whitening) == 1:
-        return "of so many rows one does as well, whose axes are evened out less"
     if settings.n_repeats < 3:
         return "of so many rows a third changes little; of very wide views it would fill a gigabyte"
     why = "embeddings from several anchor seeds side by side vary less"

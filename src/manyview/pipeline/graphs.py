@@ -48,6 +48,8 @@ from manyview.stages.view_weights import (
 )
 from manyview.views.selection import find_present, side_by_side
 
+WHITENING = (0.5, 0.25)
+"""How far principal axes are evened out, in turn over the repeats."""
 _SAY = 0.3  # of the greatest factor: views with less do not decide how a graph of several is made
 _WEIGHING_ROWS = 1000  # in one tile
 _INCOMPLETE_ROWS = 4000  # the same where samples lack views, so that pairs of views share fewer
@@ -216,7 +218,7 @@ def choose_graphs(
         weights = normalised(settings.view_weights)
 
     def task(views: Sequence[int], factors: Sequence[float], repeat: int, rng: Any) -> Any:
-        whitening = settings.whitening[repeat % len(settings.whitening)]
+        whitening = WHITENING[repeat % len(WHITENING)]
         columns = Columns(scalers, tuple(views), tuple(factors), whitening)
         return partial(make, columns, repeat=repeat, rng=rng)
 

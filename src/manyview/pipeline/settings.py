@@ -44,10 +44,7 @@ _OF_GRAPHS = (
 )  # fmt: skip
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
-_VERY_MANY_ROWS, _ONE_SEED_ROWS = 100_000, 200_000
-"""From these on there are two anchor seeds, and one."""
-WHITENING, _WHITENING_OF_ONE = (0.5, 0.25), (0.25,)
-"""How far principal axes are evened out, in turn over the repeats; the latter if one is enough."""
+_VERY_MANY_ROWS = 100_000
 MANY_CLUSTERS = 100
 """As many, or more, have fewer anchor seeds and fewer anchors."""
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
@@ -67,7 +64,6 @@ class Settings:
     ``counts`` says of each view that counts molecules how that shows, once the sample is seen, and
     ``had_genes`` whether some were of genes or peaks, where groups were taken off rows scaled so;
     ``may_be_evident`` whether the answer may be that of k-means, where that stands clear;
-    ``whitening`` is how far principal axes are evened out, in turn over the repeats;
     ``many_anchors`` and ``few_anchors`` are what ``n_anchors`` is on "auto", at most, where rows use the
     nearest anchors and where they use all; ``may_repeat_less`` says whether ``n_repeats`` was left open.
 
@@ -97,7 +93,6 @@ class Settings:
     many_anchors: int = _MANY_ANCHORS
     few_anchors: int = 300
     may_repeat_less: bool = False
-    whitening: tuple[float, ...] = WHITENING
     counts: tuple[str, ...] = ()
     had_genes: bool = False
     degree_norm: bool = True
@@ -257,8 +252,6 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
     has_many_rows = not is_given and n >= MANY_ROWS
     counts = n_anchors or (_count_few_anchors(300, n, k or 2, is_like_text=False),)
     n_repeats = 1 if is_given else _count_repeats(views, max(counts), k)
-    may_repeat_less = is_auto(params["n_repeats"])
-    is_one_of_many = may_repeat_less and n >= _ONE_SEED_ROWS and (k is None or k < MANY_CLUSTERS)
     variant = params.get("variant")
     return Settings(
         n_clusters=k,
@@ -278,8 +271,7 @@ def resolve(params: Mapping[str, Any], given: Views, views: Views | None = None)
         marks_outliers=_choice("outliers", params.get("outliers", "keep"), _OUTLIERS) == "mark",
         has_many_rows=has_many_rows,
         many_anchors=_count_many_anchors(n, k),
-        may_repeat_less=may_repeat_less,
-        whitening=_WHITENING_OF_ONE if is_one_of_many else WHITENING,
+        may_repeat_less=is_auto(params["n_repeats"]),
         may_be_evident=variant is None
         and all(is_auto(params[name]) for name in _OF_GRAPHS)
         and not any(is_encoded),
@@ -381,17 +373,15 @@ def read_known(
 def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
     """Three anchor seeds; up to nine for few rows, which vary more and cost little.
 
-    Two for very many rows, where a third changes nothing, and one for twice as many, where a second
-    gains nothing if axes are evened out less. Two for a hundred clusters or more, where vectors cost
-    more than all else; one for these in many rows, where a second gains nothing either. Fewer where
-    views are so wide that anchors, one set a view and one of all, would fill memory.
+    Two for very many rows, where a third changes nothing, and for a hundred clusters or more, where
+    vectors cost more than all else; one for these in many rows, where a second gains nothing. Fewer
+    where views are so wide that anchors, one set a view and one of all, would fill memory.
     """
     n_rows, n_columns = views.shape
     wanted = max(3, min(9, _REPEAT_ROWS // n_rows))
     has_many_clusters = n_clusters is not None and n_clusters >= MANY_CLUSTERS
     if n_rows >= _VERY_MANY_ROWS or has_many_clusters:
-        one_from = MANY_ROWS if has_many_clusters else _ONE_SEED_ROWS
-        wanted = 1 if n_rows >= one_from else 2
+        wanted = 1 if has_many_clusters and n_rows >= MANY_ROWS else 2
     # Of few rows, text has fewer anchors than others.
     n_bytes = _REPEAT_BYTES * (2 if n_rows <= _FEW_ROWS else 1)
     return max(1, min(wanted, n_bytes // (2 * 8 * n_anchors * n_columns)))

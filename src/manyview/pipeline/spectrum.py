@@ -13,7 +13,7 @@ from scipy import sparse
 from manyview.engines.base import SampledRows, run_side_by_side, thread_pool
 from manyview.pipeline.evident import MOST_ROWS, count_evident, standardise
 from manyview.pipeline.graphs import ScaledSample, choose_graphs, scale_sample
-from manyview.pipeline.settings import WHITENING, Settings, n_vectors_for
+from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.embedding import (
     Basis,
     count_spare,
@@ -82,7 +82,6 @@ def suggest(
     rng: np.random.Generator,
 ) -> Suggestion:
     """A number of clusters from the graph of a few sampled rows."""
-    settings = replace(settings, whitening=WHITENING)  # a few rows vary, however many all are
     few = sample.sample_rows(spread_evenly(sample.n_rows, MOST_ROWS))
     some = sample.sample_rows(spread_evenly(sample.n_rows, _SUGGESTING_ROWS))
     scaled = scale_sample(some, names, _flags_kept(some.arrays, settings.scaling), settings)
