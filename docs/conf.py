@@ -35,6 +35,7 @@ autodoc_typehints = "none"  # numpydoc sections say it in words
 autodoc_preserve_defaults = True  # a name or a lambda as it is written, not what it evaluates to
 smartquotes = False  # quotes and dashes can be pasted into Python and the shell
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # the page says whose they are, and the column is narrow
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

@@ -91,6 +91,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     --------
     >>> from sklearn.decomposition import PCA
     >>> from manyview import datasets
+    >>> from manyview.compose import PerView
     >>> views = datasets.make_views(60, 3, (6, 9), random_state=0)
     >>> PerView(PCA(2)).fit_transform(views).n_features
     (2, 2)

@@ -47,8 +47,14 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     of classes stay unmatched, and so count as wrong. It is at most :func:`purity` and
     :func:`inverse_purity`.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Examples
     --------
+    >>> from manyview.metrics import accuracy
     >>> accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
     0.75
     """
@@ -72,6 +78,7 @@ def nmi(y_true: Any, y_pred: Any, *, average: Average = "max") -> float:
 
     Examples
     --------
+    >>> from manyview.metrics import nmi
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2], average="arithmetic"), 4)
@@ -88,8 +95,14 @@ def purity(y_true: Any, y_pred: Any) -> float:
     It is never below the share of the largest class, and 1 when every sample is its own cluster.
     Some papers print :func:`inverse_purity` under this name.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Examples
     --------
+    >>> from manyview.metrics import purity
     >>> purity([0, 0, 0, 1], [5, 5, 6, 7])
     1.0
     """
@@ -102,8 +115,14 @@ def inverse_purity(y_true: Any, y_pred: Any) -> float:
 
     This is :func:`purity` with the arguments exchanged. It is 1 when everything is one cluster.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Examples
     --------
+    >>> from manyview.metrics import inverse_purity
     >>> inverse_purity([0, 0, 0, 1], [5, 5, 6, 7])
     0.75
     """
@@ -116,8 +135,14 @@ def ari(y_true: Any, y_pred: Any) -> float:
 
     It is 1 for the same grouping, about 0 for a random one, and at least -0.5.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Examples
     --------
+    >>> from manyview.metrics import ari
     >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
@@ -125,14 +150,20 @@ def ari(y_true: Any, y_pred: Any) -> float:
 
 
 def f_score(y_true: Any, y_pred: Any) -> float:
-    """Pairwise F1: how well pairs in one cluster are the pairs in one class.
+    """Pairwise F1: how well the pairs in one cluster match the pairs in one class.
 
     Precision is the share of pairs of samples in a common cluster that are in a common class,
     recall the share of pairs in a common class that are in a common cluster; this is their
     harmonic mean. It is not the F-measure of classes matched to clusters.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Examples
     --------
+    >>> from manyview.metrics import f_score
     >>> round(f_score([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.6667
     """
@@ -142,6 +173,11 @@ def f_score(y_true: Any, y_pred: Any) -> float:
 def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
     """All scores of this module by name.
 
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Known classes, and clusters found.
+
     Returns
     -------
     dict of str to float
@@ -150,6 +186,7 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
 
     Examples
     --------
+    >>> from manyview.metrics import scores
     >>> for name, value in scores([0, 0, 1, 1], [0, 0, 1, 2]).items():
     ...     print(f"{name:15}{value:.3f}")
     accuracy       0.750
@@ -173,7 +210,7 @@ def scores(y_true: Any, y_pred: Any) -> dict[str, float]:
 
 
 def match_labels(old: Any, new: Any) -> npt.NDArray[np.int64]:
-    """New labels with the old ones' numbers, where clusters are the same as far as can be.
+    """New labels, numbered like the old ones where clusters are the same.
 
     Clusters are matched one to one so that most samples keep their number. A new cluster that matches
     none gets a number that is not in use; -1, no cluster, stays.
@@ -186,9 +223,11 @@ def match_labels(old: Any, new: Any) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n,), int64
+        ``new``, renumbered.
 
     Examples
     --------
+    >>> from manyview.metrics import match_labels
     >>> match_labels([0, 0, 1, 1, 2], [5, 5, 0, 0, 0]).tolist()
     [0, 0, 1, 1, 1]
     >>> match_labels([0, 0, 0, 1], [1, 1, 2, 0]).tolist()

@@ -120,7 +120,7 @@ class Selection:
         return self.trials[0].settings
 
     def table(self) -> list[dict[str, Any]]:
-        """One row a trial, as plain numbers; ``pandas.DataFrame(...)`` takes it as it is."""
+        """One row per trial, as plain numbers; ``pandas.DataFrame(...)`` takes it as it is."""
         names = ("excess_cut", "silhouette", "stability", "largest_share", "seconds")
         return [
             {"settings": t.settings, **{name: getattr(t, name) for name in names}}
@@ -162,13 +162,19 @@ def compare(
     n_clusters : int
         Number of clusters.
     settings : sequence of mapping
-        Parameters of LMVSC to try; what they do not name stays on its default.
+        Parameters of LMVSC to try; what they do not name stays on its default. By default everything on
+        "auto", then four scalings with three localities each.
     max_rows : int, default=5000
         Rows used, at equal distances; all if there are fewer.
     random_state : int, default=0
         Seed; the next one is used to judge stability.
     n_jobs : int or None, default=None
         Threads.
+
+    Returns
+    -------
+    Selection
+        The trials, the best first.
 
     Examples
     --------
@@ -213,6 +219,11 @@ def suggest_n_clusters(
         Threads.
     **settings
         Other parameters of LMVSC.
+
+    Returns
+    -------
+    Suggestion
+        The number, its evidence and the runners-up.
 
     Examples
     --------
@@ -271,9 +282,15 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
     estimator : LMVSC, or a pipeline that ends with one
         Fitted.
     X : what the estimator takes
-        Rows to judge it by, as a rule not those that it was fitted to; of more than 20 000 some.
+        Rows to judge it by, as a rule not those that it was fitted to; if there are more than 20 000,
+        a sample of them.
     y : ignored
         For scikit-learn's conventions.
+
+    Returns
+    -------
+    float
+        Higher is better.
 
     Examples
     --------
@@ -301,11 +318,11 @@ def label_free_score(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int) -> float:
-    """How much more of the graph labels cut, per cluster, than the best that any k vectors could.
+    """How much more of the graph the labels cut, per cluster, than any k vectors at best.
 
     The mean over anchor seeds of (sum of the k largest eigenvalues - what labels keep) / k; 0 is the
-    best there can be. It compares graphs that hold something: one that is the same for all rows
-    (a very large alpha) has none to cut.
+    best there can be. It compares graphs that have structure: one that is the same for all
+    rows (a very large alpha) has nothing to cut.
 
     Parameters
     ----------
@@ -316,7 +333,12 @@ def excess_cut(model: FittedModel, rows: Views, labels: Labels, n_clusters: int)
     labels : ndarray of shape (n,)
         Their clusters.
     n_clusters : int
-        Number of clusters, empty ones too.
+        Number of clusters, including empty ones.
+
+    Returns
+    -------
+    float
+        0 or more; smaller is better.
     """
     counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
     cuts = []

@@ -81,10 +81,11 @@ _OPTIONAL = {"UMAPKMeans": "umap_kmeans"}
 def names() -> list[str]:
     """Names of the methods, those of the LMVSC paper first, those that other packages add last.
 
-    Without ``UMAPKMeans``, which is optional.
+    ``UMAPKMeans`` needs a package of its own and is not among them.
 
     Examples
     --------
+    >>> from manyview.baselines import names
     >>> names()[:3]
     ['KMeans', 'LSC', 'SSCOMP']
     """

@@ -42,16 +42,16 @@ class AIMC(RowwiseBaseline):
     :math:`\alpha_v = 1 / (2 \|X_v - Y (G_v F)^T\|_F)` of the sweep before [1]_. Columns are
     standardised first. Time is linear in the number of rows, and so is memory.
 
-    :math:`G_v F` is any d x k matrix with orthonormal columns, whatever l is. So l changes where a fit
-    ends and not what it looks for; published figures are the best over about sixty values of l, chosen
-    with the true labels.
+    :math:`G_v F` is any :math:`d_v \times k` matrix with orthonormal columns, whatever :math:`l` is. So
+    :math:`l` changes where a fit ends and not what it looks for; published figures are the best over
+    about sixty values of it, chosen with the true labels.
 
     Parameters
     ----------
     n_clusters : int, default 8
         Number k of clusters.
     n_dimensions : int, optional
-        l, at least k, which is the default.
+        :math:`l`, at least k, which is the default.
     init : {"random", "first"}, default "random"
         Rows that clusters start from, as in :class:`~manyview.baselines.SMVSC`.
     n_init : int, default 10
@@ -68,9 +68,9 @@ class AIMC(RowwiseBaseline):
     labels_ : ndarray of int32 of shape (n,)
         Cluster of each row.
     centers_ : list of ndarray of shape (n_clusters, d_v)
-        Centres of each view in standardised columns: orthonormal rows, if d_v is at least k.
+        Centres of each view in standardised columns: orthonormal rows, if :math:`d_v` is at least k.
     view_weights_ : ndarray of shape (v,)
-        alpha.
+        :math:`\alpha_v`, the weight of each view.
     objective_ : ndarray of shape (n_iter_,)
         The sum of norms after each sweep; it never rises.
     n_iter_ : int

@@ -100,14 +100,14 @@ class E3SC(Baseline):
 
     See Also
     --------
-    SSCOMP : rows written by all others.
+    SSCOMP : the same, chosen greedily.
     manyview.LMVSC : anchors in place of chosen rows.
 
     Notes
     -----
     Rows are independent of each other given the data, so all solvers take a block of them at a
     time, and C is kept sparse: memory beyond the data is a block and the non-zeros. Time is
-    O(p n^2) an iteration.
+    :math:`O(d n^2)` an iteration, with d columns.
 
     References
     ----------

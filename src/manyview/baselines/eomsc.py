@@ -87,8 +87,8 @@ class EOMSC(RowwiseBaseline):
 
     where the normalised Laplacian of the graph between the n rows and m anchors, with weights Z, has
     rank n + m - k: then the graph has exactly k connected components. In each sweep the constraint on
-    the rank becomes a penalty, :math:`\lambda \, \mathrm{tr}(F^T L F)`, and lambda is doubled or
-    halved until there are k.
+    the rank becomes a penalty, :math:`\lambda \, \mathrm{tr}(F^T L F)`, and :math:`\lambda` is doubled
+    or halved until there are k.
 
     References
     ----------

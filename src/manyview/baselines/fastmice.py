@@ -69,10 +69,10 @@ class FastMICE(RowwiseBaseline):
     Notes
     -----
     A member draws a number of clusters between k and 2k, some of the views, and 20 to 80 % of the
-    columns of each. A row x has the weights :math:`\exp(-\|x - a_j\|^2 / 2 \sigma^2)` to its
-    nearest anchors :math:`a_j`, scaled to unit length; sigma is the mean distance to them. These
-    weights B of all its views, side by side, are cut as a bipartite graph: with :math:`D_x` the row
-    sums of B, :math:`W = B^T D_x^{-1} B` and :math:`D_y` the row sums of W, E has the leading
+    columns of each. A row x has the weights :math:`\exp(-\|x - a_j\|^2 / (2 \sigma^2))` to its
+    nearest anchors :math:`a_j`, scaled to unit length; :math:`\sigma` is the mean distance to them.
+    These weights B of all its views, side by side, are cut as a bipartite graph: with :math:`D_x` the
+    row sums of B, :math:`W = B^T D_x^{-1} B` and :math:`D_y` the row sums of W, E has the leading
     eigenvectors of :math:`D_y^{-1/2} W D_y^{-1/2}` times :math:`D_y^{-1/2}`, and the rows of
     :math:`D_x^{-1} B E`, of unit length, go to k-means. The consensus is the same cut of the graph
     between rows and the clusters of all members.

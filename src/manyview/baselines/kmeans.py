@@ -36,7 +36,7 @@ class KMeans(Baseline):
     ``KMeans`` or as published figures of this field were made. Several views are first divided by the
     root of their energy (mean squared distance of rows from the mean row), so that each has the same say
     whatever its units and width; a view whose rows are all the same has none. Views are not centred,
-    which k-means does not notice.
+    which makes no difference to k-means.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class KMeans(Baseline):
         start from random rows and go on until no label changes, empty clusters take the rows farthest
         from their centre, and the run with the smallest sum of plain distances is kept, not of squares.
     init : {"k-means++", "random"}, default "k-means++"
-        How a run of scikit-learn's starts.
+        How a run starts, for ``variant="scikit-learn"``.
     n_init : int, default 10
         Runs from different starts, of which the best is kept.
     max_iter : int, optional
@@ -69,7 +69,7 @@ class KMeans(Baseline):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Centres in the units of the input; the columns of all views used, side by side.
     inertia_ : float
-        Sum of squared distances to the own centre, in scaled units if there are several views.
+        Sum of squared distances of rows to their centres, in scaled units if there are several views.
     view_scales_ : ndarray of shape (v,)
         What each view used was divided by: ones for a single view.
     n_iter_ : int

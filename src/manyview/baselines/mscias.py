@@ -30,7 +30,7 @@ _BLOCK_ENTRIES = 8_000_000
 class MSCIAS(Baseline):
     r"""Similarity learned from a latent space of all views; **a reconstruction**, see Notes.
 
-    First a latent *intact space* that explains all views: points h_i and maps W_v with
+    First a latent *intact space* that explains all views: points :math:`h_i` and maps :math:`W_v` with
     :math:`x_i^v \approx W_v h_i` under the Cauchy loss, which gives outliers little say. Then a
     similarity S that represents the points by each other and depends on them as much as possible,
     by the Hilbert-Schmidt independence criterion with linear kernels:
@@ -57,10 +57,10 @@ class MSCIAS(Baseline):
         Dimension r of the latent space: "auto" is 50, or the number of rows or of columns of all
         views if that is less.
     similarity_ridge : float, default 1.0
-        lambda, relative to the mean of G's r eigenvalues.
+        :math:`\lambda`, relative to the mean of G's r eigenvalues.
     dependence : float, default 0.9
-        gamma. Only lambda / (1 - gamma) matters for the labels: asking for dependence weakens the
-        ridge in directions of large variance.
+        :math:`\gamma`. Only :math:`\lambda / (1 - \gamma)` matters for the labels: asking for
+        dependence weakens the ridge in directions of large variance.
     n_neighbors : int or None, default 20
         Largest similarities of each row that the exact form keeps; None keeps all, in n x n arrays.
     ridge : float, default 0.01

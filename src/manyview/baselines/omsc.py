@@ -38,7 +38,7 @@ class OMSC(RowwiseBaseline):
 
     As in the authors' program, the step for Z leaves out :math:`\alpha_v^2`, and counts the pull to the
     corner once for every view. A row's label is the corner nearest to its weights without that pull,
-    for fitted and new rows alike; it is F itself, but for rows that the pull alone decides.
+    for fitted and new rows alike; it equals F, except in rows that only the pull decides.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class OMSC(RowwiseBaseline):
     labels_ : ndarray of int32 of shape (n,)
         Cluster of each row.
     corners_ : ndarray of shape (n_clusters, m)
-        G', orthonormal rows.
+        :math:`G^T`: orthonormal rows.
     weights_ : ndarray of shape (n, m)
         Z: each row's weights over the anchors, after the last sweep.
     view_weights_ : ndarray of shape (v,)

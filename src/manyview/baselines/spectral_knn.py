@@ -19,8 +19,8 @@ from manyview.views.container import Views
 class SpectralKNN(Baseline):
     r"""Spectral clustering as scikit-learn does it, on all views side by side.
 
-    What one would try first: views are scaled, given the same energy, put side by side, every row is
-    linked to its nearest neighbours, and ``sklearn.cluster.SpectralClustering`` cuts the graph. Finding
+    What one would try first: views are scaled, given the same energy and put side by side; every row is
+    linked to its nearest neighbours; and ``sklearn.cluster.SpectralClustering`` cuts the graph. Finding
     neighbours takes time that grows with the square of the rows where columns are many.
 
     Parameters
@@ -51,7 +51,7 @@ class SpectralKNN(Baseline):
 
     Notes
     -----
-    With W = (C + C^T) / 2, where :math:`C_{ij}` is 1 if row j is among the nearest neighbours of
+    With :math:`W = (C + C^T) / 2`, where :math:`C_{ij}` is 1 if row j is among the nearest neighbours of
     row i, and D the diagonal matrix of its row sums, the rows of the k leading eigenvectors of
     :math:`D^{-1/2} W D^{-1/2}`, times :math:`D^{-1/2}`, go to k-means: a relaxation of the
     normalised cut.

@@ -42,11 +42,11 @@ class SSCOMP(Baseline):
     .. math:: \min_c \Big\| x_i - \sum_j c_j x_j \Big\|^2
               \quad \text{s.t.} \quad c_i = 0,\ \|c\|_0 \le s
 
-    Each step takes the row most correlated with what is left of x_i and fits all rows taken so far
-    anew. The weights, scaled to unit length a row, make the graph :math:`W = (|C| + |C|^T) / 2`,
+    Each step takes the row most correlated with what is left of :math:`x_i` and fits all rows taken so
+    far anew. The weights, scaled to unit length a row, make the graph :math:`W = (|C| + |C|^T) / 2`,
     which normalised spectral clustering splits.
 
-    Time grows with n^2 d s, memory with n s; with ``n_exemplars`` both are linear in n.
+    Time grows with :math:`n^2 d s`, memory with :math:`n s`; with ``n_exemplars`` both are linear in n.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class SSCOMP(Baseline):
 
     See Also
     --------
-    E3SC : rows written by a few that stand for all.
+    E3SC : the same with an l1 penalty on the weights, or projected gradient.
     SubspaceMVSC : several views.
 
     References

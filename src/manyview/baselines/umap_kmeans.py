@@ -21,9 +21,9 @@ from manyview.views.container import Views
 class UMAPKMeans(Baseline):
     r"""k-means on a low-dimensional map made by UMAP, as its documentation advises for clustering.
 
-    Views are scaled, given the same energy and put side by side. Neighbours are found exactly, so
-    labels do not depend on the luck of an approximate search; that takes time that grows with the
-    square of the rows. Needs ``pip install 'manyview[umap]'`` [1]_.
+    Views are scaled, given the same energy and put side by side, then mapped by UMAP [1]_. Neighbours
+    are found exactly, so labels do not depend on the luck of an approximate search; that takes time
+    that grows with the square of the rows. Needs ``pip install 'manyview[umap]'``.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class UMAPKMeans(Baseline):
     n_components : int, default 2
         Dimensions of the map.
     n_neighbors : int, default 30
-        Neighbours of a row that the map keeps near; one less than rows if there are fewer.
+        Neighbours of a row that the map keeps near; at most one fewer than there are rows.
     min_dist : float, default 0.0
         How near rows may lie on the map; 0 suits clustering.
     scaling : {None, "standard", "unit"}, default "standard"

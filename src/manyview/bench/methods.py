@@ -52,6 +52,7 @@ class Method:
     Examples
     --------
     >>> from sklearn.cluster import KMeans
+    >>> from manyview.bench import Method
     >>> Method("k-means", KMeans(n_init=5)).settings
     {'n_init': 5}
     """

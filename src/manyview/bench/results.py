@@ -46,6 +46,11 @@ class Figure:
 class Results:
     """Results of a bench: tables, ranks and pictures.
 
+    Parameters
+    ----------
+    lines : iterable of dict
+        Result lines, as :func:`compare` writes them.
+
     See Also
     --------
     compare : makes them.
@@ -53,6 +58,7 @@ class Results:
 
     Examples
     --------
+    >>> from manyview.bench import Results
     >>> line = {"data": {"name": "d", "shuffled": 0}, "settings": {}, "seed": 0, "seconds": 1.0,
     ...         "protocol": "label-free", "status": "done"}
     >>> lines = [{**line, "method": "A", "scores": {"nmi": 0.5}},
@@ -106,7 +112,9 @@ class Results:
         """Names of the data sets."""
         return list(dict.fromkeys(line["data"]["name"] for line in self.lines))
 
-    def figure(self, method: str, data: str, score: str = "nmi", protocol: str = FREE) -> Figure:
+    def figure(
+        self, method: str, data: str, score: str = "nmi", protocol: str = "label-free"
+    ) -> Figure:
         """What a method has on a data set; label-tuned, the best of all settings by the mean.
 
         Raises
@@ -132,28 +140,33 @@ class Results:
         figures = [_figure(lines, settings, score) for settings, lines in by_settings.items()]
         return max(figures, key=lambda one: one.mean)
 
-    def means(self, score: str = "nmi", protocol: str = FREE) -> Any:
+    def means(self, score: str = "nmi", protocol: str = "label-free") -> Any:
         """Mean scores, ndarray of shape (data, methods); NaN where there is none."""
         return np.array(
             [[self.figure(m, d, score, protocol).mean for m in self.methods] for d in self.data]
         )
 
-    def ranking(self, score: str = "nmi", protocol: str = FREE) -> Ranking:
-        """Methods by their mean rank; who has no result on a data set is last there."""
+    def ranking(self, score: str = "nmi", protocol: str = "label-free") -> Ranking:
+        """Methods by their mean rank; one without a result on a data set is last there."""
         return rank_methods(self.means(score, protocol), self.methods)
 
     def table(
-        self, score: str = "nmi", *, protocol: str = FREE, kind: str = "text", spread: bool = False
+        self,
+        score: str = "nmi",
+        *,
+        protocol: str = "label-free",
+        kind: str = "text",
+        spread: bool = False,
     ) -> str:
-        """A table of mean scores, the best of each data set in bold, with mean ranks.
+        """A table of mean scores and mean ranks; in markdown and LaTeX the best are in bold.
 
         Parameters
         ----------
         score : str, default "nmi"
             One of the names that :func:`manyview.metrics.scores` has.
-        protocol : {"label-free", "label-tuned"}
+        protocol : {"label-free", "label-tuned"}, default "label-free"
             Settings that were fixed beforehand, or the best by the labels.
-        kind : {"text", "markdown", "latex"}
+        kind : {"text", "markdown", "latex"}, default "text"
             In LaTeX, the lines of a ``tabular`` that needs the package booktabs.
         spread : bool, default False
             Add the standard deviation over seeds.
@@ -163,7 +176,7 @@ class Results:
         return write_table(self, score, protocol=protocol, kind=kind, spread=spread)
 
     def draw_ranks(
-        self, path: str | os.PathLike[str], score: str = "nmi", *, protocol: str = FREE
+        self, path: str | os.PathLike[str], score: str = "nmi", *, protocol: str = "label-free"
     ) -> None:
         """Draw mean ranks with bars over methods that cannot be told apart (Nemenyi)."""
         from manyview.bench.pictures import draw_ranks
@@ -171,7 +184,7 @@ class Results:
         draw_ranks(self.ranking(score, protocol), Path(path))
 
     def draw_scores(
-        self, path: str | os.PathLike[str], score: str = "nmi", *, protocol: str = FREE
+        self, path: str | os.PathLike[str], score: str = "nmi", *, protocol: str = "label-free"
     ) -> None:
         """Draw every method's mean score on every data set."""
         from manyview.bench.pictures import draw_scores

@@ -63,10 +63,10 @@ def compare(
         Rows in random order, another for every seed. Public files are sorted by class, which helps
         methods that start from the first rows.
     max_rows : int, optional
-        Draw so many rows of larger sets.
+        Draw this many rows from larger data sets.
     max_seconds : float, optional
-        Most seconds of one fit, 600 by default; None for no limit. A method that was stopped on a data
-        set is not tried there with other seeds.
+        Longest time for one fit in seconds, 600 by default; None for no limit. A method that was
+        stopped on a data set is not tried there with other seeds.
     memory_limit : int, optional
         Most bytes that a fit may take besides the data; one that needs more is refused.
     total_seconds : float, optional

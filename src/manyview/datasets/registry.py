@@ -62,7 +62,7 @@ class DatasetInfo:
     formats : tuple of str
         What these files are.
     homepage, licence, citation : str
-        Where to get it, and on which terms.
+        Where to get it, on which terms, and what to cite.
     sources : tuple of Source
         Where it is downloaded from, first to last.
     other_widths : tuple of tuple of int

@@ -84,7 +84,7 @@ class Engine(Protocol):
     Attributes
     ----------
     name : str
-        What it is called by.
+        Its name, as in ``engine="disk"``.
     track_memory : bool
         Whether a fit is to watch how much memory this process holds.
     """
@@ -146,6 +146,7 @@ class TreeSum:
 
     Examples
     --------
+    >>> from manyview.engines.base import TreeSum
     >>> total = TreeSum()
     >>> for number in (2, 0, 1):
     ...     total.add(number, 10.0**number)

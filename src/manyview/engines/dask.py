@@ -57,10 +57,10 @@ class Dask:
     Parameters
     ----------
     client : distributed.Client, optional
-        The cluster to use; the active client by default. None is ever started here.
+        The cluster to use; the active client by default. No cluster is started here.
     patience : float, optional
         Seconds after which a fit fails, 300 by default, if no worker can go on with it: all of them
-        paused for memory, lost before they finish a block, or none there. Ten seconds of it warn.
+        paused for memory, lost before they finish a block, or none there. A warning comes after ten.
     track_memory : bool, default=False
         Note in ``stage_memory_`` how much memory this process holds during a fit; workers do not
         count.

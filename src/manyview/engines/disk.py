@@ -50,10 +50,10 @@ class Disk:
     memory_limit : int, float or str, optional
         Bytes that rows may take in memory, as a number or as text ("2 GB"). A quarter of what is free by
         default. It changes no result. On top come the program itself, about 300 MB, and the sums over
-        graph rows: about 3 * n_jobs + log2(rows / 4096) times (graphs * anchors)**2 * 8 bytes for each
+        graph rows: about ``(3 * n_jobs + log2(rows / 4096)) * 8 * (graphs * anchors)**2`` bytes for each
         anchor seed.
     checkpoint : path, optional
-        Folder in which a fit writes down how far it has come. A fit that was interrupted, by whatever,
+        Folder in which a fit writes down how far it has come. A fit that was interrupted for any reason
         goes on from there when it is called again with the same data and settings.
     folder : path, optional
         Folder for large results; it must exist. By default that of ``checkpoint``, or a temporary one

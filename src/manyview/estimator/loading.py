@@ -18,6 +18,16 @@ from manyview.pipeline.choices import Choices
 def load(path: str | os.PathLike[str]) -> LMVSC:
     """Read a fitted model that :meth:`LMVSC.save` wrote.
 
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    LMVSC
+        The fitted estimator.
+
     Raises
     ------
     ModelFileError

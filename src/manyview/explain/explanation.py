@@ -43,15 +43,15 @@ class Explanation:
     Attributes
     ----------
     features : dict
-        One entry a cluster and feature, those that set the cluster apart: ``cluster``, ``view``,
+        One entry for each cluster and each feature that sets it apart: ``cluster``, ``view``,
         ``column``, ``effect`` (mean inside less mean of the others, in standard deviations),
         ``inside`` and ``outside`` (the means), ``present_inside`` and ``present_outside`` (shares of
         values that are not zero). Empty without rows.
     anchors : dict
-        One entry a cluster and anchor, those that carry it: ``cluster``, ``views`` (what the anchor's
-        graph sees), ``graph`` and ``anchor`` (it is ``model.anchors_[graph][anchor]``), ``closeness``
-        (cosine between its direction in the embedding and the cluster's), ``share`` (of the weight
-        that the cluster's rows put on anchors of that graph; NaN without rows).
+        One entry for each cluster and each anchor that carries it: ``cluster``, ``views`` (what the
+        anchor's graph sees), ``graph`` and ``anchor`` (it is ``model.anchors_[graph][anchor]``),
+        ``closeness`` (cosine between its direction in the embedding and the cluster's), ``share`` (of
+        the weight that the cluster's rows put on anchors of that graph; NaN without rows).
     samples : dict
         One entry a row: ``row``, ``id``, ``cluster``, ``second`` (the next cluster, -1 if there is
         none), ``margin`` (squared distance to its centre less that to the own; small is doubtful), the
@@ -63,7 +63,7 @@ class Explanation:
     view_names : tuple of str
         Names of the views.
     n_rows : int
-        Rows there were; ``samples`` has fewer if they are many.
+        Number of rows explained; ``samples`` holds only some of them if there are many.
 
     See Also
     --------
@@ -74,14 +74,14 @@ class Explanation:
     -----
     ``effect`` is (inside - outside) / s, with s the standard deviation of the column over all rows.
     A row of the embedding is a sum of one part from each graph, :math:`q = \sum_g q_g`. So the
-    margin between the own centre c and the next one c' is a sum over graphs, too, whose parts are
+    margin between a row's own centre c and the next one, c', is a sum over graphs, too, whose parts are
     the shares of the views:
 
     .. math::
 
         \|q - c'\|^2 - \|q - c\|^2 = 2 q^T (c - c') + \|c'\|^2 - \|c\|^2
 
-    The last two terms are divided by the graphs' weights.
+    The last two terms are shared among the graphs in proportion to their weights.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class Explanation:
         Parameters
         ----------
         table : {"features", "anchors", "samples"}
-            Which.
+            Which table.
         kind : {"pandas", "polars", "pyarrow"}
-            Which library's.
+            The library whose data frame is made.
         """
         if table not in self._tables():
             raise ValueError(f"table must be one of {list(self._tables())}; got {table!r}.")

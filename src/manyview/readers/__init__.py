@@ -44,6 +44,7 @@ def read_view(text: str, **request: object) -> Contents:
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from manyview.readers import read_view
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "colour.csv"
     >>> _ = path.write_text("id,red,green\na,1,2\nb,3,4\n")
     >>> contents = read_view(str(path), id_column="id")

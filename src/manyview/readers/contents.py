@@ -21,10 +21,10 @@ LABEL_NAMES = (
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How whoever asks for a file says what can be asked for: advice in messages uses these words.
+    """What options are called where a file is asked for: advice in messages uses these words.
 
-    The defaults are the parameters of :func:`manyview.views.files.read_views`; the command line has
-    its options here, and :class:`~manyview.Views` its own parameters.
+    The defaults are the parameters of :func:`manyview.views.files.read_views`; the command line
+    passes its options instead, and :class:`~manyview.Views` its own parameters.
     """
 
     id_column: str = "id_column='NAME'"
@@ -41,7 +41,7 @@ class Request:
 
     Attributes
     ----------
-    path, key, name, text : Path and str
+    path, key, name, text : Path, str or None, str or None, and str
         The file (or the folder of a store), one array, variable, column or layer inside it, what the
         user calls the view, and all of that as it was written.
     id_column, label_column : str or None
@@ -57,13 +57,13 @@ class Request:
     decimal : {".", ","} or None
         The mark before the fraction of numbers that are text; None finds it.
     usual : {".", ","} or None
-        The mark where texts allow both, by what is known of other rows of the same table.
+        The mark to take where the text allows both, known from other rows of the same table.
     levels : sequence of str
         Columns that are text, even if all of it could be numbers.
     encoding : str or None
         Of text; None finds it.
     also_counts : bool
-        Whether an index of pandas that merely counts rows from 0 names them, too.
+        Whether a pandas index that merely counts rows from 0 names them, too.
     vocabulary : Vocabulary
         Words for advice in messages.
     """

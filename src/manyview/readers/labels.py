@@ -45,22 +45,28 @@ class LabelFile:
 def read_labels(
     text: str, *, id_column: str | Sequence[str] | None = None, folder: Path | None = None
 ) -> LabelFile:
-    r"""Labels of a file that holds one a row.
+    r"""Labels from a file that holds one per row.
 
     Parameters
     ----------
     text : str
         ``PATH`` or ``PATH::KEY``, the key being a column or an array.
     id_column : str or sequence of str, optional
-        Name of the ids, or several that they may have; ``id`` and ``row`` are taken as such without
-        being named, and so is the only column beside the labels if it tells rows apart.
+        Name of the ids, or several that they may have; ``id``, ``row`` and ``_index`` are taken as such
+        without being named, and so is the only column beside the labels if it tells rows apart.
     folder : Path, optional
         Where a relative path starts.
 
+    Returns
+    -------
+    LabelFile
+        ``labels``, ``ids`` (None if the file has none), and ``note``: what was taken as which.
+
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> import pathlib, tempfile
+    >>> from manyview.readers import read_labels
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
     >>> _ = path.write_text("id,cluster\na,1\nb,0\n")
     >>> found = read_labels(str(path))
     >>> found.ids.tolist(), found.labels.tolist()

@@ -29,8 +29,9 @@ def parse(text: str, *, folder: Path | None = None) -> Request:
 
     Examples
     --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
+    >>> import pathlib, tempfile
+    >>> from manyview.readers import parse
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "all.h5").write_bytes(b"")
     >>> found = parse("colour=all.h5::group/colour", folder=folder)
     >>> found.name, found.path.name, found.key

@@ -64,6 +64,7 @@ class EmbeddingDisplay(_Display):
     Examples
     --------
     >>> from manyview import LMVSC, datasets
+    >>> from manyview.report import EmbeddingDisplay
     >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
     >>> display = EmbeddingDisplay.from_estimator(LMVSC(3, random_state=0).fit(views))
     >>> display.points.shape
@@ -95,7 +96,7 @@ class EmbeddingDisplay(_Display):
         y : array-like of shape (n,), optional
             What to colour by; the clusters by default.
         max_rows : int, default=2000
-            More rows than these are drawn from at random.
+            If there are more rows, so many are chosen at random.
         random_state : int, default=0
             Seed of the sample and the map.
         ax : matplotlib Axes, optional
@@ -140,7 +141,7 @@ class SpectrumDisplay(_Display):
     Parameters
     ----------
     singular_values : ndarray of shape (c,)
-        Descending.
+        Singular values of the fused graph, descending.
     n_clusters : int
         The number of clusters that was fitted.
 
@@ -151,6 +152,7 @@ class SpectrumDisplay(_Display):
 
     Examples
     --------
+    >>> from manyview.report import SpectrumDisplay
     >>> SpectrumDisplay([1.0, 0.9, 0.2], 2).suggested
     2
     """
@@ -203,6 +205,7 @@ class AgreementDisplay(_Display):
     Examples
     --------
     >>> from manyview import LMVSC, datasets
+    >>> from manyview.report import AgreementDisplay
     >>> views = datasets.make_views(90, 3, (4, 5), random_state=0)
     >>> model = LMVSC(3, random_state=0).fit(views)
     >>> AgreementDisplay.from_estimator(model, views).matrix.shape
@@ -262,7 +265,7 @@ class SensitivityDisplay(_Display):
     Parameters
     ----------
     param_name : str
-        Which.
+        The parameter.
     values : sequence
         Its values.
     scores : ndarray of shape (len(values), n_seeds)
@@ -277,6 +280,7 @@ class SensitivityDisplay(_Display):
 
     Examples
     --------
+    >>> from manyview.report import SensitivityDisplay
     >>> display = SensitivityDisplay("alpha", [0.01, 1.0], [[0.9], [0.4]], score_name="NMI")
     >>> display.plot().scores.shape
     (2, 1)

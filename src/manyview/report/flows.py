@@ -54,7 +54,7 @@ class FlowDisplay(_Display):
 
     @property
     def n_bars(self) -> int:
-        """The bars of the side that has more."""
+        """Number of bars on the side that has more."""
         return max(len({flow[side] for flow in self.flows}) for side in (0, 1))
 
     def plot(self, *, ax: Any = None) -> FlowDisplay:

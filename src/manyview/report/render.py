@@ -48,7 +48,7 @@ def write_report(
     path : path-like
         The file to write.
     static : bool, default=False
-        Without any script: the map is a picture.
+        Write a page without any script, whose map is a picture.
     force : bool, default=False
         Replace the file if it exists.
 

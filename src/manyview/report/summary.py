@@ -80,6 +80,7 @@ def build_summary(
     Examples
     --------
     >>> from manyview import LMVSC, datasets
+    >>> from manyview.report import build_summary
     >>> views = datasets.make_views(200, 3, (4, 5), random_state=0)
     >>> model = LMVSC(3, random_state=0).fit(views)
     >>> facts = build_summary(model, views)

@@ -10,7 +10,7 @@ __all__ = ["confidence", "say", "umap"]
 def umap(data: Any, *, key: str = "manyview", **options: Any) -> Any:
     """A map of the cells by scanpy's UMAP, coloured by cluster.
 
-    The UMAP is computed from the neighbours that the clustering left, unless there is one already.
+    The UMAP is computed from the neighbours that the clustering wrote, unless ``obsm["X_umap"]`` exists.
 
     Parameters
     ----------

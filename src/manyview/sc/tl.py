@@ -53,9 +53,9 @@ def lmvsc(
 ) -> Any:
     """Cluster cells that are described in several ways, and write the clusters to ``obs``.
 
-    Raw counts may be passed as they are: genes, peaks and proteins are known by their look, and scaled
-    as suits them. Normalised and scaled matrices work as well. Cells that a modality lacks are clustered
-    by what they have.
+    Raw counts may be passed as they are: genes, peaks and proteins are recognised by their values, and
+    scaled as suits them. Normalised and scaled matrices work as well. Cells that a modality lacks are
+    clustered by what they have.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def lmvsc(
     use_hvg : bool or int, optional
         How many genes to use of a modality that counts them: the most variable among those of about the
         same mean, chosen in one pass over the cells. By default 2000 where there are more than 5000;
-        True is 2000, False all. Counts are divided by the total of all genes even so: that of the
-        others is one more column, "all other genes".
+        True is 2000, False all. Counts are divided by the total of all genes even so: the total of
+        the genes left out is one more column, "all other genes".
     key_added : str, default="manyview"
         Where results go: ``obs[key_added]``, ``obsm["X_" + key_added]``, ``uns[key_added]``.
     neighbors : int or None, default=15
@@ -107,7 +107,7 @@ def lmvsc(
 
     Examples
     --------
-    >>> import anndata, numpy as np
+    >>> import anndata
     >>> from manyview import datasets, sc
     >>> rna, protein = datasets.make_views(200, 3, (30, 8), random_state=0).arrays
     >>> cells = anndata.AnnData(rna, obsm={"protein": protein})
@@ -177,7 +177,7 @@ def lmvsc_predict(data: Any, reference: Any, *, key_added: str = "manyview") -> 
     key_added : str, default="manyview"
         Where the reference has its results, and where those of ``data`` go: ``obs[key_added]``,
         ``obs[key_added + "_confidence"]``, ``obsm["X_" + key_added]``. If the reference was clustered
-        with a ``batch_key``, ``data.obs`` has that column too; cells of a batch that the reference
+        with a ``batch_key``, ``data.obs`` must have that column too; cells of a batch that the reference
         does not have are scaled as all of its cells together, with a warning.
 
     Examples
@@ -243,7 +243,7 @@ def subcluster(
         Where the new ones go: "3,0", "3,1", ... for parts of cluster "3", and all others as they were.
         ``key + "_sub"`` by default.
     use_rep
-        As in :func:`lmvsc`; by default what the clusters were made from, their batches taken off too.
+        As in :func:`lmvsc`; by default what the clusters were made from, with batches removed as well.
     random_state, **settings
         As in :class:`~manyview.LMVSC`.
 

@@ -53,12 +53,14 @@ def solve_simplex_qp(
     n_neighbors: int | None = None,
     n_jobs: int = 1,
 ) -> sparse.csr_array:
-    """Weights of each row over the anchors that represent it best, exact to rounding.
+    r"""Weights of each row over the anchors that represent it best, exact to rounding.
 
-    For each row x of ``X`` this solves (Eq. 6 of the paper, with ``locality`` 0)::
+    For each row x of ``X`` this solves (Eq. 6 of the paper, with ``locality`` 0)
 
-        min_z  ||x - A'z||^2 + alpha ||z||^2 + locality * sum_j z_j ||x - a_j||^2
-        subject to  z >= 0,  sum z = 1
+    .. math::
+
+        \min_z \; \|x - A^T z\|^2 + \alpha \|z\|^2 + \mathrm{locality} \sum_j z_j \|x - a_j\|^2
+        \quad \text{s.t.} \quad z \ge 0, \; \sum_j z_j = 1.
 
     Parameters
     ----------
@@ -67,15 +69,15 @@ def solve_simplex_qp(
     A : array-like of shape (m, d)
         The anchors.
     alpha : float
-        Weight of ``||z||^2``. 0 is allowed, also when the anchors are dependent.
+        Weight of :math:`\|z\|^2`. 0 is allowed, also when the anchors are dependent.
     locality : float
         Weight of the distances to the anchors used.
     method : {"auto", "active-set", "exchange", "complement", "newton"}
-        How; "auto" counts on a few rows. All give the same solution, at different speeds; "newton"
-        and "complement" need a positive alpha, and lose digits where it is below 1e-3 of the anchors'
-        energy ("auto" does not use them there).
+        How to solve it; "auto" chooses by what a few rows would cost. All give the same solution, at
+        different speeds; "newton" and "complement" need a positive alpha, and lose digits where it is
+        below 1e-3 of the anchors' energy ("auto" does not use them there).
     n_neighbors : int or None
-        Only so many anchors may be used by a row: its nearest. None is all.
+        How many anchors a row may use: its nearest. None is all.
     n_jobs : int
         Threads to use.
 
@@ -87,6 +89,7 @@ def solve_simplex_qp(
     Examples
     --------
     >>> import numpy as np
+    >>> from manyview.simplex import solve_simplex_qp
     >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> Z = solve_simplex_qp(np.array([[0.25, 0.5], [2.0, -1.0]]), corners)
     >>> Z.toarray().round(3)

@@ -16,18 +16,18 @@ _ROWS = 2048
 
 @dataclass(frozen=True)
 class Certificate:
-    r"""How far each row is from optimal, relative to its ||x||^2 + the anchors' energy.
+    r"""How far each row is from optimal: violations of the conditions, and the duality gap.
 
     Attributes
     ----------
     objective : ndarray of shape (n,)
         Value of the problem at the solution (not relative).
     kkt : ndarray of shape (n,)
-        Largest violation of the optimality conditions.
+        Largest violation of the optimality conditions, relative to the scale of the row.
     gap : ndarray of shape (n,)
-        Duality gap: the objective is at most this far above the minimum.
+        Duality gap: the objective is at most this far above the minimum, relative to the same scale.
     infeasibility : ndarray of shape (n,)
-        Distance of the weights from the simplex.
+        How far the weights are from summing to one, or below zero, whichever is more (not relative).
 
     See Also
     --------
@@ -38,8 +38,9 @@ class Certificate:
     -----
     With g half the gradient of the objective at z, z is optimal if and only if :math:`z \ge 0`,
     :math:`\sum_j z_j = 1`, and :math:`g_j` is the same for all j with :math:`z_j > 0` and no smaller for
-    the others. ``kkt`` is the largest violation. The objective is convex, so it lies at most
-    :math:`2 (g^T z - \min_j g_j)` above its minimum: that is ``gap``.
+    the others. The objective is convex, so it lies at most :math:`2 (g^T z - \min_j g_j)` above its
+    minimum. ``kkt`` is twice the largest violation, and ``gap`` this bound, both divided by the scale:
+    :math:`\|x\|^2` plus the mean :math:`\|a_j\|^2`, measured from the anchors' mean.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Certificate:
 
     @property
     def worst(self) -> float:
-        """The largest of all residuals, gaps and infeasibilities."""
+        """The largest of all violations, gaps and infeasibilities."""
         return float(max(self.kkt.max(), self.gap.max(), self.infeasibility.max()))
 
 
@@ -78,6 +79,9 @@ def certify(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from manyview.simplex import certify
     >>> corners = np.eye(2)
     >>> certify(sparse.csr_array([[0.5, 0.5]]), np.array([[0.5, 0.5]]), corners).worst < 1e-15
     True

@@ -35,6 +35,8 @@ def as_source(item: Any) -> Source | None:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from manyview.sources import as_source
     >>> as_source(np.zeros((2, 2))) is None
     True
     """

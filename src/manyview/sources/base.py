@@ -29,7 +29,7 @@ _SAMPLED_ROWS = 8
 
 @runtime_checkable
 class Source(Protocol):
-    """One view somewhere else than in memory; rows are read when they are asked for."""
+    """One view that is not in memory; its rows are read when they are asked for."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,7 +63,7 @@ class Source(Protocol):
         """Rows from ``start`` up to, not including, ``stop``."""
 
     def take(self, rows: npt.NDArray[np.int64]) -> Rows:
-        """Rows with these numbers, ascending."""
+        """The rows with these numbers, which must ascend."""
 
     def fingerprint(self) -> dict[str, Any]:
         """What tells this data from other data without reading all of it, as JSON."""

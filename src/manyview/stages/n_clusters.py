@@ -53,8 +53,8 @@ class Suggestion:
     Attributes
     ----------
     n_clusters : int
-        The suggestion; 1 if the best number of clusters is not found twice alike, if they are no
-        clearer than those of rows without clusters, or if a narrow table has no valleys.
+        The suggestion. It is 1 if two anchor seeds do not find the best number of clusters alike, if
+        clusters are no clearer than in rows that have none, or if a narrow table has no valleys.
     candidates : list of int
         Numbers that were tried, ascending.
     silhouette : list of float
@@ -63,19 +63,18 @@ class Suggestion:
         For each of them, how much more of the graph of another anchor seed lies inside clusters than by
         chance.
     score : list of float
-        The product of both over a power of the number, .07, so twice as many must be better by 5 %;
-        smoothed.
+        Silhouette times modularity, divided by the number of clusters to the power .07, so that twice
+        as many must be better by 5 %; smoothed.
     stability : float
         How far clusterings of the best number from two anchor seeds agree (adjusted Rand index).
     n_pieces : int
-        Number of pieces that the rows themselves fall, or are bound, into and that are the answer; 1 if
-        they are not.
+        Number of separate or loosely joined pieces of the rows, if these are the answer; else 1.
     n_apart : int or None
         Number of clusters that have valleys between them, where rows thin out, if this decided; None
         if it did not.
     beyond : float or None
-        How many times the product of silhouette and modularity is that of as many clusters of Gaussian
-        rows with the same covariances, which have none; None where clusters are clear, or not asked.
+        The product of silhouette and modularity, divided by that of as many clusters of Gaussian rows
+        with the same covariances, which have none; None where clusters are clear, or not computed.
 
     See Also
     --------
@@ -83,16 +82,18 @@ class Suggestion:
 
     Notes
     -----
-    The silhouette of a row is (b - a) / max(a, b), where a and b are its mean distances to its own
-    and to the next cluster; the mean over rows is taken. The modularity of labels in a graph with
-    weights W is :math:`\sum_{ij} [y_i = y_j] \, (W_{ij} / s - d_i d_j / s^2)`, with d the row sums
-    of W and s their sum. The score of k clusters is their product over :math:`k^{0.07}`. ``votes``
-    tells which numbers the score, modularity alone, and the score with a silhouette above chance
-    prefer.
+    The silhouette of a row is :math:`(b - a) / \max(a, b)`, where a and b are its mean
+    distances to its own and to the next cluster; the mean over rows is taken. The modularity of labels
+    in a graph with weights W is :math:`\sum_{ij} [y_i = y_j] \, (W_{ij} / s - d_i d_j / s^2)`, with d
+    the row sums of W and s their sum. The score of k clusters is their product over :math:`k^{0.07}`.
+    ``votes`` tells which numbers the score, modularity alone, and the score with a silhouette above
+    chance prefer.
 
     Examples
     --------
-    >>> Suggestion(3, [2, 3, 4], [0.5, 0.7, 0.6], [0.3, 0.6, 0.6], [0.15, 0.42, 0.36], 0.9).runners_up()
+    >>> from manyview.stages.n_clusters import Suggestion
+    >>> silhouette, modularity, score = [0.5, 0.7, 0.6], [0.3, 0.6, 0.6], [0.15, 0.42, 0.36]
+    >>> Suggestion(3, [2, 3, 4], silhouette, modularity, score, 0.9).runners_up()
     [4, 2]
     """
 

@@ -35,7 +35,7 @@ class Assembled:
     files : tuple of str
         Where each view came from, as it was written.
     marks : dict of str to str
-        The mark before fractions that the file of a view shows, of those that show one.
+        The decimal mark of each view's file, where it shows one.
     """
 
     views: Views
@@ -81,7 +81,7 @@ def read_views(
     columns : mapping of str to sequence of str, optional
         Views to make of the columns of the only file, a table.
     drop : sequence of str
-        Columns of tables that are no features; one of the files must have each.
+        Columns of tables that are no features; each must be in at least one of the files.
     decimal : {".", ","}, optional
         The mark before the fraction of numbers in text; found by default.
     encoding : str, optional
@@ -89,9 +89,9 @@ def read_views(
     transpose : sequence of str
         Names of views whose columns are the samples.
     join : {"exact", "inner", "outer", "order"}
-        Rows are joined by id where all files have ids: they must have the same ones, or the common
-        ones are kept, or all of them, of which some then lack views. "order" takes rows by their
-        place, whatever their ids.
+        Rows are joined by id where all files have ids. "exact": all files must have the same ids;
+        "inner": ids that all have are kept; "outer": all ids are kept, and some rows lack views.
+        "order" takes rows by their place, whatever their ids.
     memory_limit : int, optional
         Files that can be read by rows are loaded if all views take at most so many bytes; by default
         all of them stay on disk.
@@ -103,11 +103,13 @@ def read_views(
     Returns
     -------
     Assembled
+        The views, and how they came about.
 
     Examples
     --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
+    >>> import pathlib, tempfile
+    >>> from manyview.views.files import read_views
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "colour.csv").write_text("id,red\na,1\nb,2\n")
     >>> _ = (folder / "shape.csv").write_text("id,width\nb,20\na,10\n")
     >>> found = read_views(["colour.csv", "shape.csv"], id_column="id", folder=folder)

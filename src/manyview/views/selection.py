@@ -45,6 +45,8 @@ class PartialView:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from manyview.views.selection import PartialView
     >>> view = PartialView(np.array([[1.0], [2.0]]), np.array([1, -1, 0]))
     >>> view.shape, view.present.tolist()
     ((3, 1), [True, False, True])
