@@ -159,7 +159,9 @@ def test_figures_of_speed_are_those_of_the_kept_lines():
         assert said[2] == (f"{ten:.1f}" if ten > 0.95 else f"{ten:.2f}".removeprefix("0"))
     million = [line for line in _lines_of("growth") if line.get("n_rows") == 10_000_000][-1]
     taken = f"{million['figure']:.0f} seconds and {million['peak_bytes'] / 1e9:.1f} GB"
-    assert f"Ten million rows of {sum(million['columns'])} columns in three views take {taken}" in text
+    assert (
+        f"Ten million rows of {sum(million['columns'])} columns in three views take {taken}" in text
+    )
     cells = {line["case"]: line for line in _lines_of("simplex_qp") if "ratios" in line}
     ratios = [line["ratios"]["daqp"] for line in cells.values()]
     said = f"(geometric mean of {len(ratios)} settings, at least {int(min(ratios))} times)"
