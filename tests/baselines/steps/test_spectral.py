@@ -113,9 +113,10 @@ def test_same_seed_gives_the_same_labels(n):
     np.testing.assert_array_equal(first, second)
 
 
-def test_weights_that_are_not_finite_are_refused():
-    with pytest.raises(ValueError, match="finite"):
-        spectral_embedding(np.array([[0, np.nan], [np.nan, 0]]), 1)
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1.0])
+def test_weights_that_are_not_finite_or_negative_are_refused(weight):
+    with pytest.raises(ValueError, match="finite and none negative"):
+        spectral_embedding(np.array([[0, weight], [weight, 0]]), 1)
 
 
 def test_bipartite_embedding_is_the_samples_side_of_the_whole_graph():

@@ -52,9 +52,11 @@ def spectral_embedding(
     ([True, True, False], [0.0, 0.0])
     """
     n, smallest, largest = W.shape[0], W.min(), W.max()
-    if not np.isfinite(smallest + largest):  # of values so large that a method could not go on
+    # Not finite: of values so large that a method could not go on.
+    if not np.isfinite(smallest + largest) or smallest < 0:
         raise ValueError(
-            f"A graph's weights must be finite; they run from {smallest} to {largest}."
+            f"A graph's weights must be finite and none negative; they run from {smallest} to "
+            f"{largest}."
         )
     degrees = np.asarray(W.sum(axis=0), dtype=np.float64).ravel()
     linked = np.flatnonzero(degrees > 0)
