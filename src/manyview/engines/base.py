@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from manyview.engines.progress import Progress, SilentProgress
 
@@ -230,6 +230,14 @@ def one_thread_per_product() -> Iterator[None]:
             _blas_users -= 1
             if _blas_users == 0:
                 _blas_limits.restore_original_limits()
+                _leave_blas_to_other_threads()
+
+
+def _leave_blas_to_other_threads() -> None:
+    """Since version 3.7 of threadpoolctl, OpenBLAS heeds one thread alone until that thread lets go."""
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go()
 
 
 def thread_pool(n_jobs: int) -> ThreadPoolExecutor:
