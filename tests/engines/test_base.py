@@ -113,6 +113,39 @@ class TestThreads:
         assert inside == [1] * len(before)
         assert [pool["num_threads"] for pool in threadpool_info()] == before
 
+    def test_so_they_do_in_another_thread_once_the_first_has_left(self):
+        def look():
+            with one_thread_per_product():
+                inside.append([pool["num_threads"] for pool in threadpool_info()])
+
+        before, inside = [pool["num_threads"] for pool in threadpool_info()], []
+        look()
+        for _ in range(2):
+            other = threading.Thread(target=look)
+            other.start()
+            other.join()
+        assert inside == [[1] * len(before)] * 3
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+    def test_so_they_do_until_the_last_of_two_threads_has_left(self):
+        def blas():
+            return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+        def stay():
+            with one_thread_per_product():
+                has_entered.set()
+                may_leave.wait()
+
+        before, has_entered, may_leave = blas(), threading.Event(), threading.Event()
+        other = threading.Thread(target=stay)
+        other.start()
+        has_entered.wait()
+        with one_thread_per_product():
+            may_leave.set()
+            other.join()
+            assert blas() == [1] * len(before)
+        assert blas() == before
+
     def test_a_pool_has_no_more_threads_than_asked_for(self):
         with thread_pool(3) as pool:
             idents = set(pool.map(lambda _: threading.get_ident(), range(50)))

@@ -303,7 +303,7 @@ class Solver:
     def _rotated(self) -> tuple[Array, Array, Array]:
         """Anchors along their principal axes (m, d) and transposed; what turns b into coordinates."""
         problem = self.problem
-        values, vectors = linalg.eigh(self._anchor_products)
+        values, vectors = np.linalg.eigh(self._anchor_products)
         # Directions are dropped only where they are rounding: small ones still matter at 1e-12.
         first = max(int((values <= 1e-16 * values[-1]).sum()), len(values) - problem.n_dimensions)
         values, vectors = values[first:], vectors[:, first:]

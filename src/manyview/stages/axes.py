@@ -128,8 +128,8 @@ def _iterate(rows: ScaledRows, count: int) -> tuple[Array, Array]:
         if not np.linalg.norm(block) > _ROUNDING * length:  # rows have no other directions
             break
     Q, X = np.concatenate(blocks, axis=1), np.concatenate(products, axis=1)
-    rotation = linalg.eigh(X.T @ X)[1][:, ::-1][:, :count]
+    rotation = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :count]
     directions = linalg.qr((Q @ rotation).astype(np.float64), mode="economic")[0]
     X = rows.products(directions)
-    values, rotation = linalg.eigh(X.T @ X)
+    values, rotation = np.linalg.eigh(X.T @ X)
     return values[::-1] / len(rows), directions @ rotation[:, ::-1]

@@ -8,6 +8,7 @@ what was found is taken out and the rest is searched again, until nothing larger
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ FloatArray = npt.NDArray[np.float64]
 _DENSE_BELOW, _MANY_DENSE_BELOW, _STORED_DENSE_BELOW = 500, 1000, 2500
 """Rows up to which a dense eigensolver is at least as fast; the same for many eigenvectors; of what is
 stored so, or where eigenvalues repeat."""
+
+_QUICK, _QUICK_FOR_MANY = 100, 400
+"""Rows up to which finding all eigenvectors takes no longer than finding some; at least a sixth."""
 
 _USELESS = 1e-10  # eigenvalues below this share of the largest carry only rounding
 _TOLERANCE = 1e-6  # of eigenvalues; vectors with a clear gap are closer still
@@ -127,12 +131,13 @@ def largest_eigenpairs(dense: Any, k: int, *, lower: bool = True) -> tuple[Float
     [2.0, 3.0]
     """
     n = len(dense)
-    try:
-        values, vectors = linalg.eigh(dense, lower=lower, subset_by_index=(n - k, n - 1))
-    except linalg.LinAlgError:
-        values = vectors = np.empty(0)
+    is_quick = n <= _QUICK or (n <= _QUICK_FOR_MANY and k > n // 6)
+    values = vectors = np.empty(0)
+    if not is_quick:  # SciPy lets no other thread go on meanwhile
+        with suppress(linalg.LinAlgError):
+            values, vectors = linalg.eigh(dense, lower=lower, subset_by_index=(n - k, n - 1))
     if len(values) < k:  # of very many that are equal, LAPACK may lose some without a word, or fail
-        values, vectors = linalg.eigh(dense, lower=lower, driver="evd")
+        values, vectors = np.linalg.eigh(dense, UPLO="L" if lower else "U")
     return values[-k:], vectors[:, -k:]
 
 
@@ -250,5 +255,5 @@ def _rayleigh_ritz(M: Any, vectors: FloatArray, k: int) -> tuple[FloatArray, Flo
     """The best k eigenpairs within the span of ``vectors``."""
     # Of a matrix of low rank, vectors beyond it are rounding, and far from orthonormal.
     vectors = linalg.qr(vectors, mode="economic")[0]
-    values, rotation = linalg.eigh(vectors.T @ (M @ vectors))
+    values, rotation = np.linalg.eigh(vectors.T @ (M @ vectors))
     return values[-k:], vectors @ rotation[:, -k:]

@@ -225,7 +225,7 @@ class Embedding:
 
 def leading_rotation(rows: Array, n_columns: int) -> Array:
     """What turns rows (n, c) to their ``n_columns`` directions of most energy, shape (c, n_columns)."""
-    values, vectors = linalg.eigh(rows.T @ rows)
+    values, vectors = np.linalg.eigh(rows.T @ rows)
     return canonical(vectors[:, ::-1][:, :n_columns], values[::-1][:n_columns])
 
 
