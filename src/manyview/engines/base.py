@@ -256,3 +256,13 @@ def run_side_by_side(tasks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
         return [task() for task in tasks]
     with thread_pool(min(n_jobs, len(tasks))) as pool:
         return [each.result() for each in [pool.submit(task) for task in tasks]]
+
+
+@contextmanager
+def meanwhile(task: Callable[[], T], n_jobs: int) -> Iterator[Callable[[], T]]:
+    """What gives a task's result, which is found beside what happens inside; if asked, on one thread."""
+    if n_jobs == 1:
+        yield task
+        return
+    with thread_pool(1) as pool:
+        yield pool.submit(task).result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manyview.engines.base import Engine, Rows, Run, SampledRows, one_thread_per_product
+from manyview.engines.base import Engine, Rows, Run, SampledRows, meanwhile, one_thread_per_product
 from manyview.engines.progress import announce
 from manyview.machine import Stopwatch
 from manyview.pipeline.clusters import (
@@ -173,17 +173,19 @@ def fit(
         with watch.stage("graph"):
             graph = rows.derive(plan.build)
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
-        found = cluster_graph(
-            graph, sample, moments, plan, settings,
-            engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
-        )  # fmt: skip
+        learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
+            firsts = _first_of_each(numbers)
+            few, few_scaled = sample.sample_rows(firsts), scaled.sample_rows(firsts)
+            learn = partial(learn_oddness, few, names, settings, few_scaled)
+        with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
+            found = cluster_graph(
+                graph, sample, moments, plan, settings,
+                engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
+            )  # fmt: skip
+        if learn is not _learn_nothing:
             with watch.stage("oddness"):
-                firsts = _first_of_each(numbers)
-                oddness = learn_oddness(
-                    sample.sample_rows(firsts), names, settings, scaled.sample_rows(firsts),
-                    n_jobs=run.n_jobs,
-                )  # fmt: skip
+                oddness = learned()
                 scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))
@@ -233,6 +235,10 @@ def fit(
         stage_seconds=watch.seconds,
         stage_memory=watch.peak_bytes,
     )
+
+
+def _learn_nothing() -> None:
+    """Where it is known which rows are odd, or nobody asks."""
 
 
 @dataclass(frozen=True)

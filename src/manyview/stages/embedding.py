@@ -91,9 +91,12 @@ def canonical(vectors: Array, values: Array) -> Array:
     >>> canonical(np.array([[0.6], [-0.8]]), np.array([1.0])).ravel()
     array([-0.6,  0.8])
     """
-    result = vectors.copy()
+    largest = np.abs(vectors).argmax(axis=0)
+    result = vectors * np.where(vectors[largest, np.arange(len(values))] < 0, -1.0, 1.0)
     gaps = np.flatnonzero(np.diff(values) < -1e-9 * values[:1]) + 1
     for group in np.split(np.arange(len(values)), gaps):
+        if len(group) == 1:
+            continue
         U = vectors[:, group]
         *_, pivots = linalg.qr(U.T, mode="economic", pivoting=True)
         rotation, triangle = linalg.qr(U[pivots[: len(group)]].T)

@@ -41,7 +41,8 @@ _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from 
 _NEARLY_ALL = 0.93
 _AUTO_AXES, _AXES_ROWS = 50, 5000
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
-_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # that are mapped at a time; of a sample that is mapped once
+_ROWS = 512  # that are mapped at a time: more take longer, as they must be fetched from memory again
+_MAPPED_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # of a sample that is mapped once
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ class Scaler:
         # In C order whatever the input has: products must not depend on how rows are stored.
         return self.of_mapped(_map_dense(np.ascontiguousarray(block), self._mapping))
 
-    def of_mapped(self, mapped: npt.NDArray[Any]) -> ScaledRows:
+    def of_mapped(self, mapped: npt.NDArray[Any], out: Array | None = None) -> ScaledRows:
         """Dense rows, on which the kind has done its work on single values or rows, scaled."""
-        rows = np.subtract(mapped, self.shift, dtype=np.float64)
+        rows = np.subtract(mapped, self.shift, out=out, dtype=np.float64)
         rows *= self.scale
         return ScaledRows(rows)
 
@@ -215,10 +216,12 @@ def _fit(
         _unit_for(kind, sample),
         rarity(sample) if kind == "tf-idf" else None,
     )
-    is_small = sample.shape[0] <= _ROWS or sample.shape[0] * sample.shape[1] <= _MAPPED_VALUES
+    is_small = sample.shape[0] <= _MAPPED_ROWS or sample.shape[0] * sample.shape[1] <= _MAPPED_VALUES
     mapped = None
     if not sparse.issparse(sample) and is_small:
-        mapped = _map_dense(np.ascontiguousarray(sample), mapping)
+        mapped = np.empty(sample.shape)
+        for rows, block in zip(_row_blocks(mapped), _row_blocks(sample), strict=True):
+            rows[:] = _map_dense(block, mapping)
     mean, variance = _mapped_moments(sample, mapping, mapped)
     if not np.isfinite(variance).all():
         raise InputError(_TOO_LARGE.format(name))
@@ -240,7 +243,7 @@ def _fit(
     if n_axes is None:
         return scaler, None
     some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * int(n_axes)))
-    whole = None if mapped is None else scaler.of_mapped(mapped)
+    whole = None if mapped is None else scaler.of_mapped(mapped, out=mapped)
     rows = scaler.apply(sample[some]) if whole is None else whole
     rows = rows[some] if len(some) < len(rows) else rows
     axes = find_axes(rows, count_lasting(rows, int(n_axes)) if is_open else int(n_axes))
@@ -405,8 +408,11 @@ def _dense_moments(
 ) -> tuple[Array, Array]:
     n, d = 0, sample.shape[1]
     mean, squares = np.zeros(d), np.zeros(d)
-    blocks = (_map_dense(block, mapping) for block in _row_blocks(sample))
-    for block in blocks if known is None else [known]:
+    if known is None:
+        blocks = (_map_dense(block, mapping) for block in _row_blocks(sample))
+    else:
+        blocks = _row_blocks(known)
+    for block in blocks:
         own = block.mean(axis=0, dtype=np.float64)
         centered = np.subtract(block, own, dtype=np.float64)
         drift = centered.mean(axis=0)  # what rounding did to the mean: constants stay constants
