@@ -74,29 +74,46 @@ def multiply_rows(rows, centers, products):
             products[row, j] = total
 
 
-@jit
-def choose_likely(products, half_norms, scores, likely):
-    """Write the centres with the largest scores products[row, j] - half_norms[j], the best first.
+LANES = 64
+"""Centres that are looked at together."""
 
-    products (n, k), half_norms (k): in. scores (c): scratch. likely (n, c): out; of equals the first
-    comes first.
+
+@jit
+def choose_likely(products, half_norms, tops, places, likely):
+    """Write which centre of each of c groups has the largest score products[row, j] - half_norms[j].
+
+    Every c-th centre is in a group. products (n, k), half_norms (k): in. tops, places (LANES): scratch.
+    likely (n, c): out; c is a power of two up to LANES, and below k. Of equals the first is taken.
     """
     n, k = products.shape
-    last = likely.shape[1] - 1
+    n_groups = likely.shape[1]
+    whole = k // LANES * LANES
     for row in range(n):
-        found = likely[row]
-        for i in range(last + 1):
-            scores[i] = -np.inf
-        for j in range(k):
-            score = products[row, j] - half_norms[j]
-            if score > scores[last]:
-                place = last
-                while place > 0 and scores[place - 1] < score:
-                    scores[place] = scores[place - 1]
-                    found[place] = found[place - 1]
-                    place -= 1
-                scores[place] = score
-                found[place] = j
+        product, found = products[row], likely[row]
+        for lane in range(LANES):
+            tops[lane] = -np.inf
+            places[lane] = lane & (n_groups - 1)
+        for start in range(0, whole, LANES):
+            for lane in range(LANES):
+                score = product[start + lane] - half_norms[start + lane]
+                is_better = score > tops[lane]
+                places[lane] = start + lane if is_better else places[lane]
+                tops[lane] = score if is_better else tops[lane]
+        for j in range(whole, k):
+            score = product[j] - half_norms[j]
+            if score > tops[j - whole]:
+                tops[j - whole] = score
+                places[j - whole] = j
+        width = LANES
+        while width > n_groups:
+            width //= 2
+            for lane in range(width):
+                top, other = tops[lane], tops[lane + width]
+                is_better = other > top or (other == top and places[lane + width] < places[lane])
+                tops[lane] = other if is_better else top
+                places[lane] = places[lane + width] if is_better else places[lane]
+        for group in range(n_groups):
+            found[group] = places[group]
 
 
 @inner

@@ -16,9 +16,7 @@ Single = npt.NDArray[np.float32]
 Sweep = Callable[[Array], "Assignment"]
 """Centres in, the sums of one assignment of all rows out."""
 
-_LIKELY = (
-    8  # centres that a row may be nearest to after a few sweeps: those that were nearest before
-)
+_LIKELY = 16  # centres that a row may be nearest to after a few sweeps: the best of so many groups
 _COMPARED_BYTES = 2 << 20  # of products with all centres that are made at a time
 _VERY_WIDE, _PROJECTED = 512, 256  # columns of rows whose likely centres are found among fewer
 _ROWS_AT_A_TIME, _PARTS_OF_SUMS = 2048, 8
@@ -207,24 +205,25 @@ def sweep_likely(
 ) -> tuple[Single, npt.NDArray[np.int32]]:
     """Centres (k, d) after some sweeps over dense rows (n, d), and each row's centre in the last one.
 
-    A row is compared with all centres once, and then with those that were nearest to it: centres move so
-    little in a few sweeps that its next one is among them. Of very wide rows, these are found in a fixed
-    random projection. Centres without rows stay where they are. ``each`` maps over parts, in threads if
-    it likes: the answer is the same.
+    A row is compared with all centres once, and then with the nearest of each of a few groups of them:
+    centres move so little in a few sweeps that its next one is nearly always among these. Of very wide
+    rows, they are found in a fixed random projection. Centres without rows stay where they are. ``each``
+    maps over parts, in threads if it likes: the answer is the same.
     """
     from manyview.stages import kernels
 
     k = len(centers)
-    # Zeros: a row whose scores are no numbers has some centre all the same.
-    likely, labels = np.zeros((len(rows), min(_LIKELY, k)), np.int32), np.empty(len(rows), np.int32)
+    likely = np.empty((len(rows), min(_LIKELY, k)), np.int32)
+    likely[:] = np.arange(likely.shape[1])
+    labels = np.empty(len(rows), np.int32)
     project = _projection(rows.shape[1], k)
     compared = project(centers)
     half_norms = _half_norms(compared)
 
     def choose(part: slice) -> None:
-        kernels.choose_likely(
-            project(rows[part]) @ compared.T, half_norms, np.empty(likely.shape[1]), likely[part]
-        )
+        tops, places = np.empty(kernels.LANES, np.float32), np.empty(kernels.LANES, np.int32)
+        products = project(rows[part]) @ compared.T
+        kernels.choose_likely(products, half_norms, tops, places, likely[part])
 
     def label(part: slice) -> None:
         kernels.nearest_likely(rows[part], likely[part], centers, half_norms, labels[part])
@@ -232,7 +231,8 @@ def sweep_likely(
     def add(part: slice) -> None:
         kernels.add_rows_by_label(rows, labels, part.start, sums[part])
 
-    _do(each, choose, len(rows), max(_COMPARED_BYTES // (4 * k), 64))
+    if k > _LIKELY:
+        _do(each, choose, len(rows), max(_COMPARED_BYTES // (4 * k), 64))
     for _ in range(n_sweeps):
         half_norms, sums = _half_norms(centers), np.zeros(centers.shape)
         _do(each, label, len(rows), _ROWS_AT_A_TIME)
