@@ -13,7 +13,7 @@ NARROW, WIDE = 12, 60
 
 @pytest.fixture(autouse=True)
 def wide_from_20_columns(monkeypatch):
-    monkeypatch.setattr(stage, "_EXACT_WIDTH", 20)
+    monkeypatch.setattr(stage, "EXACT_WIDTH", 20)
 
 
 def centred(n=200, d=NARROW, seed=0):

@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from manyview.stages.eigen import largest_eigenpairs
 from manyview.stages.rows import Array, ScaledRows
 
-_EXACT_WIDTH = 400  # columns up to which all axes are found at once
+EXACT_WIDTH = 400  # columns up to which all axes are found at once
 _SPARE, _BLOCKS = 10, 4  # vectors beyond those wanted in a block, and blocks of the Krylov space
 _ROUNDING = 1e-5  # what is left of directions that are known, in single precision, at most
 _SURELY = 3.0  # deviations
@@ -41,7 +41,7 @@ class Axes:
 def find_axes(rows: ScaledRows, n_axes: int) -> Axes | None:
     """The axes of most variance of centred rows (n, d), at most ``n_axes``; None if all are alike."""
     n, d = rows.matrix.shape
-    if d <= max(_EXACT_WIDTH, _BLOCKS * (n_axes + _SPARE)):
+    if d <= max(EXACT_WIDTH, _BLOCKS * (n_axes + _SPARE)):
         values, vectors = largest_eigenpairs(_covariance(rows) / n, min(n_axes, d))
         values, directions = values[::-1], vectors[:, ::-1]
     else:

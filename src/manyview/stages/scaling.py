@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manyview.errors import InputError
-from manyview.stages.axes import Axes, count_lasting, find_axes
+from manyview.stages.axes import EXACT_WIDTH, Axes, count_lasting, find_axes
 from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
 from manyview.stages.principal import are_principal
@@ -39,9 +39,15 @@ COUNTED = ("lognorm", "tf-idf")
 """Kinds for wide counts of molecules: nearly all zero, and yet not like text."""
 _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from which it is that
 _NEARLY_ALL = 0.93
-_AUTO_AXES, _AXES_ROWS = 50, 5000
+_AUTO_AXES = 50
+_AXES_ROWS, _FEW_AXES_ROWS = (
+    5000,
+    2000,
+)  # that axes are found by; the same of wide views, whose take long
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
-_ROWS = 512  # that are mapped at a time: more take longer, as they must be fetched from memory again
+_ROWS = (
+    512  # that are mapped at a time: more take longer, as they must be fetched from memory again
+)
 _MAPPED_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # of a sample that is mapped once
 
 
@@ -216,7 +222,9 @@ def _fit(
         _unit_for(kind, sample),
         rarity(sample) if kind == "tf-idf" else None,
     )
-    is_small = sample.shape[0] <= _MAPPED_ROWS or sample.shape[0] * sample.shape[1] <= _MAPPED_VALUES
+    is_small = (
+        sample.shape[0] <= _MAPPED_ROWS or sample.shape[0] * sample.shape[1] <= _MAPPED_VALUES
+    )
     mapped = None
     if not sparse.issparse(sample) and is_small:
         mapped = np.empty(sample.shape)
@@ -242,7 +250,8 @@ def _fit(
         n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
     if n_axes is None:
         return scaler, None
-    some = spread_evenly(sample.shape[0], max(_AXES_ROWS, 2 * int(n_axes)))
+    most = _FEW_AXES_ROWS if sample.shape[1] > EXACT_WIDTH and not is_open else _AXES_ROWS
+    some = spread_evenly(sample.shape[0], max(most, 2 * int(n_axes)))
     whole = None if mapped is None else scaler.of_mapped(mapped, out=mapped)
     rows = scaler.apply(sample[some]) if whole is None else whole
     rows = rows[some] if len(some) < len(rows) else rows
