@@ -151,9 +151,19 @@ def _applicable(
     for kind in KINDS:
         if kind == "auto" or any(kind in fits[v] for v in open_views):
             found[kind] = tuple(
-                kind if v in fits and kind in fits[v] else scaling[v] for v in range(len(scaling))
+                _nearest_kind(kind, fits[v]) if v in fits else scaling[v]
+                for v in range(len(scaling))
             )
+    if "log" in found:  # which has "standard" for the views without a logarithm
+        found.pop("standard", None)
     return found
+
+
+def _nearest_kind(kind: str, fits: Sequence[str]) -> str:
+    """A kind, or the one that is most like it among those that fit a view."""
+    if kind == "log" and kind not in fits:
+        kind = "standard"
+    return kind if kind in fits else "auto"
 
 
 def _kinds_for(array: Any) -> tuple[str, ...]:
@@ -162,7 +172,7 @@ def _kinds_for(array: Any) -> tuple[str, ...]:
         return ("auto",)
     values = rows.data if sparse.issparse(rows) else rows
     is_open = values.size > 0 and values.min() >= 0 and values.max() > 0
-    kinds = KINDS if is_open else ("auto", "standard")
+    kinds = ("auto", "log", "clr") if is_open else ("auto", "standard")
     by_column = ("standard", "log") if is_mostly_binary(rows) else ()
     return tuple(kind for kind in kinds if kind not in by_column)
 
@@ -185,8 +195,8 @@ def _try(
     graphs, tile = chosen.graphs, chosen.tile(scaled.applied, scaled.rows.arrays)
     moments = graph_moments(tile)
     bases = find_bases(moments, graphs, settings)
-    sample = SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)
-    found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+    sample = SampleGraph.of(tile, moments.column_sums, graphs, settings, bases)
+    found = cluster_by_modularity(sample, settings, seed=0)
     gap = sample.gap(settings.known_clusters)
     if gap >= _GAP and cluster_by_gap(sample, settings).modularity < _SPECKS * found.modularity:
         gap = 0.0  # a few rows that hang together by themselves, not clusters
