@@ -308,7 +308,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Measure what happens inside."""
+        """Measure what happens inside; of a stage that comes again, all of it."""
         started, uncounted = time.perf_counter(), self._uncounted()
         if self._progress is not None:
             self._progress.start(name, 0)
@@ -319,7 +319,7 @@ class Stopwatch:
             if self._progress is not None:
                 self._progress.finish()
         taken = time.perf_counter() - started - (self._uncounted() - uncounted)
-        self.seconds[name] = max(taken, 0.0)
+        self.seconds[name] = self.seconds.get(name, 0.0) + max(taken, 0.0)
 
     @contextmanager
     def _watching(self, name: str) -> Iterator[None]:

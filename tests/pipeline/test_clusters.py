@@ -15,6 +15,7 @@ from manyview.pipeline.clusters import (
     cluster_by_gap,
     cluster_by_modularity,
     embed_as_published,
+    search_communities,
     weigh_bases,
 )
 from manyview.pipeline.settings import resolve
@@ -51,7 +52,7 @@ def make_graph(groups, settings, *, n_repeats=2, between=0.05, m=30):
     graphs = [AnchorGraph((0,), (1.0,), anchors, 0.0, 0.0, repeat=r) for r in range(n_repeats)]
     moments = graph_moments(tile)
     bases = find_bases(moments, graphs, settings)
-    return SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)
+    return SampleGraph.of(tile, moments.column_sums, graphs, settings, bases)
 
 
 @pytest.fixture(scope="module")
@@ -119,24 +120,34 @@ class TestByGap:
         assert found.modularity == pytest.approx(modularity(sample.fused(), found.labels))
 
 
+def with_communities(sample, settings, *, seed, n_jobs=1):
+    """With communities."""
+    k = settings.known_clusters
+    communities = search_communities(sample, k, seed=seed, n_jobs=n_jobs)
+    return cluster_by_modularity(
+        sample, settings, communities=communities, seed=seed, n_jobs=n_jobs
+    )
+
+
 class TestByModularity:
-    @pytest.mark.parametrize("has_communities", [False, True])
-    def test_uneven_groups_are_told_apart(self, sample, settings, groups, has_communities):
-        found = cluster_by_modularity(sample, settings, has_communities=has_communities, seed=0)
+    @pytest.mark.parametrize(
+        ("method", "n_given"), [(cluster_by_modularity, 0), (with_communities, 2)]
+    )
+    def test_uneven_groups_are_told_apart(self, sample, settings, groups, method, n_given):
+        found = method(sample, settings, seed=0)
         assert adjusted_rand_score(groups, found.labels) == 1.0
-        assert len(found.embedding.communities) == (2 if has_communities else 0)
+        assert len(found.embedding.communities) == n_given
         assert is_consistent(found, sample)
 
     def test_threads_change_nothing(self, sample, settings):
         one, three = (
-            cluster_by_modularity(sample, settings, has_communities=True, seed=0, n_jobs=n_jobs)
-            for n_jobs in (1, 3)
+            with_communities(sample, settings, seed=0, n_jobs=n_jobs) for n_jobs in (1, 3)
         )
         assert one.tried == three.tried
         assert np.array_equal(one.centers, three.centers)
 
     def test_figures_of_all_starts_are_told_that_taken_first(self, sample, settings):
-        found = cluster_by_modularity(sample, settings, has_communities=True, seed=0)
+        found = with_communities(sample, settings, seed=0)
         assert found.tried.keys() == {"ward", "average", "graph"}
         assert found.modularity == next(iter(found.tried.values()))
         assert found.modularity == pytest.approx(modularity(sample.fused(), found.labels))
@@ -150,13 +161,13 @@ class TestByModularity:
         bad = np.stack([rows[:90].mean(axis=0), rows[90:200].mean(axis=0), rows[200:].mean(axis=0)])
         monkeypatch.setattr(stage, "find_starts", lambda *_, **__: {"ward": bad, "graph": good})
         settings = replace(settings, max_iter=1)
-        cluster = partial(cluster_by_modularity, sample, settings, has_communities=False, seed=0)
-        tried = cluster().tried
+        again = partial(cluster_by_modularity, sample, settings, seed=0)
+        tried = again().tried
         lead = tried["graph"] - tried["ward"]
         assert lead > 0
         for share, expected in ((0.9, "graph"), (1.1, "ward")):
             monkeypatch.setattr(stage, "_MARGIN", share * lead)
-            assert next(iter(cluster().tried)) == expected
+            assert next(iter(again().tried)) == expected
 
     def test_no_start_is_taken_for_clusters_of_a_few_rows(
         self, sample, settings, groups, monkeypatch
@@ -169,7 +180,7 @@ class TestByModularity:
         monkeypatch.setattr(stage, "_MARGIN", -1.0)  # all others would be taken before Ward's
         as_they_are = lambda rows, centers, **_: (label_rows(rows, centers), centers)  # noqa: E731
         monkeypatch.setattr(stage, "improve_centers", as_they_are)
-        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        found = cluster_by_modularity(sample, settings, seed=0)
         assert list(found.tried) == ["ward", "graph"]
         assert adjusted_rand_score(groups, found.labels) == 1.0
 
@@ -182,7 +193,7 @@ class TestByModularity:
     ):
         """Unless genes are all there is: their noise would decide where centres lie."""
         settings = replace(settings, scaling=kinds)
-        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        found = cluster_by_modularity(sample, settings, seed=0)
         assert (list(found.tried) == ["places"]) is is_placed
         assert adjusted_rand_score(groups, found.labels) == 1.0
 
@@ -190,21 +201,21 @@ class TestByModularity:
         settings = settle(groups, n_components=5)
         sample = make_graph(groups, settings)
         assert weigh_bases(sample, settings) is sample.bases
-        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        found = cluster_by_modularity(sample, settings, seed=0)
         assert found.embedding.width == 2 * 5
 
     def test_a_wide_embedding_is_cut_to_the_number_of_vectors(
         self, sample, settings, groups, monkeypatch
     ):
         monkeypatch.setattr(stage, "_WIDE", 4)
-        found = cluster_by_modularity(sample, settings, has_communities=False, seed=0)
+        found = cluster_by_modularity(sample, settings, seed=0)
         assert found.embedding.width == settings.n_vectors == 5
         assert adjusted_rand_score(groups, found.labels) == 1.0
         assert is_consistent(found, sample)
 
     def test_every_three_repeats_have_communities_of_their_own(self, groups, settings):
         sample = make_graph(groups, settings, n_repeats=7)
-        found = cluster_by_modularity(sample, settings, has_communities=True, seed=0)
+        found = with_communities(sample, settings, seed=0)
         embedding = found.embedding
         assert (len(embedding.communities), embedding.n_searches) == (6, 2)
         assert adjusted_rand_score(groups, found.labels) == 1.0
@@ -213,7 +224,7 @@ class TestByModularity:
     def test_many_anchors_are_searched_once(self, groups, settings, monkeypatch):
         monkeypatch.setattr(stage, "_COMMUNITY_ANCHORS", 70)  # those of two repeats
         sample = make_graph(groups, settings, n_repeats=7)
-        found = cluster_by_modularity(sample, settings, has_communities=True, seed=0)
+        found = with_communities(sample, settings, seed=0)
         assert (len(found.embedding.communities), found.embedding.n_searches) == (2, 1)
 
     def test_anchors_that_no_row_uses_are_in_no_community(self, sample, settings):
@@ -224,7 +235,7 @@ class TestByModularity:
         lonely = replace(
             sample, tile=replace(tile, parts=(sparse.csr_array(Z), tile.parts[1])), scales=scales
         )
-        found = cluster_by_modularity(lonely, settings, has_communities=True, seed=0)
+        found = with_communities(lonely, settings, seed=0)
         assert not found.embedding.communities[0][5].any()
         assert np.isfinite(found.embedding.rows(lonely.tile)).all()
 

@@ -49,6 +49,10 @@ _ROWS_PER_CLUSTER = 50  # that starts are found on where clusters are very many
 _MARGIN = 0.02  # of modularity, by which another start must be better than Ward's
 
 
+Communities = Sequence[Sequence[Array]]
+"""Of each search: what each repeat's anchors give to each community (m, c)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
     """How rows become labels, and the labels of the sample that it was decided on."""
@@ -69,22 +73,22 @@ class SampleGraph:
     """Graph rows of a sample, and the vectors that all rows' sums give."""
 
     tile: GraphTile
-    bases: tuple[Basis, ...]
     scales: Sequence[Array]  # of each repeat's columns
     graphs: Sequence[AnchorGraph]
+    bases: tuple[Basis, ...] = ()  # none until they are found
 
     @classmethod
     def of(
         cls,
         tile: GraphTile,
-        bases: tuple[Basis, ...],
         column_sums: Sequence[Array],
         graphs: Sequence[AnchorGraph],
         settings: Settings,
+        bases: tuple[Basis, ...] = (),
     ) -> SampleGraph:
         """With the column scales that the sums over all rows give."""
         scales = repeat_scales(column_sums, graphs, degree_norm=settings.degree_norm)
-        return cls(tile=tile, bases=bases, scales=scales, graphs=graphs)
+        return cls(tile=tile, scales=scales, graphs=graphs, bases=bases)
 
     def take(self, rows: npt.NDArray[np.int64]) -> SampleGraph:
         """Some of the rows, by number."""
@@ -111,7 +115,9 @@ class SampleGraph:
     def n_first(self) -> int:
         """How many repeats modularity and a search for communities look at."""
         width = max(int(self.tile.parts[0].shape[1]), 1)
-        return min(max(1, min(_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS // width)), len(self.bases))
+        return min(
+            max(1, min(_COMMUNITY_REPEATS, _COMMUNITY_ANCHORS // width)), len(self.tile.parts)
+        )
 
     def gap(self, k: int) -> float:
         """How much the eigenvalues fall after the k-th, in the first repeat."""
@@ -164,13 +170,19 @@ def cluster_by_gap(sample: SampleGraph, settings: Settings) -> Clusters:
 
 
 def cluster_by_modularity(
-    sample: SampleGraph, settings: Settings, *, has_communities: bool, seed: int, n_jobs: int = 1
+    sample: SampleGraph,
+    settings: Settings,
+    *,
+    seed: int,
+    communities: Communities = (),
+    n_jobs: int = 1,
 ) -> Clusters:
     """Clusters of the weighted vectors and the anchors' communities, from the best of three starts."""
     k = settings.known_clusters
-    embedding = _embedding(sample, settings)
-    if has_communities:
-        embedding = _with_communities(sample, embedding, k, seed=seed, n_jobs=n_jobs)
+    given = tuple(part for parts in communities for part in parts)
+    embedding = replace(
+        _embedding(sample, settings), communities=given, n_searches=max(len(communities), 1)
+    )
     if k > VERY_MANY_CLUSTERS:
         sample = sample.take(spread_evenly(len(sample.tile), _ROWS_PER_CLUSTER * k))
     fused = sample.fused()
@@ -233,22 +245,18 @@ def _embedding(sample: SampleGraph, settings: Settings) -> Embedding:
     return embedding
 
 
-def _with_communities(
-    sample: SampleGraph, embedding: Embedding, k: int, *, seed: int, n_jobs: int
-) -> Embedding:
-    """An embedding with rows' shares in communities of anchors, one search for every few repeats.
+def search_communities(sample: SampleGraph, k: int, *, seed: int, n_jobs: int = 1) -> Communities:
+    """What graph rows give to communities of their anchors, one search for every few repeats.
 
     Where there are few rows, communities of other anchors are others: several opinions vary less.
     """
     has_several = sample.n_first == _COMMUNITY_REPEATS  # anchors of fewer are many already
-    n_searches = len(sample.bases) // _COMMUNITY_REPEATS if has_several else 1
+    n_searches = len(sample.tile.parts) // _COMMUNITY_REPEATS if has_several else 1
     firsts = range(0, n_searches * sample.n_first, sample.n_first)
     with thread_pool(n_jobs) as pool:
         each = map if n_searches > 1 else pool.map  # the threads are busy with searches, or not
         search = partial(_search_communities, sample, k, seed, each)
-        found = list((pool.map if n_searches > 1 else map)(search, firsts))
-    given = tuple(part for parts in found for part in parts)
-    return replace(embedding, communities=given, n_searches=n_searches)
+        return list((pool.map if n_searches > 1 else map)(search, firsts))
 
 
 def _search_communities(

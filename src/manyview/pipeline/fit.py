@@ -15,11 +15,13 @@ from manyview.engines.progress import announce
 from manyview.machine import Stopwatch
 from manyview.pipeline.clusters import (
     Clusters,
+    Communities,
     SampleGraph,
     cluster_by_gap,
     cluster_by_modularity,
     embed_as_published,
     place_as_published,
+    search_communities,
 )
 from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
@@ -63,6 +65,33 @@ class GraphPlan:
     view_weights: Array
     decision: Decision
     build: GraphRows
+
+    def communities(
+        self, sample: SampleGraph, settings: Settings, *, seed: int, n_jobs: int
+    ) -> Communities:
+        """Communities of the anchors, if the way that was decided asks for them."""
+        decided = self.decision.evident is not None or self.decision.by_gap
+        if decided or not settings.is_open or settings.known_clusters == 1:
+            return ()
+        return search_communities(sample, settings.known_clusters, seed=seed, n_jobs=n_jobs)
+
+    def cluster(
+        self,
+        sample: SampleGraph,
+        communities: Callable[[], Communities],
+        settings: Settings,
+        *,
+        seed: int,
+        n_jobs: int,
+    ) -> Clusters:
+        """Clusters of a sample's graph rows, in the way that was decided."""
+        if self.decision.evident is not None:
+            return self.decision.evident.cluster(sample.tile)
+        if self.decision.by_gap:
+            return cluster_by_gap(sample, settings)
+        return cluster_by_modularity(
+            sample, settings, communities=communities(), seed=seed, n_jobs=n_jobs
+        )
 
     def model(
         self,
@@ -349,19 +378,28 @@ def cluster_graph(
     hints: Labels | None = None,
 ) -> Clustering:
     """Embed graph rows whose sums are known, and place the centres that label them."""
-    with watch.stage("spectrum"):
-        bases = find_bases(moments, plan.graphs, settings, n_jobs=run.n_jobs)
-    with watch.stage("clusters"):
-        if settings.is_litekmeans:
+    find = partial(find_bases, moments, plan.graphs, settings, n_jobs=run.n_jobs)
+    if settings.is_litekmeans:
+        with watch.stage("spectrum"):
+            bases = find()
+        with watch.stage("clusters"):
             found = embed_as_published(bases)
-        else:
+    else:
+        with watch.stage("graph"):
             is_all = weights is None and sample.n_rows == graph.n_rows
             few = graph if is_all else sample.derive(plan.build)
             tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
-            seed = int(rng.integers(2**30))
-            found = find_clusters(
-                tile, moments, bases, plan, settings, seed=seed, n_jobs=run.n_jobs
-            )
+        seed = int(rng.integers(2**30))
+        of_sample = SampleGraph.of(tile, moments.column_sums, plan.graphs, settings)
+        search = partial(plan.communities, of_sample, settings, seed=seed, n_jobs=run.n_jobs)
+        with meanwhile(search, run.n_jobs) as communities:  # they need no vectors
+            with watch.stage("spectrum"):
+                bases = find()
+            with watch.stage("clusters"):
+                found = plan.cluster(
+                    replace(of_sample, bases=bases), communities, settings,
+                    seed=seed, n_jobs=run.n_jobs,
+                )  # fmt: skip
     with watch.stage("embedding"):
         embedding = graph.map_rows(partial(_embed, embedding=found.embedding), stage="embedding")
     with watch.stage("labels"):
@@ -418,28 +456,6 @@ def _place_centers(
     # Rows whose clusters are known count once in the sizes, however they pull at centres.
     sizes = last.counts if given is None else last.counts - given.counts
     return centers, last.inertia, n_iter, sizes.astype(np.float64)
-
-
-def find_clusters(
-    tile: GraphTile,
-    moments: Moments,
-    bases: tuple[Basis, ...],
-    plan: GraphPlan,
-    settings: Settings,
-    *,
-    seed: int,
-    n_jobs: int,
-) -> Clusters:
-    """Clusters of a sample's graph rows, in the way that was decided."""
-    if plan.decision.evident is not None:
-        return plan.decision.evident.cluster(tile)
-    sample = SampleGraph.of(tile, bases, moments.column_sums, plan.graphs, settings)
-    if plan.decision.by_gap:
-        return cluster_by_gap(sample, settings)
-    has_communities = settings.is_open and settings.known_clusters > 1
-    return cluster_by_modularity(
-        sample, settings, has_communities=has_communities, seed=seed, n_jobs=n_jobs
-    )
 
 
 # Engines call these with a tile and the number of its first row, wherever the tile is.

@@ -11,7 +11,11 @@ import numpy as np
 from manyview.engines.base import Engine, Run, one_thread_per_product, run_side_by_side
 from manyview.engines.progress import SilentProgress
 from manyview.machine import Stopwatch
-from manyview.pipeline.clusters import SampleGraph, cluster_by_modularity
+from manyview.pipeline.clusters import (
+    SampleGraph,
+    cluster_by_modularity,
+    search_communities,
+)
 from manyview.pipeline.fit import Rngs, cluster_graph, open_sample, plan_graphs
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import settle_counts
@@ -81,13 +85,8 @@ def find_labels_of_view(
         build = GraphRows((model.scalers[view],), tuple(graphs))
         tile = build.join(run_side_by_side(build.parts(views.arrays, 0), n_jobs))
         moments = graph_moments(tile)
-        bases = find_bases(moments, graphs, settings, n_jobs=n_jobs)
-        sample = SampleGraph.of(tile, bases, moments.column_sums, graphs, settings)
-        found = cluster_by_modularity(
-            sample,
-            settings,
-            has_communities=settings.known_clusters > 1,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+        bases, k = find_bases(moments, graphs, settings, n_jobs=n_jobs), settings.known_clusters
+        sample = SampleGraph.of(tile, moments.column_sums, graphs, settings, bases)
+        known = search_communities(sample, k, seed=seed, n_jobs=n_jobs) if k > 1 else ()
+        found = cluster_by_modularity(sample, settings, communities=known, seed=seed, n_jobs=n_jobs)
         return label_rows(found.embedding.rows(tile), found.centers)

@@ -9,7 +9,7 @@ rows there were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import iadd
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,8 @@ from manyview.engines.memory import Memory
 from manyview.engines.progress import progress_for
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
-from manyview.pipeline.fit import Rngs, find_clusters, plan_graphs
+from manyview.pipeline.clusters import SampleGraph
+from manyview.pipeline.fit import Rngs, plan_graphs
 from manyview.pipeline.outcome import Outcome
 from manyview.pipeline.pilot import settle_counts
 from manyview.pipeline.settings import Settings, resolve
@@ -148,12 +149,14 @@ class Stream:
         """The model of the rows seen so far: basis from the sums, centres from the reservoir."""
         assert self._moments is not None
         moments, settings, rows = self._moments, self._settings, self._reservoir.rows()
+        plan = self._plan
         stands_for = self.n_seen / len(rows)
         with one_thread_per_product():
-            bases = find_bases(moments, self._plan.graphs, settings, n_jobs=self._n_jobs)
-            found = find_clusters(
-                rows, moments, bases, self._plan, settings, seed=self._seed, n_jobs=self._n_jobs
-            )
+            bases = find_bases(moments, plan.graphs, settings, n_jobs=self._n_jobs)
+            sample = SampleGraph.of(rows, moments.column_sums, plan.graphs, settings, bases)
+            options: Any = {"seed": self._seed, "n_jobs": self._n_jobs}
+            search = partial(plan.communities, sample, settings, **options)
+            found = plan.cluster(sample, search, settings, **options)
             embedding = ScaledRows(found.embedding.rows(rows))
             inertia = assign(embedding, found.centers).inertia * stands_for
             first = found.embedding.rows(self._plan.build(self._first, 0))
