@@ -205,8 +205,13 @@ def fit(
         learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
             firsts = _first_of_each(numbers)
-            few, few_scaled = sample.sample_rows(firsts), scaled.sample_rows(firsts)
-            learn = partial(learn_oddness, few, names, settings, few_scaled)
+            learn = partial(
+                learn_oddness,
+                sample.sample_rows(firsts),
+                names,
+                settings,
+                scaled.sample_rows(firsts),
+            )
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
                 graph, sample, moments, plan, settings,
@@ -215,6 +220,7 @@ def fit(
         if learn is not _learn_nothing:
             with watch.stage("oddness"):
                 oddness = learned()
+                assert oddness is not None
                 scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
             few = spread_evenly(len(numbers), count_rows(len(found.centers)))

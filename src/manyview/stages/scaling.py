@@ -417,11 +417,8 @@ def _dense_moments(
 ) -> tuple[Array, Array]:
     n, d = 0, sample.shape[1]
     mean, squares = np.zeros(d), np.zeros(d)
-    if known is None:
-        blocks = (_map_dense(block, mapping) for block in _row_blocks(sample))
-    else:
-        blocks = _row_blocks(known)
-    for block in blocks:
+    for raw in _row_blocks(sample if known is None else known):
+        block = _map_dense(raw, mapping) if known is None else raw
         own = block.mean(axis=0, dtype=np.float64)
         centered = np.subtract(block, own, dtype=np.float64)
         drift = centered.mean(axis=0)  # what rounding did to the mean: constants stay constants
