@@ -188,13 +188,11 @@ def add_sparse_rows_by_label(indptr, indices, data, labels, sums):
 
 
 @inner
-def _interpolate(x, knots, heights):
-    """Height at x of the line through the points (knots, heights); level beyond both ends."""
-    low, left = np.int64(0), knots.shape[0]
-    while left > 1:
-        half = left >> 1
-        low += half * (knots[low + half - 1] < x)  # a branch would be guessed wrong half the time
-        left -= half
+def _height_at(x, low, knots, heights):
+    """Height at x of the line through the points (knots, heights); level beyond both ends.
+
+    All knots before low are less than x, but maybe that one; those after it are not.
+    """
     low += knots[low] < x
     if low == knots.shape[0]:
         return heights[low - 1]
@@ -204,28 +202,59 @@ def _interpolate(x, knots, heights):
     return heights[low - 1] + share * (heights[low] - heights[low - 1])
 
 
+_SEARCHES, _COLUMNS = 256, 8  # side by side, by one table; columns that are read together
+
+
+def room_for_interpolating():
+    """What :func:`interpolate_columns` needs."""
+    return np.empty((_COLUMNS, _SEARCHES)), np.empty(_SEARCHES, np.int64)
+
+
 @jit
-def interpolate_columns(values, knots, heights, out):
-    """Write the height of each value (n, d) by its column's table (d, q) into out (n, d)."""
+def interpolate_columns(values, knots, heights, scratch, out):
+    """Write the height of each value (n, d) by its column's table (d, q) into out (n, d).
+
+    scratch : see :func:`room_for_interpolating`.
+    """
     n, d = values.shape
-    if n == 0:
-        return
-    for j in range(d):
-        last = values[0, j]
-        height = _interpolate(last, knots[j], heights[j])
-        for row in range(n):
-            x = values[row, j]
-            if x != last:  # flags and counts are often as in the row before
-                last = x
-                height = _interpolate(x, knots[j], heights[j])
-            out[row, j] = height
+    block, lows = scratch
+    for start in range(0, n, _SEARCHES):
+        count = min(_SEARCHES, n - start)
+        for first in range(0, d, _COLUMNS):
+            width = min(_COLUMNS, d - first)
+            for i in range(count):
+                for c in range(width):
+                    block[c, i] = values[start + i, first + c]
+            for c in range(width):
+                some, table, heights_of = block[c], knots[first + c], heights[first + c]
+                for i in range(count):
+                    lows[i] = 0
+                left = table.shape[0]
+                while left > 1:  # side by side: each step of one search waits for its last one
+                    half = left >> 1
+                    for i in range(count):
+                        lows[i] += half * (table[lows[i] + half - 1] < some[i])
+                    left -= half
+                for i in range(count):
+                    some[i] = _height_at(some[i], lows[i], table, heights_of)
+            for i in range(count):
+                for c in range(width):
+                    out[start + i, first + c] = block[c, i]
 
 
 @jit
 def interpolate_entries(values, columns, knots, heights, out):
     """Write the height of each value (n,) by the table (d, q) of its column into out (n,)."""
     for i in range(values.shape[0]):
-        out[i] = _interpolate(values[i], knots[columns[i]], heights[columns[i]])
+        x, table = values[i], knots[columns[i]]
+        low, left = np.int64(0), table.shape[0]
+        while left > 1:
+            half = left >> 1
+            low += half * (
+                table[low + half - 1] < x
+            )  # a branch would be guessed wrong half the time
+            left -= half
+        out[i] = _height_at(x, low, table, heights[columns[i]])
 
 
 @inner

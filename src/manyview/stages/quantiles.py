@@ -32,7 +32,8 @@ class Quantiles:
 
         out = np.empty_like(values)
         if columns is None:
-            kernels.interpolate_columns(values, self.values, self.scores, out)
+            scratch = kernels.room_for_interpolating()
+            kernels.interpolate_columns(values, self.values, self.scores, scratch, out)
         else:
             kernels.interpolate_entries(values, columns, self.values, self.scores, out)
         return out
@@ -52,7 +53,8 @@ def sample_quantiles(sample: Block, *, keep_flags: bool = False) -> Quantiles:
     """
     n, d = sample.shape
     q = min(n, _N_QUANTILES)
-    positions = np.linspace(0, n - 1, q)
+    positions = np.rint(np.linspace(0, n - 1, q)).astype(np.int64)
+    untied = special.ndtri((positions + 0.75) / (n + 0.5))  # where no value comes twice
     values, scores = np.empty((d, q)), np.empty((d, q))
     columns = sparse.csc_array(sample) if sparse.issparse(sample) else sample
     for j in range(d):
@@ -63,10 +65,11 @@ def sample_quantiles(sample: Block, *, keep_flags: bool = False) -> Quantiles:
             column = np.asarray(columns[:, j], dtype=np.float64)
         ordered = np.sort(column)
         # The nearest sampled value, not one between two: a column of few values keeps its few.
-        values[j] = ordered[np.rint(positions).astype(np.int64)]
-        rank = (np.searchsorted(ordered, values[j], "left")
-                + np.searchsorted(ordered, values[j], "right")) / 2  # fmt: skip
-        scores[j] = special.ndtri((rank + 0.25) / (n + 0.5))
+        values[j], scores[j] = ordered[positions], untied
+        if (ordered[1:] == ordered[:-1]).any():
+            rank = (np.searchsorted(ordered, values[j], "left")
+                    + np.searchsorted(ordered, values[j], "right")) / 2  # fmt: skip
+            scores[j] = special.ndtri((rank + 0.25) / (n + 0.5))
         if keep_flags and ((values[j] == 0) | (values[j] == 1)).all():
             scores[j] = np.sqrt(0.5) * values[j]
     return Quantiles(values, scores)
