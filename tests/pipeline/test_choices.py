@@ -71,7 +71,7 @@ def test_choices_are_what_the_fit_used(request, name):
 
 def test_kinds_that_were_tried_are_told_with_their_figures(doubtful):
     for choice in chosen(doubtful, "scaling"):
-        assert all(kind in choice["why"] for kind in ("auto", "standard", "log", "clr"))
+        assert all(kind in choice["why"] for kind in ("auto", "log", "clr"))
 
 
 def test_what_was_set_is_no_choice(views):
