@@ -69,7 +69,7 @@ class TestWay:
         assert found.trials.keys() == {"auto", "log", "clr"}
 
         def lead(kind):
-            return found.trials[kind].modularity + 0.015 * (kind in ("log", "clr"))
+            return found.trials[kind].modularity - 0.015 * (kind == "auto")
 
         assert found.kinds == (max(found.trials, key=lead),)
 
@@ -82,6 +82,16 @@ class TestWay:
 
         monkeypatch.setattr(pilot, "_try", try_kind)
         assert ask([np.exp(noise)], 3, **GRAPHS).kinds == (taken,)
+
+    @pytest.mark.parametrize(("lead", "taken"), [(0.01, "standard"), (0.02, "auto")])
+    def test_ranks_are_for_what_gains_by_them(self, noise, monkeypatch, lead, taken):
+        modularity = {"auto": 0.7 + lead, "standard": 0.7}
+
+        def try_kind(arrays, names, settings, kinds, *, seed):
+            return pilot.Trial(0.0, modularity[kinds[0]])
+
+        monkeypatch.setattr(pilot, "_try", try_kind)
+        assert ask([noise], 3, **GRAPHS).kinds == (taken,)
 
     @pytest.mark.parametrize("count", [2, 5])
     def test_specks_are_no_gap(self, noise, count, monkeypatch):

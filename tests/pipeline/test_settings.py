@@ -74,6 +74,13 @@ class TestAuto:
         assert settings.view_weights == "agreement"
         assert settings.n_components is None  # chosen and weighted by strength
 
+    @pytest.mark.parametrize(
+        ("k", "expected"), [(3, 50), (50, 50), (120, 120), (500, 200), (None, 50)]
+    )
+    def test_views_have_as_many_axes_as_clusters_within_bounds(self, k, expected):
+        views = Views(np.zeros((1000, 2)))
+        assert settle(views, n_clusters="auto" if k is None else k).auto_axes == expected
+
     @pytest.mark.parametrize("name", ["n_anchors", "alpha", "n_axes", "n_components"])
     def test_clusters_may_be_those_of_kmeans_only_if_nothing_is_asked_of_graphs(self, name):
         assert settle().may_be_evident

@@ -117,8 +117,9 @@ class LMVSC(Growing):
         "auto" is 3 from 5000 rows on, but None for text and for given anchors.
     n_axes : int, None or "auto", default="auto"
         Rotate each scaled view to this many principal axes and even them out a little. None leaves the
-        columns as they are. "auto" is 50 (fewer for counts of molecules in few cells), but None for
-        text, for tables with categories and without scaling.
+        columns as they are. "auto" is 50, or as many as clusters up to 200 if these are more (fewer for
+        counts of molecules in few cells), but None for text, for tables with categories and without
+        scaling.
     max_iter : int, default=100
         Maximum number of iterations of the final k-means. With more than 200 clusters it stops after
         two.

@@ -191,7 +191,7 @@ def _why_kind(scaler: Scaler, decision: Decision) -> str:
         return scaler.why
     word = "gap" if decision.by_gap else "modularity"
     tried = ", ".join(f"{kind} {getattr(t, word):.2f}" for kind, t in decision.trials.items())
-    about = "" if decision.by_gap else f", logarithms at most {LEAD:g} behind"
+    about = "" if decision.by_gap else f', others than "auto" at most {LEAD:g} behind'
     return f"of the kinds tried on a few rows, the largest {word}{about}: {tried}"
 
 

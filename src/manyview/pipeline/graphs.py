@@ -149,7 +149,14 @@ def scale_sample(
 ) -> ScaledSample:
     """The sample along the axes that it has, each view by its kind of scaling."""
     tasks = [
-        partial(fit_to_sample, X, name=name, kind=kind, n_axes=settings.n_axes)
+        partial(
+            fit_to_sample,
+            X,
+            name=name,
+            kind=kind,
+            n_axes=settings.n_axes,
+            auto_axes=settings.auto_axes,
+        )
         for X, name, kind in zip(sample.arrays, names, kinds, strict=True)
     ]
     found = run_side_by_side(tasks, n_jobs)

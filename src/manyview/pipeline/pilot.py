@@ -44,9 +44,8 @@ _MOST_CLUSTERS = 100  # with more, so few rows say nothing unless there are some
 _GAP = 0.1  # least fall of the eigenvalues after the k-th for exactly k vectors
 _SPECKS = 0.6  # least modularity of labels by the gap, as a share of that of the other labels
 _LEAST_ROWS = 20  # a cluster
-_LOGARITHMS = ("log", "clr")
 LEAD = 0.015
-"""Modularity by which another kind must beat logarithms: one more trial of a kind changes it as much."""
+"""Modularity by which "auto" must beat other kinds: one more trial of a kind changes it as much."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,8 @@ def decide(
 
 
 def _steadiest(trials: Mapping[str, Trial]) -> str:
-    """The kind with the greatest modularity; of those that are about as good, a logarithm."""
-    return max(trials, key=lambda kind: trials[kind].modularity + LEAD * (kind in _LOGARITHMS))
+    """The kind with the greatest modularity; "auto", where nothing is gained by ranks, only if clearly."""
+    return max(trials, key=lambda kind: trials[kind].modularity - LEAD * (kind == "auto"))
 
 
 def _see_nothing() -> None:

@@ -45,6 +45,7 @@ _OF_GRAPHS = (
 _REPEAT_ROWS = 6000
 _REPEAT_BYTES, _FEW_ROWS = 1 << 29, 2000
 _VERY_MANY_ROWS = 100_000
+_MOST_AXES = 200  # of a view, unless more are asked for
 MANY_CLUSTERS = 100
 """As many, or more, have fewer anchor seeds and fewer anchors."""
 _count_of_repeats = partial(check_count, most=1000)  # each costs as much as a fit
@@ -150,6 +151,11 @@ class Settings:
         if self.n_anchors is not None:
             return max(self.n_anchors)
         return self.for_graph(1 << 62, is_like_text=False).n_anchors[0]
+
+    @property
+    def auto_axes(self) -> int:
+        """As many axes as a view has if it is left open: what tells k clusters apart fits into k."""
+        return max(scaling.AUTO_AXES, min(self.n_clusters or 0, _MOST_AXES))
 
     @property
     def n_vectors(self) -> int:

@@ -39,7 +39,8 @@ COUNTED = ("lognorm", "tf-idf")
 """Kinds for wide counts of molecules: nearly all zero, and yet not like text."""
 _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from which it is that
 _NEARLY_ALL = 0.93
-_AUTO_AXES = 50
+AUTO_AXES = 50
+"""Axes that a view has, where nobody has said how many."""
 _AXES_ROWS, _FEW_AXES_ROWS = (
     5000,
     2000,
@@ -170,10 +171,20 @@ def _as_applied(scaler: Scaler, array: Any, turned: Any) -> tuple[Any, Scaler]:
 
 
 def fit_to_sample(
-    sample: Block, *, name: str, kind: str | None, n_axes: int | str | None
+    sample: Block,
+    *,
+    name: str,
+    kind: str | None,
+    n_axes: int | str | None,
+    auto_axes: int = AUTO_AXES,
 ) -> tuple[Scaler, tuple[Any, Scaler]]:
-    """What :func:`fit_scaler` and then :func:`apply_to_sample` give, values of few rows mapped once."""
-    scaler, rows = _fit(sample, name=name, kind=kind, numbers=None, n_axes=n_axes)
+    """What :func:`fit_scaler` and then :func:`apply_to_sample` give, values of few rows mapped once.
+
+    ``auto_axes`` are as many axes as "auto" stands for.
+    """
+    scaler, rows = _fit(
+        sample, name=name, kind=kind, numbers=None, n_axes=n_axes, auto_axes=auto_axes
+    )
     if rows is None or scaler.axes is None:
         return scaler, apply_to_sample(scaler, sample)
     return scaler, _as_applied(scaler, sample, rows.products(scaler.axes.directions))
@@ -200,7 +211,9 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
-    return _fit(sample, name=name, kind=kind, numbers=numbers, n_axes=n_axes)[0]
+    return _fit(sample, name=name, kind=kind, numbers=numbers, n_axes=n_axes, auto_axes=AUTO_AXES)[
+        0
+    ]
 
 
 def _fit(
@@ -210,6 +223,7 @@ def _fit(
     kind: str | None,
     numbers: npt.NDArray[np.int64] | None,
     n_axes: int | str | None,
+    auto_axes: int,
 ) -> tuple[Scaler, ScaledRows | None]:
     """A scaler, and the sample's scaled rows before they are turned, if they take little memory."""
     sample = usable_rows(sample, name=name, numbers=numbers)
@@ -247,7 +261,7 @@ def _fit(
     )  # fmt: skip
     is_open = n_axes == "auto" and kind in COUNTED
     if n_axes == "auto":
-        n_axes = None if scaler.is_like_text or kind in ("mixed", None) else _AUTO_AXES
+        n_axes = None if scaler.is_like_text or kind in ("mixed", None) else auto_axes
     if n_axes is None:
         return scaler, None
     most = _FEW_AXES_ROWS if sample.shape[1] > EXACT_WIDTH and not is_open else _AXES_ROWS
