@@ -132,7 +132,7 @@ def decide(
 
 
 def _steadiest(trials: Mapping[str, Trial]) -> str:
-    """The kind with the greatest modularity; "auto", where nothing is gained by ranks, only if clearly."""
+    """The kind with the greatest modularity; "auto", which may be ranks, only if it is clearly ahead."""
     return max(trials, key=lambda kind: trials[kind].modularity - LEAD * (kind == "auto"))
 
 
