@@ -38,6 +38,7 @@ _AUTO_NEIGHBORS = 3
 _MANY_ANCHORS, _MOST_ANCHORS = 1000, 2000
 _ROWS_PER_ANCHOR, _MANY_ROWS_PER_ANCHOR = 7, 35
 """One for so many rows, within these numbers; the last where clusters are many."""
+_ENOUGH_PER_CLUSTER = 10  # where these are many
 _OF_GRAPHS = (
     "n_anchors", "alpha", "locality", "n_neighbors", "scaling", "n_axes", "fusion", "view_weights",
     "n_components",
@@ -185,9 +186,10 @@ def _count_few_anchors(most: int, n_rows: int, k: int, *, is_like_text: bool) ->
 
 def _count_many_anchors(n_rows: int, k: int | None) -> int:
     """As many anchors as help where rows use the nearest: with many clusters, more blur them."""
-    has_many = k is not None and k >= MANY_CLUSTERS
-    n_rows_each = _MANY_ROWS_PER_ANCHOR if has_many else _ROWS_PER_ANCHOR
-    return min(max(_MANY_ANCHORS, n_rows // n_rows_each), _MOST_ANCHORS)
+    if k is None or k < MANY_CLUSTERS:
+        return min(max(_MANY_ANCHORS, n_rows // _ROWS_PER_ANCHOR), _MOST_ANCHORS)
+    enough = min(_ENOUGH_PER_CLUSTER * k, _MOST_ANCHORS)
+    return max(_MANY_ANCHORS, min(n_rows // _MANY_ROWS_PER_ANCHOR, enough))
 
 
 def n_vectors_for(n_clusters: int) -> int:
