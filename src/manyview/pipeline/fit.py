@@ -28,7 +28,7 @@ from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
 from manyview.pipeline.groups import learn_groups
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.oddness import learn_oddness
+from manyview.pipeline.oddness import ODDNESS_ROWS, learn_oddness
 from manyview.pipeline.outcome import Result
 from manyview.pipeline.pilot import Decision, decide, settle_counts
 from manyview.pipeline.settings import Settings
@@ -67,11 +67,6 @@ class GraphPlan:
     decision: Decision
     build: GraphRows
     others: tuple[AnchorGraph, ...] = ()  # of further repeats, which have a say on the sample alone
-
-    @property
-    def build_of_sample(self) -> GraphRows:
-        """What makes graph rows of the sample."""
-        return GraphRows(self.scalers, self.graphs + self.others) if self.others else self.build
 
     def communities(
         self, sample: SampleGraph, settings: Settings, *, seed: int, n_jobs: int
@@ -212,17 +207,13 @@ def fit(
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
-            firsts = _first_of_each(numbers)
-            learn = partial(
-                learn_oddness,
-                sample.sample_rows(firsts),
-                names,
-                settings,
-                scaled.sample_rows(firsts),
-            )
+            few = _first_of_each(numbers)
+            few = few[spread_evenly(len(few), ODDNESS_ROWS)]
+            sample = sample.sample_rows(few)  # of the others, all that is needed is scaled already
+            learn = partial(learn_oddness, sample, names, settings, scaled.sample_rows(few))
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
-                graph, sample, moments, plan, settings,
+                graph, scaled, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
         if learn is not _learn_nothing:
@@ -382,7 +373,7 @@ def plan_graphs(
 
 def cluster_graph(
     graph: Rows,
-    sample: SampledRows,
+    scaled: ScaledSample,
     moments: Moments,
     plan: GraphPlan,
     settings: Settings,
@@ -403,8 +394,8 @@ def cluster_graph(
             found = embed_as_published(bases)
     else:
         with watch.stage("graph"):
-            is_all = weights is None and sample.n_rows == graph.n_rows and not plan.others
-            few = graph if is_all else sample.derive(plan.build_of_sample)
+            is_all = weights is None and scaled.rows.n_rows == graph.n_rows and not plan.others
+            few = graph if is_all else scaled.rows.derive(GraphRows(scaled.applied, graphs))
             tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
             if plan.others:
                 moments = with_sampled(moments, tile)
