@@ -159,7 +159,7 @@ class LMVSC(Growing):
     embedding_ : ndarray of shape (n, c)
         Coordinates of the rows: the spectral embedding from each anchor seed, then the shares in
         communities of anchors (of 100 000 rows or more, from the first seed, and in clusters of its
-        anchors' rows). Single precision beyond 512 columns.
+        anchors' rows). Single precision beyond 128 columns.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph: in the units of the columns if the scaling is linear ("standard",
         "energy", None), otherwise scaled.
