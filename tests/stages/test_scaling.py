@@ -471,3 +471,26 @@ class TestMostlyBinary:
         assert not is_mostly_binary(marks)
         marks.data[:] = 1.0
         assert is_mostly_binary(marks)
+
+
+@pytest.fixture
+def single():
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(5, 60)) * np.logspace(-3, 3, 60)
+    return (rng.normal(size=(300, 5)) @ mixing + 100.0).astype(np.float32)
+
+
+def test_rows_in_single_precision_have_the_coordinates_of_those_in_double(single):
+    scaler = fit_scaler(single, name="a", kind="standard", n_axes=3)
+    found, exact = (scaler.apply(rows).matrix for rows in (single, single.astype(np.float64)))
+    assert found.dtype == np.float64
+    # Columns are a thousand at most from zero, and so are roundings, in units of the last bit.
+    rounding = np.finfo(np.float32).eps * (len(single.T) + (np.abs(single) * scaler.scale).max())
+    assert np.abs(found - exact).max() <= rounding * np.sqrt(len(single.T))
+
+
+def test_values_too_large_for_single_precision_are_turned_in_double(single):
+    scaler = fit_scaler(single, name="a", kind="standard", n_axes=3)
+    large = np.full_like(single[:1], np.finfo(np.float32).max)
+    expected = scaler.apply(large.astype(np.float64)).matrix
+    np.testing.assert_array_equal(scaler.apply(large).matrix, expected)

@@ -95,11 +95,11 @@ class LMVSC(Growing):
         "both": half the weight each, because averaging over views hides what only some of them see.
         "auto" is "both" ("late" where anchors are given).
     n_repeats : int or "auto", default="auto"
-        Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and
-        up to 9 for fewer than 2000 rows, which vary more and cost little. It is 2 for 100 000 rows or
-        more; 1 for 100 clusters or more (2 for fewer than 5000 rows); 1 where the spectrum has a clear
-        gap after as many vectors as clusters; fewer than 3 for extremely wide views; and 1 where
-        anchors are given.
+        Number of anchor seeds, at most 1000; their embeddings are put side by side. "auto" is 3, and up
+        to 9 for fewer than 2000 rows, which vary more and cost little. It is 2 for 100 000 rows or
+        more, of which the second has a say on the sample alone; 1 for 100 clusters or more (2 for fewer
+        than 5000 rows); 1 where the spectrum has a clear gap after as many vectors as clusters; fewer
+        than 3 for extremely wide views; and 1 where anchors are given.
     view_weights : {"auto", "equal", "agreement", "amgl"}, sequence of float, or dict, default="auto"
         "equal" weights, or "agreement" of each view's graph with the others (views of noise get none),
         or the rule of "amgl", or numbers, in order or by name (1 for views not named). "auto" is
@@ -159,7 +159,8 @@ class LMVSC(Growing):
         How odd each row is, from 0 to 1; see :meth:`outlier_scores`.
     embedding_ : ndarray of shape (n, c)
         Coordinates of the rows: the spectral embedding from each anchor seed, then the shares in
-        communities of anchors. Single precision beyond 512 columns.
+        communities of anchors (of 100 000 rows or more, from the first seed, and in clusters of its
+        anchors' rows). Single precision beyond 128 columns.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph: in the units of the columns if the scaling is linear ("standard",
         "energy", None), otherwise scaled.

@@ -138,8 +138,12 @@ def _of_graphs(names: Sequence[str], result: Result) -> Iterator[tuple[str, Any,
         else "the strongest say most"
     )
     yield "n_axes", n_axes, why
-    n_repeats = result.model.graphs[-1].repeat + 1
-    yield "n_repeats", n_repeats, _why_repeats(settings, by_gap=result.decision.by_gap)
+    n_repeats, by_gap = graphs[-1].repeat + 1, result.decision.by_gap
+    if n_repeats < settings.n_repeats and not by_gap:
+        why = "all find the clusters of a sample; the other rows go through the graphs of the first"
+        yield "n_repeats", settings.n_repeats, why
+    else:
+        yield "n_repeats", n_repeats, _why_repeats(settings, by_gap=by_gap)
     n_components = max(transform.shape[1] for transform in result.model.embedding.transforms)
     yield "n_components", n_components, _why_components(result.decision)
 

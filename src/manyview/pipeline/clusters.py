@@ -213,6 +213,29 @@ def cluster_by_modularity(
     )
 
 
+def by_first_repeat(found: Clusters, tile: GraphTile) -> Clusters:
+    """Clusters of a sample, told by the graph rows of the first repeat alone.
+
+    Vectors of one repeat tell less than all that were asked, so its anchors remember the answer: in
+    place of its shares in communities, a row has its shares in the clusters of its anchors' rows.
+    """
+    Z = tile.parts[0]
+    one = replace(tile, parts=(Z,), shares=tile.shares[:1])
+    members = np.eye(len(found.centers))[found.labels]
+    totals = np.asarray(Z.sum(axis=0))[:, None]
+    votes = (Z.T @ members) / np.where(totals > 0, totals, 1.0)
+    embedding = replace(
+        found.embedding,
+        transforms=found.embedding.transforms[:1],
+        rotation=None,
+        communities=(votes,),
+        n_searches=1,
+    )
+    sums, sizes = members.T @ embedding.rows(one), members.sum(axis=0)
+    centers = sums / np.maximum(sizes, 1.0)[:, None]
+    return replace(found, embedding=embedding, centers=centers)
+
+
 def _embed_in_single(embedding: Embedding, tile: GraphTile, *, each: Any) -> Any:
     """Embedding rows, made a few at a time, as those of many clusters are wide."""
     rows = np.empty((len(tile), embedding.width), np.float32)

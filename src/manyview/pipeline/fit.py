@@ -17,6 +17,7 @@ from manyview.pipeline.clusters import (
     Clusters,
     Communities,
     SampleGraph,
+    by_first_repeat,
     cluster_by_gap,
     cluster_by_modularity,
     embed_as_published,
@@ -27,14 +28,14 @@ from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
 from manyview.pipeline.groups import learn_groups
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.oddness import learn_oddness
+from manyview.pipeline.oddness import ODDNESS_ROWS, learn_oddness
 from manyview.pipeline.outcome import Result
 from manyview.pipeline.pilot import Decision, decide, settle_counts
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases, suggest
 from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
-from manyview.stages.fusion import Moments, graph_moments
+from manyview.stages.fusion import Moments, graph_moments, with_sampled
 from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
 from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
@@ -65,6 +66,7 @@ class GraphPlan:
     view_weights: Array
     decision: Decision
     build: GraphRows
+    others: tuple[AnchorGraph, ...] = ()  # of further repeats, which have a say on the sample alone
 
     def communities(
         self, sample: SampleGraph, settings: Settings, *, seed: int, n_jobs: int
@@ -89,9 +91,10 @@ class GraphPlan:
             return self.decision.evident.cluster(sample.tile)
         if self.decision.by_gap:
             return cluster_by_gap(sample, settings)
-        return cluster_by_modularity(
+        found = cluster_by_modularity(
             sample, settings, communities=communities(), seed=seed, n_jobs=n_jobs
         )
+        return by_first_repeat(found, sample.tile) if self.others else found
 
     def model(
         self,
@@ -204,17 +207,13 @@ def fit(
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
-            firsts = _first_of_each(numbers)
-            learn = partial(
-                learn_oddness,
-                sample.sample_rows(firsts),
-                names,
-                settings,
-                scaled.sample_rows(firsts),
-            )
+            few = _first_of_each(numbers)
+            few = few[spread_evenly(len(few), ODDNESS_ROWS)]
+            sample = sample.sample_rows(few)  # of the others, all that is needed is scaled already
+            learn = partial(learn_oddness, sample, names, settings, scaled.sample_rows(few))
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
-                graph, sample, moments, plan, settings,
+                graph, scaled, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
         if learn is not _learn_nothing:
@@ -359,19 +358,22 @@ def plan_graphs(
             graphs, weights, _ = choose_graphs(rows, scaled, settings, repeats, n_jobs=run.n_jobs)
         else:
             graphs, weights = (evident.graph(),), evident.view_weights
+    n_kept = settings.count_kept(rows.n_rows)
+    kept = tuple(graph for graph in graphs if graph.repeat < n_kept)
     plan = GraphPlan(
         scalers=scaled.scalers,
-        graphs=graphs,
+        graphs=kept,
         view_weights=weights,
         decision=decision,
-        build=GraphRows(scaled.scalers, graphs),
+        build=GraphRows(scaled.scalers, kept),
+        others=graphs[len(kept) :],
     )
     return plan, scaled
 
 
 def cluster_graph(
     graph: Rows,
-    sample: SampledRows,
+    scaled: ScaledSample,
     moments: Moments,
     plan: GraphPlan,
     settings: Settings,
@@ -384,23 +386,25 @@ def cluster_graph(
     hints: Labels | None = None,
 ) -> Clustering:
     """Embed graph rows whose sums are known, and place the centres that label them."""
-    find = partial(find_bases, moments, plan.graphs, settings, n_jobs=run.n_jobs)
+    graphs, n_kept = plan.graphs + plan.others, len(moments.grams)
     if settings.is_litekmeans:
         with watch.stage("spectrum"):
-            bases = find()
+            bases = find_bases(moments, graphs, settings, n_jobs=run.n_jobs)
         with watch.stage("clusters"):
             found = embed_as_published(bases)
     else:
         with watch.stage("graph"):
-            is_all = weights is None and sample.n_rows == graph.n_rows
-            few = graph if is_all else sample.derive(plan.build)
+            is_all = weights is None and scaled.rows.n_rows == graph.n_rows and not plan.others
+            few = graph if is_all else scaled.rows.derive(GraphRows(scaled.applied, graphs))
             tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
+            if plan.others:
+                moments = with_sampled(moments, tile)
         seed = int(rng.integers(2**30))
-        of_sample = SampleGraph.of(tile, moments.column_sums, plan.graphs, settings)
+        of_sample = SampleGraph.of(tile, moments.column_sums, graphs, settings)
         search = partial(plan.communities, of_sample, settings, seed=seed, n_jobs=run.n_jobs)
         with meanwhile(search, run.n_jobs) as communities:  # they need no vectors
             with watch.stage("spectrum"):
-                bases = find()
+                bases = find_bases(moments, graphs, settings, n_jobs=run.n_jobs)
             with watch.stage("clusters"):
                 found = plan.cluster(
                     replace(of_sample, bases=bases), communities, settings,
@@ -416,7 +420,7 @@ def cluster_graph(
         embedding=embedding,
         embedded=embedded,
         clusters=found,
-        bases=bases,
+        bases=bases[:n_kept],
         centers=centers,
         sizes=sizes,
         inertia=inertia,

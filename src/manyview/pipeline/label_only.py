@@ -39,13 +39,13 @@ def find_labels(
             views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
         )
         settings = settle_counts(sample.arrays, settings)
-        plan, _ = plan_graphs(
+        plan, scaled = plan_graphs(
             rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
         )
         graph = rows.derive(plan.build)
         moments = graph.map_reduce(partial(graph_moments, weights=None), stage="graph")
         found = cluster_graph(
-            graph, sample, moments, plan, settings,
+            graph, scaled, moments, plan, settings,
             engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
     return label_rows(np.asarray(found.embedding), found.centers)

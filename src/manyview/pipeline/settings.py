@@ -146,6 +146,14 @@ class Settings:
             n_neighbors,  # type: ignore[arg-type]
         )
 
+    def count_kept(self, n_rows: int) -> int:
+        """How many repeats' graphs are made of all rows, not just of the sample.
+
+        Of very many rows that is most of the work, and the others only help to find the clusters.
+        """
+        is_long = self.is_open and self.may_repeat_less and n_rows >= _VERY_MANY_ROWS
+        return 1 if is_long else self.n_repeats
+
     @property
     def most_anchors(self) -> int:
         """As many anchors as a graph can have."""
@@ -381,9 +389,10 @@ def read_known(
 def _count_repeats(views: Views, n_anchors: int, n_clusters: int | None) -> int:
     """Three anchor seeds; up to nine for few rows, which vary more and cost little.
 
-    Two for very many rows, where a third changes nothing, and for a hundred clusters or more, where
-    vectors cost more than all else; one for these in many rows, where a second gains nothing. Fewer
-    where views are so wide that anchors, one set a view and one of all, would fill memory.
+    Two for very many rows, where a third changes nothing and all but the first are asked on the sample
+    alone, and for a hundred clusters or more, where vectors cost more than all else; one for these in
+    many rows, where a second gains nothing. Fewer where views are so wide that anchors, one set a view
+    and one of all, would fill memory.
     """
     n_rows, n_columns = views.shape
     wanted = max(3, min(9, _REPEAT_ROWS // n_rows))

@@ -15,7 +15,7 @@ from manyview.stages.rows import Array
 
 _POWER = 1.5  # of the squared singular values that weight vectors
 _MOST_SPARE = 20  # vectors to compute beyond those that are kept: they cost as much as these
-_VERY_WIDE = 512  # columns
+_VERY_WIDE = 128  # columns
 _AT_A_TIME = 8192  # rows of vectors, which may be many
 LEAST_SHARE = 0.03
 """Of an average cluster's rows that a vector must sit on."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.stages.grams import Gram, add_grams, gram_of
+from manyview.stages.grams import Gram, add_grams, gram_of, upper_triangle
 from manyview.stages.graph import AnchorGraph, GraphTile
 from manyview.stages.rows import Array
 
@@ -66,6 +66,16 @@ def _weighted_moments(tile: GraphTile, weights: Array) -> Moments:
     sums: Any = tuple(Z.T @ weights for Z in tile.parts)
     n_solved = np.array(tile.n_solved, np.int64)
     return Moments(tuple(map(gram_of, parts)), sums, entries, tile.n_failed, n_solved)
+
+
+def with_sampled(moments: Moments, tile: GraphTile) -> Moments:
+    """Sums over all rows, with those of repeats that only a sample's ``tile`` has, as if of all rows."""
+    own = tile.parts[len(moments.grams) :]
+    share = moments.column_sums[0].sum() / tile.parts[0].sum()
+    # As matrices: where rows are in pieces, their vectors are found much faster.
+    grams = tuple(share * upper_triangle(Z) for Z in own)
+    sums: Any = tuple(share * np.asarray(Z.sum(axis=0)).ravel() for Z in own)
+    return replace(moments, grams=moments.grams + grams, column_sums=moments.column_sums + sums)
 
 
 def column_scales(

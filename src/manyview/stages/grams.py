@@ -79,7 +79,7 @@ Gram = Any
 def gram_of(Z: sparse.csr_array) -> Gram:
     """Z'Z of a tile's graph rows, as it takes least."""
     is_few = Z.nnz <= min(_FEW * float(Z.shape[1]) ** 2, _MOST)
-    return RowsGram(Z) if is_few else _upper_triangle(Z)
+    return RowsGram(Z) if is_few else upper_triangle(Z)
 
 
 def add_grams(a: Gram, b: Gram, add: Callable[[Any, Any], Any]) -> Gram:
@@ -90,7 +90,7 @@ def add_grams(a: Gram, b: Gram, add: Callable[[Any, Any], Any]) -> Gram:
     """
     if isinstance(a, RowsGram) and isinstance(b, RowsGram):
         return gram_of(sparse.csr_array(sparse.vstack([a.rows, b.rows], "csr")))
-    a, b = (_upper_triangle(g.rows) if isinstance(g, RowsGram) else g for g in (a, b))
+    a, b = (upper_triangle(g.rows) if isinstance(g, RowsGram) else g for g in (a, b))
     if sparse.issparse(a) and sparse.issparse(b):
         return _smaller(a + b)
     if sparse.issparse(a):
@@ -122,7 +122,8 @@ def _smaller(gram: sparse.csr_array) -> sparse.csr_array | npt.NDArray[np.float6
     return np.asarray(gram.toarray()) if is_full else gram
 
 
-def _upper_triangle(Z: sparse.csr_array) -> sparse.csr_array | npt.NDArray[np.float64]:
+def upper_triangle(Z: sparse.csr_array) -> sparse.csr_array | npt.NDArray[np.float64]:
+    """The upper triangle of Z'Z, sparse as long as that is worth it."""
     from manyview.stages import kernels
 
     counts = np.diff(Z.indptr).astype(np.float64)

@@ -22,7 +22,7 @@ from manyview.simplex import (
     rows_within,
 )
 from manyview.stages.rows import Array, IncompleteRows, ScaledRows
-from manyview.stages.scaling import Scaler
+from manyview.stages.scaling import Scaler, largest_width
 from manyview.views.selection import Mask, refuse_samples_without_views
 
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
@@ -81,8 +81,8 @@ class GraphRows:
     def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
         self._scalers, self._graphs = scalers, graphs
         self._solvers = [_GraphSolver(graph, scalers) for graph in graphs]
-        n_features = sum(len(scaler.shift) for scaler in scalers)
-        self._step = min(rows_within(_SCALED_BYTES, 8 * n_features, least=256), _MOST_ROWS)
+        bytes_per_row = 8 * largest_width(scalers)
+        self._step = min(rows_within(_SCALED_BYTES, bytes_per_row, least=256), _MOST_ROWS)
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
         """Graph rows of a tile, a list with one block per view, some rows maybe missing."""

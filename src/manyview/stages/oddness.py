@@ -22,7 +22,7 @@ from manyview.stages.anchors import group_wide
 from manyview.stages.graph import AnchorGraph, GraphRows
 from manyview.stages.kmeans import sweep_likely
 from manyview.stages.rows import Array, ScaledRows
-from manyview.stages.scaling import Scaler
+from manyview.stages.scaling import Scaler, largest_width
 
 _ROWS_PER_ANCHOR, _LEAST_ANCHORS, _MOST_ANCHORS = 20, 4, 100
 _LEAST_SHARE, _LEAST_ROWS = 0.2, 3  # of an average anchor's rows that one must stand for
@@ -73,8 +73,7 @@ class Oddness:
 
     def parts(self, tile: Sequence[Any], first_row: int) -> list[Callable[[], Array]]:
         """What scores the rows of a tile, a few at a time; an engine may use threads for them."""
-        width = sum(len(scaler.shift) for scaler in self.scalers)
-        step = rows_within(_SCALED_BYTES, 8 * width, least=256)
+        step = rows_within(_SCALED_BYTES, 8 * largest_width(self.scalers), least=256)
         starts = range(0, max(tile[0].shape[0], 1), step)
         return [partial(self._scores, tile, first_row, slice(at, at + step)) for at in starts]
 

@@ -8,8 +8,9 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ _AXES_ROWS, _FEW_AXES_ROWS = (
     2000,
 )  # that axes are found by; the same of wide views, whose take long
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
+_LARGE_IN_SINGLE = 1e30  # values from which products of so many may be no numbers
 _ROWS = (
     512  # that are mapped at a time: more take longer, as they must be fetched from memory again
 )
@@ -121,6 +123,9 @@ class Scaler:
         if not is_usable(values):
             numbers = np.arange(block.shape[0]) if present is None else np.flatnonzero(present)
             refuse_values(block, self.name, first_row + numbers)
+        turned = self._turn_in_single(block)
+        if turned is not None:
+            return ScaledRows(turned, present=present)
         rows = self._apply_sparse(block) if sparse.issparse(block) else self._apply_dense(block)
         if self.axes is not None:
             rows = ScaledRows(rows.products(self.axes.directions))
@@ -129,6 +134,30 @@ class Scaler:
     def _apply_dense(self, block: npt.NDArray[Any]) -> ScaledRows:
         # In C order whatever the input has: products must not depend on how rows are stored.
         return self.of_mapped(_map_dense(np.ascontiguousarray(block), self._mapping))
+
+    def _turn_in_single(self, block: Block) -> Array | None:
+        """Coordinates of rows along the axes by a product in single precision, if they come in it.
+
+        None if their values are not only shifted and scaled, or too large or small for that.
+        """
+        if block.dtype != np.float32 or sparse.issparse(block) or self._axes_in_single is None:
+            return None
+        shift, directions = self._axes_in_single
+        with np.errstate(over="ignore", invalid="ignore"):
+            turned = ((np.ascontiguousarray(block) - shift) @ directions).astype(np.float64)
+            return turned if np.isfinite(turned.sum()) else None
+
+    @cached_property
+    def _axes_in_single(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+        """What is taken off raw rows, and what they are multiplied by then (d, p)."""
+        if self.axes is None or self.kind not in ("standard", "energy"):
+            return None
+        scale = self.scale[self.scale > 0]
+        sizes = np.concatenate([np.abs(self.shift), scale, 1.0 / scale])
+        if sizes.max() > _LARGE_IN_SINGLE:
+            return None
+        directions = self.scale[:, None] * self.axes.directions
+        return self.shift.astype(np.float32), directions.astype(np.float32)
 
     def of_mapped(self, mapped: npt.NDArray[Any], out: Array | None = None) -> ScaledRows:
         """Dense rows, on which the kind has done its work on single values or rows, scaled."""
@@ -149,6 +178,12 @@ class Scaler:
     @property
     def _mapping(self) -> _Mapping:
         return _Mapping(self.kind, self.quantiles, self.unit, self.rarity)
+
+
+def largest_width(scalers: Sequence[Scaler]) -> int:
+    """Columns that rows take while they are scaled: of the widest view, or of all as they come out."""
+    widest = max(len(scaler.shift) for scaler in scalers)
+    return max(widest, sum(scaler.width for scaler in scalers))
 
 
 def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
