@@ -27,7 +27,7 @@ from manyview.pipeline.foretold import foretell
 from manyview.pipeline.graphs import ScaledSample, apply_scalers, choose_graphs, scale_sample
 from manyview.pipeline.groups import learn_groups
 from manyview.pipeline.model import FittedModel
-from manyview.pipeline.oddness import learn_oddness
+from manyview.pipeline.oddness import MOST_ROWS, learn_oddness
 from manyview.pipeline.outcome import Result
 from manyview.pipeline.pilot import Decision, decide, settle_counts
 from manyview.pipeline.settings import Settings
@@ -199,12 +199,10 @@ def fit(
         plan, scaled = plan_graphs(
             rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch
         )
-        with watch.stage("graph"):
-            graph = rows.derive(plan.build)
-            moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
             firsts = _first_of_each(numbers)
+            firsts = firsts[spread_evenly(len(firsts), MOST_ROWS)]
             learn = partial(
                 learn_oddness,
                 sample.sample_rows(firsts),
@@ -212,9 +210,18 @@ def fit(
                 settings,
                 scaled.sample_rows(firsts),
             )
+        few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
+        scaled = scaled.sample_rows(
+            few
+        )  # all that is asked for later: the others would stay for it
+        with watch.stage("graph"):
+            graph = rows.derive(plan.build)
+            moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
+            tile = None if settings.is_litekmeans else gather(graph, sample, plan, weights)
+        del sample
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
-                graph, sample, moments, plan, settings,
+                graph, tile, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
         if learn is not _learn_nothing:
@@ -223,10 +230,9 @@ def fit(
                 assert oddness is not None
                 scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
-            few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
             model = plan.model(
-                found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
+                found.clusters, found.centers, scaled.rows.arrays, some,
                 scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
             inertia = found.inertia
@@ -369,9 +375,18 @@ def plan_graphs(
     return plan, scaled
 
 
+def gather(
+    graph: Rows, sample: SampledRows, plan: GraphPlan, weights: Array | None = None
+) -> GraphTile:
+    """Graph rows of a sample, all in one."""
+    is_all = weights is None and sample.n_rows == graph.n_rows
+    few = graph if is_all else sample.derive(plan.build)
+    return stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
+
+
 def cluster_graph(
     graph: Rows,
-    sample: SampledRows,
+    tile: GraphTile | None,
     moments: Moments,
     plan: GraphPlan,
     settings: Settings,
@@ -383,18 +398,17 @@ def cluster_graph(
     weights: Array | None = None,
     hints: Labels | None = None,
 ) -> Clustering:
-    """Embed graph rows whose sums are known, and place the centres that label them."""
+    """Embed graph rows whose sums are known, and place the centres that label them.
+
+    How is decided by the graph rows of a sample, ``tile``; as published, it is by all rows.
+    """
     find = partial(find_bases, moments, plan.graphs, settings, n_jobs=run.n_jobs)
-    if settings.is_litekmeans:
+    if tile is None:
         with watch.stage("spectrum"):
             bases = find()
         with watch.stage("clusters"):
             found = embed_as_published(bases)
     else:
-        with watch.stage("graph"):
-            is_all = weights is None and sample.n_rows == graph.n_rows
-            few = graph if is_all else sample.derive(plan.build)
-            tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
         seed = int(rng.integers(2**30))
         of_sample = SampleGraph.of(tile, moments.column_sums, plan.graphs, settings)
         search = partial(plan.communities, of_sample, settings, seed=seed, n_jobs=run.n_jobs)

@@ -10,7 +10,7 @@ from manyview.pipeline.settings import Settings
 from manyview.stages.oddness import Oddness, fit_oddness
 from manyview.stages.sampling import spread_evenly
 
-_ROWS = 4000
+MOST_ROWS = 4000
 
 
 def learn_oddness(
@@ -26,7 +26,7 @@ def learn_oddness(
     Ranks do not tell how far out a row lies, so they are used only where that scaling was asked for,
     or where groups were taken off rows that are scaled so.
     """
-    numbers = spread_evenly(sample.n_rows, _ROWS)
+    numbers = spread_evenly(sample.n_rows, MOST_ROWS)
     few = sample.sample_rows(numbers)
     if scaled is None:
         scaled = scale_sample(few, names, settings.scaling, settings)

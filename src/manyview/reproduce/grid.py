@@ -114,7 +114,7 @@ def _fit_variant(
             spent += solved
             watch, cpu_started = Stopwatch(), time.process_time()
             found = pipeline.cluster_graph(
-                graph, sample, moments, replace(plan, graphs=chosen), settings,
+                graph, None, moments, replace(plan, graphs=chosen), settings,
                 engine=engine, run=run, watch=watch,
                 rng=Rngs.spawned(np.random.default_rng(first), settings).labels,
             )  # fmt: skip
