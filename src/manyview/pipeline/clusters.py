@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import Rows, thread_pool
+from manyview.engines.base import Rows, SampledRows, thread_pool
 from manyview.pipeline.settings import Settings, n_vectors_for
 from manyview.stages.communities import anchor_graph, find_communities
 from manyview.stages.embedding import (
@@ -25,7 +25,7 @@ from manyview.stages.embedding import (
     weigh_vectors,
 )
 from manyview.stages.fusion import repeat_scales
-from manyview.stages.graph import AnchorGraph, GraphTile
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, stack_tiles
 from manyview.stages.labels import (
     VERY_MANY_CLUSTERS,
     Labels,
@@ -123,6 +123,19 @@ class SampleGraph:
         """How much the eigenvalues fall after the k-th, in the first repeat."""
         values = self.bases[0].singular_values ** 2
         return float(values[k - 1] - values[k]) if len(values) > k else 0.0
+
+
+def gather(
+    graph: Rows, sample: SampledRows, build: GraphRows, *, is_weighted: bool = False
+) -> GraphTile:
+    """Graph rows of a sample, all in one; if it is all rows, as they are, those are not built again."""
+    is_all = not is_weighted and sample.n_rows == graph.n_rows
+    few = graph if is_all else sample.derive(build)
+    return stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
+
+
+def _gather(tile: GraphTile, first_row: int) -> list[GraphTile]:
+    return [tile]  # lists add up in the order of rows
 
 
 def embed_as_published(bases: Sequence[Basis]) -> Clusters:

@@ -20,6 +20,7 @@ from manyview.pipeline.clusters import (
     cluster_by_gap,
     cluster_by_modularity,
     embed_as_published,
+    gather,
     place_as_published,
     search_communities,
 )
@@ -36,7 +37,7 @@ from manyview.pipeline.sureness import count_rows, find_sharpness
 from manyview.stages.embedding import Basis, Embedding
 from manyview.stages.fusion import Moments, graph_moments
 from manyview.stages.given import seed_centers, sum_given
-from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns, stack_tiles
+from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile, scaled_columns
 from manyview.stages.hierarchy import MOST_CLUSTERS, cluster_means, grow
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd, move_once
 from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels, label_rows
@@ -211,13 +212,12 @@ def fit(
                 scaled.sample_rows(firsts),
             )
         few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
-        scaled = scaled.sample_rows(
-            few
-        )  # all that is asked for later: the others would stay for it
+        scaled = scaled.sample_rows(few)  # all that is looked at again: the rest would stay for it
         with watch.stage("graph"):
-            graph = rows.derive(plan.build)
+            graph, tile = rows.derive(plan.build), None
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
-            tile = None if settings.is_litekmeans else gather(graph, sample, plan, weights)
+            if not settings.is_litekmeans:
+                tile = gather(graph, sample, plan.build, is_weighted=weights is not None)
         del sample
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
@@ -375,15 +375,6 @@ def plan_graphs(
     return plan, scaled
 
 
-def gather(
-    graph: Rows, sample: SampledRows, plan: GraphPlan, weights: Array | None = None
-) -> GraphTile:
-    """Graph rows of a sample, all in one."""
-    is_all = weights is None and sample.n_rows == graph.n_rows
-    few = graph if is_all else sample.derive(plan.build)
-    return stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
-
-
 def cluster_graph(
     graph: Rows,
     tile: GraphTile | None,
@@ -479,10 +470,6 @@ def _place_centers(
 
 
 # Engines call these with a tile and the number of its first row, wherever the tile is.
-
-
-def _gather(tile: GraphTile, first_row: int) -> list[GraphTile]:
-    return [tile]  # lists add up in the order of rows
 
 
 def _embed(tile: GraphTile, first_row: int, *, embedding: Embedding) -> Array:

@@ -14,9 +14,10 @@ from manyview.machine import Stopwatch
 from manyview.pipeline.clusters import (
     SampleGraph,
     cluster_by_modularity,
+    gather,
     search_communities,
 )
-from manyview.pipeline.fit import Rngs, cluster_graph, gather, open_sample, plan_graphs
+from manyview.pipeline.fit import Rngs, cluster_graph, open_sample, plan_graphs
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import settle_counts
 from manyview.pipeline.settings import Settings
@@ -45,7 +46,7 @@ def find_labels(
         graph = rows.derive(plan.build)
         moments = graph.map_reduce(partial(graph_moments, weights=None), stage="graph")
         found = cluster_graph(
-            graph, gather(graph, sample, plan), moments, plan, settings,
+            graph, gather(graph, sample, plan.build), moments, plan, settings,
             engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
     return label_rows(np.asarray(found.embedding), found.centers)
