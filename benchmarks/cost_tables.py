@@ -66,7 +66,7 @@ def _tasks(content: dict[str, Any]) -> str:
 def _example(content: dict[str, Any], predict: Seconds) -> str:
     size, sums = content["example"], content["sums"]
     work = (predict({**size, "n": 2e9}) - predict({**size, "n": 1e9})) / 1e9
-    seen = ", ".join(f"{name} = {round(size[name], 1):g}" for name in "rmsci")
+    seen = ", ".join(f"{name} = {round(size[name], 1):g}" for name in "rmsciqp")
     parts = ", ".join(f"{n_bytes / 1e6:.3g} MB of {tiles}" for tiles, n_bytes in sums.items())
     return (
         f"The example has {size['v']} views of {size['d']} columns and {size['k']} clusters. In a fit "

@@ -1,5 +1,6 @@
 """Importing the package does no work, and shows what there is."""
 
+import importlib
 import subprocess
 import sys
 
@@ -32,6 +33,27 @@ def test_looking_at_names_loads_nothing_heavy():
 def test_the_estimator_does_not_load_what_only_other_parts_need():
     loaded = modules_after("from manyview import LMVSC; LMVSC(3)")
     assert set(loaded) <= {"numpy", "scipy", "sklearn", "numba", "pandas"}
+
+
+def test_the_estimator_comes_without_the_algorithm():
+    script = (
+        "from manyview import LMVSC; LMVSC(3); import sys;"
+        "print(*{'.'.join(m.split('.')[:2]) for m in sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert {"manyview.stages", "manyview.simplex", "sklearn.cluster"}.isdisjoint(
+        done.stdout.split()
+    )
+
+
+@pytest.mark.parametrize("name", ["pipeline", "explain"])
+def test_parts_that_are_loaded_on_first_use_are_all_there(name):
+    room = importlib.import_module(f"manyview.{name}")
+    assert all(getattr(room, part).__name__ == f"manyview.{name}.{part}" for part in room.__all__)
+    with pytest.raises(AttributeError, match=f"'manyview.{name}' has no attribute 'elsewhere'"):
+        _ = room.elsewhere
 
 
 @pytest.mark.parametrize("name", manyview.__all__)

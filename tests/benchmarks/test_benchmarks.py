@@ -230,10 +230,11 @@ def test_child_gives_its_result():
 
 
 def test_start_up_is_timed(report):
+    start_up.measure_imports(report, repeats=1)
     start_up.measure_help(report, repeats=1)
     call = "def call(): pass\n"
     start_up.measure_kernels(report, "nothing", call, Target(at_most=12.0), 1)
-    assert len(read_lines(report)) == 4
+    assert len(read_lines(report)) == 9
 
 
 def test_start_up_code_is_valid(monkeypatch):
@@ -297,8 +298,8 @@ SIZES = cost_model.draw_sizes(40, seed=0, n_rows=(1000, 9000))
 
 def made_runs(sizes):
     """Runs that cost exactly what a model with every coefficient 1e-9 says."""
-    seen = {"r": 2, "m": 500, "s": 2.9, "i": 7}
-    runs = [{**size, **seen, "c": size["k"] + 3} for size in sizes]
+    seen = {"r": 2, "m": 500, "s": 2.9, "i": 7, "p": 300}
+    runs = [{**size, **seen, "c": size["k"] + 3, "q": size["k"] % 2} for size in sizes]
     for made in runs:
         costs = cost_model.terms(made)
         made["seconds"] = {
@@ -316,10 +317,10 @@ def test_the_cost_model_finds_what_made_the_costs():
 @pytest.mark.slow
 def test_fits_are_measured_by_stage():
     (run,) = measure.in_child(
-        cost_model.measure_fits, [{"n": 600, "d": 5, "v": 2, "k": 3, "noise": 2.0}]
+        cost_model.measure_fits, [{"n": 600, "d": 5, "v": 2, "k": 3, "noise": 2.0}], 2
     )
     assert set(run["seconds"]) == set(cost_model.STAGES)
-    assert sum(run["seconds"].values()) > 0.0 and run["s"] > 1.0
+    assert sum(run["seconds"].values()) > 0.0 and run["s"] > 1.0 and run["p"] >= 0
 
 
 @pytest.mark.slow
@@ -363,7 +364,16 @@ class TestSimulation:
             "coefficients": cost_model.fit_model(runs),
             "task": vars(self.COSTS),
             "cpu": "some",
-            "example": {**cost_model.EXAMPLE, "r": 1, "m": 2000, "s": 3.0, "c": 15, "i": 5},
+            "example": {
+                **cost_model.EXAMPLE,
+                "r": 1,
+                "m": 2000,
+                "s": 3.0,
+                "c": 15,
+                "i": 5,
+                "q": 0,
+                "p": 200,
+            },
             "sums": {4: 1_000_000, 16: 3_000_000},
             "predictions": [{**point, "n_workers": n_workers} for n_workers in (10, 100, 1000)],
         }

@@ -1,5 +1,8 @@
 """Evident clusters: by k-means or as pieces, never of noise, and labelled by the nearest anchor."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from manyview import LMVSC
 from manyview.pipeline.evident import find_evident
-from manyview.stages.graph import GraphRows
+from manyview.stages.graph import GraphRows, GraphTile
 from manyview.views.selection import PartialView, number_present
 
 
@@ -38,6 +41,19 @@ def find(arrays, k, seed=0):
 def labels_by(evident, arrays):
     tile = GraphRows(evident.scalers, (evident.graph(),))(arrays, 0)
     return evident.cluster(tile)
+
+
+def test_a_large_sample_is_labelled_without_its_whole_embedding(views):
+    evident, n, k = find(views, 3), 40_000, 200
+    many = replace(evident, clusters=np.arange(k, dtype=np.int32))
+    anchors = np.arange(n) % k
+    tile = GraphTile((sparse.csr_array((np.ones(n), (np.arange(n), anchors))),), 0)
+    tracemalloc.start()
+    labels = many.cluster(tile).labels
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(labels, anchors)
+    assert peak < 8 * n * k
 
 
 class TestFound:

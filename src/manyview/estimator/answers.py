@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
+from manyview import explain, pipeline
 from manyview.checks import check_count
 from manyview.estimator.rows import RowReader
 from manyview.explain.cautions import cautions_of_advice, warn_of_cautions
-from manyview.explain.explanation import Explanation, explain_rows
-from manyview.pipeline import persistence
-from manyview.pipeline.groups import read_groups
-from manyview.pipeline.label_free import score_without_labels
-from manyview.pipeline.model_fields import FITTED
-from manyview.pipeline.predict import cut_known
-from manyview.pipeline.sureness import as_sparse
 from manyview.views import frames
 from manyview.views.container import Views
+
+if TYPE_CHECKING:
+    from manyview.explain.explanation import Explanation
 
 
 class Answers(RowReader):
@@ -108,7 +105,7 @@ class Answers(RowReader):
         packed = self._map(
             partial(self.model_.probabilities, top=n_top), views, stage="probabilities"
         )
-        return as_sparse(packed, k)
+        return pipeline.sureness.as_sparse(packed, k)
 
     def cut(self, n_clusters: int, X: Any = None, *, groups: Any = None) -> Any:
         """The cluster of each row if there were ``n_clusters`` of them, without fitting again.
@@ -146,7 +143,7 @@ class Answers(RowReader):
             return self._map(cut, views, stage="labels")
         if not hasattr(self, "labels_"):
             raise ValueError("A stream keeps no labels of its rows: pass those to label, X.")
-        return cut_known(self.model_, n, getattr(self, "leaves_", None))
+        return pipeline.predict.cut_known(self.model_, n, getattr(self, "leaves_", None))
 
     def outlier_scores(self, X: Any, *, groups: Any = None) -> Any:
         """How odd each row of ``X`` is, from 0 to 1: how badly anchors explain it.
@@ -194,7 +191,7 @@ class Answers(RowReader):
             For scikit-learn's conventions.
         """
         views = self.prepare_rows(X, groups)
-        return score_without_labels(self.model_, views)
+        return pipeline.label_free.score_without_labels(self.model_, views)
 
     def transform(self, X: Any, *, groups: Any = None) -> Any:
         """The embedding of each row of ``X``, shape (n, c).
@@ -287,12 +284,16 @@ class Answers(RowReader):
         """
         check_is_fitted(self)
         views = None if X is None else self.read_rows(X)
-        given = None if groups is None or views is None else read_groups(groups, views.n_rows)
+        given = (
+            None
+            if groups is None or views is None
+            else pipeline.groups.read_groups(groups, views.n_rows)
+        )
 
         def prepare(rows: Views, numbers: Any) -> Views:
             return self.prepare_rows(rows, None if given is None else given[numbers])
 
-        return explain_rows(
+        return explain.explanation.explain_rows(
             self.model_, views, prepare=prepare, n_listed=n_listed, max_rows=max_rows
         )
 
@@ -355,8 +356,12 @@ class Answers(RowReader):
         params = self.get_params()
         if "views" in params:
             params["views"] = getattr(self, "view_columns_", None)
-        fitted = {name: getattr(self, name) for name in FITTED if hasattr(self, name)}
-        persistence.write_model(Path(path), self.model_, params=params, fitted=fitted)
+        fitted = {
+            name: getattr(self, name)
+            for name in pipeline.model_fields.FITTED
+            if hasattr(self, name)
+        }
+        pipeline.persistence.write_model(Path(path), self.model_, params=params, fitted=fitted)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Show a fitted model in a notebook by what it found, otherwise as scikit-learn does."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.exceptions import NotFittedError
 
+from manyview import pipeline
 from manyview.engines.dask_graphs import append_rows
 from manyview.estimator.answers import Answers
 from manyview.explain.cautions import cautions_of_labels, warn_of_cautions
-from manyview.pipeline import update as updating
-from manyview.pipeline.choices import Choices, describe_update
-from manyview.pipeline.groups import Groups
-from manyview.pipeline.model import FittedModel
-from manyview.pipeline.outcome import Outcome
-from manyview.pipeline.stream import StreamStart
 from manyview.views.ids import append_ids
+
+if TYPE_CHECKING:
+    from manyview.pipeline.groups import Groups
+    from manyview.pipeline.model import FittedModel
+    from manyview.pipeline.outcome import Outcome
+    from manyview.pipeline.stream import StreamStart
 
 _OF_A_STREAM = (
     "model_", "hierarchy_", "cluster_centers_", "anchors_", "scaling_", "n_clusters_",
@@ -64,7 +65,7 @@ class Growing(Answers):
             stream.add(self.read_rows(X)[:], params)
         else:
             views, columns = self._read_new(X)
-            stream = StreamStart(params, views, seed=self._draw_seed())
+            stream = pipeline.stream.StreamStart(params, views, seed=self._draw_seed())
             stream.add(views[:], params)
             stale = {n for n in vars(self) if n.endswith("_")} | set(_OF_A_STREAM)
             for name in stale - {"n_features_in_", "feature_names_in_"}:
@@ -106,7 +107,7 @@ class Growing(Answers):
         (4, 600)
         """
         views, n_before = self.prepare_rows(X, groups), len(self.cluster_centers_)
-        what = partial(updating.update, self.model_, view_weights=self.view_weights_)
+        what = partial(pipeline.update.update, self.model_, view_weights=self.view_weights_)
         found = self._compute(what, views, is_lazy=False)
         known = getattr(self, "groups_", None)
         self.__dict__.update(attributes_of_model(found.model, known))
@@ -117,9 +118,8 @@ class Growing(Answers):
                 setattr(self, name, append_rows(getattr(self, name), getattr(found, name[:-1])))
         self.ids_ = append_ids(self.ids_, views.ids)
         self.inertia_ += found.inertia
-        self.choices_ = Choices(
-            [*self.choices_, describe_update(views.n_rows, n_before, found.model)]
-        )
+        added = pipeline.choices.describe_update(views.n_rows, n_before, found.model)
+        self.choices_ = pipeline.choices.Choices([*self.choices_, added])
         self.cautions_ = cautions_of_labels(self.labels_, self.n_clusters_)
         warn_of_cautions(self.cautions_)
         return self

@@ -8,20 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from manyview import explain, pipeline
 from manyview.engines import choose_engine
 from manyview.estimator.growing import Growing, attributes_of
 from manyview.explain.cautions import cautions_of_labels, warn_of_cautions
-from manyview.explain.features import measure_importances
-from manyview.pipeline import fit as pipeline
-from manyview.pipeline.choices import (
-    Choices,
-    describe_encodings,
-    describe_solver,
-    warn_of_doubts,
-)
-from manyview.pipeline.choices import explain as explain_choices
-from manyview.pipeline.groups import measure_mixing, read_groups
-from manyview.pipeline.settings import read_known, read_weights, resolve
 from manyview.sources.packing import digest
 from manyview.views.matching import drop_empty_views, warn_of_silent_views
 
@@ -396,10 +386,10 @@ class LMVSC(Growing):
         """
         given, columns = self._read_new(X)
         views = drop_empty_views(given)
-        settings = resolve(self._parameters(), given, views)
-        weights = read_weights(sample_weight, views.n_rows, settings)
-        names = None if groups is None else read_groups(groups, views.n_rows)
-        known = read_known(partial_labels, views.n_rows, settings)
+        settings = pipeline.settings.resolve(self._parameters(), given, views)
+        weights = pipeline.settings.read_weights(sample_weight, views.n_rows, settings)
+        names = None if groups is None else pipeline.groups.read_groups(groups, views.n_rows)
+        known = pipeline.settings.read_known(partial_labels, views.n_rows, settings)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
@@ -413,7 +403,7 @@ class LMVSC(Growing):
         run, rng = self._run(identity), np.random.default_rng(seed)
         logger.info("fitting %r with %s on %s", settings, engine, views)
         with run.resources:
-            result = pipeline.fit(
+            result = pipeline.fit.fit(
                 views.arrays, views.names, settings,
                 engine=engine, run=run, rng=rng, weights=weights, groups=names, hints=known,
             )  # fmt: skip
@@ -428,7 +418,7 @@ class LMVSC(Growing):
         self.__dict__.update(attributes_of(result, result.groups))
         self.labels_, self.embedding_, self.ids_ = result.labels, result.embedding, views.ids
         if names is not None:
-            self.batch_mixing_ = measure_mixing(names, np.asarray(result.labels))
+            self.batch_mixing_ = pipeline.groups.measure_mixing(names, np.asarray(result.labels))
         self.confidence_ = result.confidence
         if result.outlier_score is not None:
             self.outlier_score_ = result.outlier_score
@@ -436,16 +426,19 @@ class LMVSC(Growing):
             self.leaves_ = result.leaves
         self.n_iter_, self.suggestion_ = result.n_iter, result.suggestion
         self.stage_seconds_, self.stage_memory_ = result.stage_seconds, result.stage_memory
-        self.solver_report_ = describe_solver(views, result)
-        chosen = explain_choices(self._parameters(), views.names, result)
-        self.choices_ = Choices([*describe_encodings(views), *chosen])
+        choices = pipeline.choices
+        self.solver_report_ = choices.describe_solver(views, result)
+        chosen = choices.explain(self._parameters(), views.names, result)
+        self.choices_ = choices.Choices([*choices.describe_encodings(views), *chosen])
         self.cautions_ = cautions_of_labels(result.labels, self.n_clusters_)
         if views.is_in_memory:
-            self.feature_importances_ = measure_importances(views, np.asarray(result.labels))
+            self.feature_importances_ = explain.features.measure_importances(
+                views, np.asarray(result.labels)
+            )
         if np.ndim(self.n_clusters):
             self.cuts_ = {int(n): self.cut(n) for n in self.n_clusters}
         warn_of_silent_views(views, self.view_weights_)
-        warn_of_doubts(result)
+        choices.warn_of_doubts(result)
         warn_of_cautions(self.cautions_)
         for choice in self.choices_:
             logger.info("chose %(parameter)s = %(value)r: %(why)s", choice)

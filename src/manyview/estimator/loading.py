@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from manyview import pipeline
 from manyview.errors import ModelFileError
 from manyview.estimator.growing import attributes_of_model
 from manyview.estimator.lmvsc import LMVSC
 from manyview.estimator.published import PublishedLMVSC
-from manyview.pipeline import persistence
-from manyview.pipeline.choices import Choices
 
 
 def load(path: str | os.PathLike[str]) -> LMVSC:
@@ -44,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     >>> model.predict(views).shape
     (60,)
     """
-    params, model, fitted = persistence.read_model(Path(path))
+    params, model, fitted = pipeline.persistence.read_model(Path(path))
     try:
         estimator = (PublishedLMVSC if "variant" in params else LMVSC)(**params)
     except TypeError as error:
@@ -62,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> LMVSC:
     )
     estimator.__dict__.update(fitted)
     if "choices_" in fitted:
-        estimator.choices_ = Choices(fitted["choices_"])
+        estimator.choices_ = pipeline.choices.Choices(fitted["choices_"])
     ids = fitted.get("ids_")
     estimator.ids_ = None if ids is None else np.asarray(ids)
     if estimator.views is not None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from manyview import pipeline
 from manyview.checks import check_count, check_number
 from manyview.errors import ParameterError
 from manyview.estimator.lmvsc import LMVSC
-from manyview.pipeline.settings import published_parameters
 
 
 class PublishedLMVSC(LMVSC):
@@ -56,4 +56,6 @@ class PublishedLMVSC(LMVSC):
         check_count("n_clusters", self.n_clusters)
         check_count("n_anchors", self.n_anchors)
         check_number("alpha", self.alpha, least=0)
-        return published_parameters(self.n_clusters, self.n_anchors, self.alpha, self.variant)
+        return pipeline.settings.published_parameters(
+            self.n_clusters, self.n_anchors, self.alpha, self.variant
+        )

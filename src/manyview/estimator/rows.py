@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import (
@@ -16,14 +16,12 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview import pipeline
 from manyview.checks import wrong_seed
 from manyview.engines import choose_engine
 from manyview.engines.base import Run
 from manyview.engines.progress import progress_for
 from manyview.machine import count_jobs
-from manyview.pipeline.choices import Choices
-from manyview.pipeline.groups import correct_rows
-from manyview.pipeline.predict import map_rows
 from manyview.views.columns import as_wide, count_columns, find_columns, refuse_repeated_names
 from manyview.views.container import Views
 from manyview.views.matching import (
@@ -37,6 +35,9 @@ from manyview.views.matching import (
     warn_of_encodings,
     warn_of_silent_views,
 )
+
+if TYPE_CHECKING:
+    from manyview.pipeline.choices import Choices
 
 
 class RowReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -89,7 +90,9 @@ class RowReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         codes = known.codes_of(groups, views.n_rows)
         engine, run = choose_engine(self.engine, views.arrays), self._run(is_lazy=True)
         with run.resources:
-            arrays = correct_rows(views.arrays, known, codes, engine=engine, run=run)
+            arrays = pipeline.groups.correct_rows(
+                views.arrays, known, codes, engine=engine, run=run
+            )
         return Views(dict(zip(views.names, arrays, strict=True)), ids=views.ids)
 
     def _read_new(self, X: Any) -> tuple[Views, dict[str, list[int]] | None]:
@@ -125,7 +128,9 @@ class RowReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _map(self, function: Callable[..., Any], views: Views, *, stage: str) -> Any:
         """What a function of tiles finds for each row."""
-        return self._compute(partial(map_rows, function=function, stage=stage), views)
+        return self._compute(
+            partial(pipeline.predict.map_rows, function=function, stage=stage), views
+        )
 
     def _compute(self, what: Callable[..., Any], views: Views, *, is_lazy: bool = True) -> Any:
         """What a function of the pipeline makes of rows."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
+from manyview.engines.base import TILE_ROWS
 from manyview.pipeline.clusters import Clusters
 from manyview.pipeline.graphs import Columns
 from manyview.stages.embedding import Embedding, leading_rotation
@@ -93,8 +94,12 @@ class Evident:
         """Embedding rows that are the clusters themselves, and the labels of a tile's rows."""
         corners = np.eye(int(self.clusters.max()) + 1)
         embedding = Embedding((corners[self.clusters],))
-        rows = embedding.rows(tile)
-        labels, _ = nearest_centers(ScaledRows(rows), corners)
+        labels = np.empty(len(tile), np.int32)
+        # A few at a time: the embedding of a whole sample may be as large as the sample.
+        for first in range(0, len(tile), TILE_ROWS):
+            part = np.arange(first, min(first + TILE_ROWS, len(tile)))
+            rows = embedding.rows(tile.take(part))
+            labels[part], _ = nearest_centers(ScaledRows(rows), corners)
         return Clusters(embedding=embedding, centers=corners, labels=labels, tried={})
 
 

@@ -68,6 +68,13 @@ class GraphPlan:
     build: GraphRows
     others: tuple[AnchorGraph, ...] = ()  # of further repeats, which have a say on the sample alone
 
+    def gather(self, graph: Rows, scaled: ScaledSample, *, is_weighted: bool = False) -> GraphTile:
+        """Rows of a sample in all graphs, in one; if it is all rows, those are not built again."""
+        few = graph
+        if is_weighted or self.others or scaled.rows.n_rows < graph.n_rows:
+            few = scaled.rows.derive(GraphRows(scaled.applied, self.graphs + self.others))
+        return stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
+
     def communities(
         self, sample: SampleGraph, settings: Settings, *, seed: int, n_jobs: int
     ) -> Communities:
@@ -202,18 +209,24 @@ def fit(
         plan, scaled = plan_graphs(
             rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch
         )
-        with watch.stage("graph"):
-            graph = rows.derive(plan.build)
-            moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
         learn: Callable[[], Oddness | None] = _learn_nothing
         if oddness is None and not settings.is_litekmeans:
             few = _first_of_each(numbers)
             few = few[spread_evenly(len(few), ODDNESS_ROWS)]
-            sample = sample.sample_rows(few)  # of the others, all that is needed is scaled already
-            learn = partial(learn_oddness, sample, names, settings, scaled.sample_rows(few))
+            learn = partial(
+                learn_oddness, sample.sample_rows(few), names, settings, scaled.sample_rows(few)
+            )
+        del sample  # of the other rows, all that is needed is scaled already
+        with watch.stage("graph"):
+            graph, tile = rows.derive(plan.build), None
+            moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
+            if not settings.is_litekmeans:
+                tile = plan.gather(graph, scaled, is_weighted=weights is not None)
+        few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
+        scaled = scaled.sample_rows(few)  # all that is looked at again: the rest would stay for it
         with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
             found = cluster_graph(
-                graph, scaled, moments, plan, settings,
+                graph, tile, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
         if learn is not _learn_nothing:
@@ -222,10 +235,9 @@ def fit(
                 assert oddness is not None
                 scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
-            few = spread_evenly(len(numbers), count_rows(len(found.centers)))
             some = _take(found.embedded, numbers[few]).arrays[0]
             model = plan.model(
-                found.clusters, found.centers, scaled.sample_rows(few).rows.arrays, some,
+                found.clusters, found.centers, scaled.rows.arrays, some,
                 scalers=scaled.applied, sizes=found.sizes, oddness=oddness,
             )  # fmt: skip
             inertia = found.inertia
@@ -373,7 +385,7 @@ def plan_graphs(
 
 def cluster_graph(
     graph: Rows,
-    scaled: ScaledSample,
+    tile: GraphTile | None,
     moments: Moments,
     plan: GraphPlan,
     settings: Settings,
@@ -385,20 +397,19 @@ def cluster_graph(
     weights: Array | None = None,
     hints: Labels | None = None,
 ) -> Clustering:
-    """Embed graph rows whose sums are known, and place the centres that label them."""
+    """Embed graph rows whose sums are known, and place the centres that label them.
+
+    How is decided by the graph rows of a sample, ``tile``; as published, it is by all rows.
+    """
     graphs, n_kept = plan.graphs + plan.others, len(moments.grams)
-    if settings.is_litekmeans:
+    if tile is None:
         with watch.stage("spectrum"):
             bases = find_bases(moments, graphs, settings, n_jobs=run.n_jobs)
         with watch.stage("clusters"):
             found = embed_as_published(bases)
     else:
-        with watch.stage("graph"):
-            is_all = weights is None and scaled.rows.n_rows == graph.n_rows and not plan.others
-            few = graph if is_all else scaled.rows.derive(GraphRows(scaled.applied, graphs))
-            tile = stack_tiles(few.map_reduce(_gather, stage="sample's graph"))
-            if plan.others:
-                moments = with_sampled(moments, tile)
+        if plan.others:
+            moments = with_sampled(moments, tile)
         seed = int(rng.integers(2**30))
         of_sample = SampleGraph.of(tile, moments.column_sums, graphs, settings)
         search = partial(plan.communities, of_sample, settings, seed=seed, n_jobs=run.n_jobs)

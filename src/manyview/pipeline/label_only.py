@@ -45,7 +45,7 @@ def find_labels(
         graph = rows.derive(plan.build)
         moments = graph.map_reduce(partial(graph_moments, weights=None), stage="graph")
         found = cluster_graph(
-            graph, scaled, moments, plan, settings,
+            graph, plan.gather(graph, scaled), moments, plan, settings,
             engine=engine, run=run, rng=rngs.labels, watch=watch,
         )  # fmt: skip
     return label_rows(np.asarray(found.embedding), found.centers)

@@ -90,7 +90,7 @@ def _fit_variant(
         rows, sample, numbers = pipeline.open_sample(
             views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
         )
-        plan, scaled = pipeline.plan_graphs(
+        plan, _ = pipeline.plan_graphs(
             rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
         )
         scalers, graphs = plan.scalers, plan.graphs
@@ -114,7 +114,7 @@ def _fit_variant(
             spent += solved
             watch, cpu_started = Stopwatch(), time.process_time()
             found = pipeline.cluster_graph(
-                graph, scaled, moments, replace(plan, graphs=chosen), settings,
+                graph, None, moments, replace(plan, graphs=chosen), settings,
                 engine=engine, run=run, watch=watch,
                 rng=Rngs.spawned(np.random.default_rng(first), settings).labels,
             )  # fmt: skip
