@@ -474,23 +474,31 @@ class TestMostlyBinary:
 
 
 @pytest.fixture
-def single():
+def wide():
     rng = np.random.default_rng(0)
-    mixing = rng.normal(size=(5, 60)) * np.logspace(-3, 3, 60)
+    mixing = rng.normal(size=(5, 500)) * np.logspace(-3, 3, 500)
     return (rng.normal(size=(300, 5)) @ mixing + 100.0).astype(np.float32)
 
 
-def test_rows_in_single_precision_have_the_coordinates_of_those_in_double(single):
-    scaler = fit_scaler(single, name="a", kind="standard", n_axes=3)
-    found, exact = (scaler.apply(rows).matrix for rows in (single, single.astype(np.float64)))
+def test_wide_rows_have_the_same_coordinates_whatever_precision_they_come_in(wide):
+    scaler = fit_scaler(wide, name="a", kind="standard", n_axes=3)
+    found, same = (scaler.apply(rows).matrix for rows in (wide, wide.astype(np.float64)))
+    np.testing.assert_array_equal(found, same)
     assert found.dtype == np.float64
-    # Columns are a thousand at most from zero, and so are roundings, in units of the last bit.
-    rounding = np.finfo(np.float32).eps * (len(single.T) + (np.abs(single) * scaler.scale).max())
-    assert np.abs(found - exact).max() <= rounding * np.sqrt(len(single.T))
 
 
-def test_values_too_large_for_single_precision_are_turned_in_double(single):
-    scaler = fit_scaler(single, name="a", kind="standard", n_axes=3)
-    large = np.full_like(single[:1], np.finfo(np.float32).max)
-    expected = scaler.apply(large.astype(np.float64)).matrix
-    np.testing.assert_array_equal(scaler.apply(large).matrix, expected)
+def test_wide_rows_are_turned_as_exactly_as_single_precision_allows(wide):
+    scaler = fit_scaler(wide, name="a", kind="standard", n_axes=3)
+    found = scaler.apply(wide).matrix
+    scaled = (wide - scaler.shift) * scaler.scale
+    exact = scaled @ scaler.axes.directions
+    # A rounding of each value and direction, and one of each sum, in units of the row's length.
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    assert (abs(found - exact) <= np.finfo(np.float32).eps * (2 + wide.shape[1]) * lengths).all()
+
+
+def test_values_too_large_for_single_precision_are_turned_in_double(wide):
+    scaler = fit_scaler(wide, name="a", kind="standard", n_axes=3)
+    large = np.full((1, wide.shape[1]), 1e40)
+    expected = (large - scaler.shift) * scaler.scale @ scaler.axes.directions
+    np.testing.assert_allclose(scaler.apply(large).matrix, expected)

@@ -136,28 +136,30 @@ class Scaler:
         return self.of_mapped(_map_dense(np.ascontiguousarray(block), self._mapping))
 
     def _turn_in_single(self, block: Block) -> Array | None:
-        """Coordinates of rows along the axes by a product in single precision, if they come in it.
+        """Coordinates of wide rows along the axes by a product in single precision.
 
         None if their values are not only shifted and scaled, or too large or small for that.
         """
-        if block.dtype != np.float32 or sparse.issparse(block) or self._axes_in_single is None:
+        if sparse.issparse(block) or self._axes_in_single is None:
             return None
-        shift, directions = self._axes_in_single
+        centred = np.empty(block.shape, np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
-            turned = ((np.ascontiguousarray(block) - shift) @ directions).astype(np.float64)
+            # In double: the answer is the same whatever precision the same numbers come in.
+            np.subtract(block, self.shift, out=centred, dtype=np.float64, casting="same_kind")
+            turned = (centred @ self._axes_in_single).astype(np.float64)
             return turned if np.isfinite(turned.sum()) else None
 
     @cached_property
-    def _axes_in_single(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
-        """What is taken off raw rows, and what they are multiplied by then (d, p)."""
-        if self.axes is None or self.kind not in ("standard", "energy"):
+    def _axes_in_single(self) -> npt.NDArray[np.float32] | None:
+        """What centred raw rows are multiplied by (d, p)."""
+        is_wide = self.axes is not None and len(self.shift) > EXACT_WIDTH
+        if not is_wide or self.kind not in ("standard", "energy"):
             return None
+        assert self.axes is not None
         scale = self.scale[self.scale > 0]
-        sizes = np.concatenate([np.abs(self.shift), scale, 1.0 / scale])
-        if sizes.max() > _LARGE_IN_SINGLE:
+        if np.concatenate([scale, 1.0 / scale]).max() > _LARGE_IN_SINGLE:
             return None
-        directions = self.scale[:, None] * self.axes.directions
-        return self.shift.astype(np.float32), directions.astype(np.float32)
+        return (self.scale[:, None] * self.axes.directions).astype(np.float32)
 
     def of_mapped(self, mapped: npt.NDArray[Any], out: Array | None = None) -> ScaledRows:
         """Dense rows, on which the kind has done its work on single values or rows, scaled."""
