@@ -16,7 +16,7 @@ from manyview.baselines.steps.scaling import SCALINGS, inverse_roots, scale_view
 from manyview.baselines.steps.spectral import label_embedding
 from manyview.checks import check_count, check_number, check_option, is_auto
 from manyview.stages.eigen import leading_eigenvectors
-from manyview.stages.scaling import unit_rows
+from manyview.stages.mapping import unit_rows
 from manyview.stages.view_weights import anchor_view_weights, fused_basis, reweight
 from manyview.views.container import Views
 

@@ -17,8 +17,9 @@ from manyview.explain.features import find_features
 from manyview.explain.margins import GraphPart, Margins, graph_parts, margins_by_graph
 from manyview.pipeline.model import FittedModel
 from manyview.stages.graph import GraphTile
+from manyview.stages.mapping import unit_rows
 from manyview.stages.sampling import spread_evenly
-from manyview.stages.scaling import Array, unit_rows
+from manyview.stages.scaling import Array
 from manyview.views import frames
 from manyview.views.container import Views
 

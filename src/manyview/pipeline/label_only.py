@@ -16,9 +16,10 @@ from manyview.pipeline.clusters import (
     cluster_by_modularity,
     search_communities,
 )
-from manyview.pipeline.fit import Rngs, cluster_graph, open_sample, plan_graphs
+from manyview.pipeline.fit import cluster_graph, open_sample
 from manyview.pipeline.model import FittedModel
 from manyview.pipeline.pilot import settle_counts
+from manyview.pipeline.plan import Rngs, plan_graphs
 from manyview.pipeline.settings import Settings
 from manyview.pipeline.spectrum import find_bases
 from manyview.stages.fusion import graph_moments

@@ -25,6 +25,7 @@ from manyview.stages.embedding import (
 from manyview.stages.fusion import Moments, graph_moments, repeat_scales
 from manyview.stages.grams import Gram, fused_gram
 from manyview.stages.graph import AnchorGraph, GraphRows, GraphTile
+from manyview.stages.mapping import unit_rows
 from manyview.stages.n_clusters import (
     MOST_APART,
     Suggestion,
@@ -33,7 +34,7 @@ from manyview.stages.n_clusters import (
 )
 from manyview.stages.rows import Array
 from manyview.stages.sampling import spread_evenly
-from manyview.stages.scaling import choose_kind, is_mostly_binary, unit_rows
+from manyview.stages.scaling import choose_kind, is_mostly_binary
 from manyview.views.selection import split_rows
 
 _SUGGESTING_ROWS, _SUGGESTING_REPEATS = 2_000, 3

@@ -25,9 +25,9 @@ from manyview.engines.progress import progress_for
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline.choices import warn_of_doubts
 from manyview.pipeline.clusters import SampleGraph
-from manyview.pipeline.fit import Rngs, plan_graphs
 from manyview.pipeline.outcome import Outcome
 from manyview.pipeline.pilot import settle_counts
+from manyview.pipeline.plan import Rngs, plan_graphs
 from manyview.pipeline.settings import Settings, resolve
 from manyview.pipeline.spectrum import find_bases
 from manyview.pipeline.sureness import count_rows

@@ -23,7 +23,7 @@ from manyview.engines import Memory
 from manyview.engines.base import Run, one_thread_per_product
 from manyview.machine import Stopwatch, count_jobs
 from manyview.pipeline import fit as pipeline
-from manyview.pipeline.fit import Rngs
+from manyview.pipeline.plan import Rngs, plan_graphs
 from manyview.pipeline.settings import published_parameters, resolve
 from manyview.simplex import Solver, prepare, product_rows
 from manyview.stages.fusion import graph_moments
@@ -90,7 +90,7 @@ def _fit_variant(
         rows, sample, numbers = pipeline.open_sample(
             views.arrays, settings, engine=engine, run=run, rng=rngs.sample, watch=watch
         )
-        plan, _ = pipeline.plan_graphs(
+        plan, _ = plan_graphs(
             rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
         )
         scalers, graphs = plan.scalers, plan.graphs

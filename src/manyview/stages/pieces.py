@@ -19,8 +19,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from manyview.stages.eigen import leading_eigenvectors
 from manyview.stages.labels import corner_centers, label_rows
+from manyview.stages.mapping import unit_rows
 from manyview.stages.rows import Array
-from manyview.stages.scaling import unit_rows
 
 Labels = npt.NDArray[np.int32]
 

@@ -8,7 +8,7 @@ products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,14 @@ from manyview.errors import InputError
 from manyview.stages.axes import EXACT_WIDTH, Axes, count_lasting, find_axes
 from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
+from manyview.stages.mapping import (
+    BY_RANK,
+    Mapping,
+    map_dense,
+    map_sparse,
+    mapped_moments,
+    row_blocks,
+)
 from manyview.stages.principal import are_principal
 from manyview.stages.quantiles import Quantiles, sample_quantiles
 from manyview.stages.rows import ScaledRows
@@ -35,7 +43,6 @@ KINDS = (
     "tf-idf", None,
 )  # fmt: skip
 
-_BY_RANK = ("normal-scores", "mixed")
 COUNTED = ("lognorm", "tf-idf")
 """Kinds for wide counts of molecules: nearly all zero, and yet not like text."""
 _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from which it is that
@@ -48,9 +55,6 @@ _AXES_ROWS, _FEW_AXES_ROWS = (
 )  # that axes are found by; the same of wide views, whose take long
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _LARGE_IN_SINGLE = 1e30  # values from which products of so many may be no numbers
-_ROWS = (
-    512  # that are mapped at a time: more take longer, as they must be fetched from memory again
-)
 _MAPPED_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # of a sample that is mapped once
 
 
@@ -77,7 +81,7 @@ class Scaler:
         tables = () if self.quantiles is None else (self.quantiles.values, self.quantiles.scores)
         if d == 0 or len(self.scale) != d or any(len(table) != d for table in tables):
             raise ValueError(f"the scaling of view {self.name!r} does not fit its {d} columns")
-        if (self.kind in _BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
+        if (self.kind in BY_RANK) != bool(tables) or len({t.shape for t in tables}) > 1:
             raise ValueError(f"the quantiles of view {self.name!r} do not fit its scaling")
         if (self.kind == "tf-idf") != (self.rarity is not None) or (
             self.rarity is not None and len(self.rarity) != d
@@ -133,7 +137,7 @@ class Scaler:
 
     def _apply_dense(self, block: npt.NDArray[Any]) -> ScaledRows:
         # In C order whatever the input has: products must not depend on how rows are stored.
-        return self.of_mapped(_map_dense(np.ascontiguousarray(block), self._mapping))
+        return self.of_mapped(map_dense(np.ascontiguousarray(block), self._mapping))
 
     def _turn_in_single(self, block: Block) -> Array | None:
         """Coordinates of wide rows along the axes by a product in single precision.
@@ -168,7 +172,7 @@ class Scaler:
         return ScaledRows(rows)
 
     def _apply_sparse(self, block: sparse.csr_array) -> ScaledRows:
-        mapped, zero = _map_sparse(block, self._mapping)
+        mapped, zero = map_sparse(block, self._mapping)
         values = mapped.data * self.scale[mapped.indices]
         rows = sparse.csr_array((values, mapped.indices, mapped.indptr), shape=mapped.shape)
         lean = None
@@ -178,8 +182,8 @@ class Scaler:
         return ScaledRows(rows, (self.shift - zero) * self.scale, lean=lean)
 
     @property
-    def _mapping(self) -> _Mapping:
-        return _Mapping(self.kind, self.quantiles, self.unit, self.rarity)
+    def _mapping(self) -> Mapping:
+        return Mapping(self.kind, self.quantiles, self.unit, self.rarity)
 
 
 def largest_width(scalers: Sequence[Scaler]) -> int:
@@ -196,7 +200,7 @@ def apply_to_sample(scaler: Scaler, array: Any) -> tuple[Any, Scaler]:
     if scaler.axes is None:
         return array, scaler
     rows, _ = split_rows(array)
-    parts = [scaler.apply(block).matrix for block in _row_blocks(rows)]
+    parts = [scaler.apply(block).matrix for block in row_blocks(rows)]
     return _as_applied(scaler, array, np.concatenate(parts))
 
 
@@ -267,9 +271,9 @@ def _fit(
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
-    mapping = _Mapping(
+    mapping = Mapping(
         kind,
-        sample_quantiles(sample, keep_flags=kind == "mixed") if kind in _BY_RANK else None,
+        sample_quantiles(sample, keep_flags=kind == "mixed") if kind in BY_RANK else None,
         _unit_for(kind, sample),
         rarity(sample) if kind == "tf-idf" else None,
     )
@@ -279,9 +283,9 @@ def _fit(
     mapped = None
     if not sparse.issparse(sample) and is_small:
         mapped = np.empty(sample.shape)
-        for rows, block in zip(_row_blocks(mapped), _row_blocks(sample), strict=True):
-            rows[:] = _map_dense(block, mapping)
-    mean, variance = _mapped_moments(sample, mapping, mapped)
+        for rows, block in zip(row_blocks(mapped), row_blocks(sample), strict=True):
+            rows[:] = map_dense(block, mapping)
+    mean, variance = mapped_moments(sample, mapping, mapped)
     if not np.isfinite(variance).all():
         raise InputError(_TOO_LARGE.format(name))
     scale = np.ones_like(mean)
@@ -421,143 +425,3 @@ def _zero_share(sample: Block) -> float:
     values = sample.data if sparse.issparse(sample) else sample
     size = sample.shape[0] * sample.shape[1]
     return float((size - np.count_nonzero(values)) / size)
-
-
-def _row_blocks(block: Block) -> Iterator[Block]:
-    for start in range(0, block.shape[0], _ROWS):
-        rows = block[start : start + _ROWS]
-        # In C order, as in Scaler.apply: sums must not depend on how rows are stored.
-        yield rows if sparse.issparse(rows) else np.ascontiguousarray(rows)
-
-
-@dataclass(frozen=True)
-class _Mapping:
-    """What a kind of scaling does to single values or rows, before columns are shifted and scaled."""
-
-    kind: str | None
-    quantiles: Quantiles | None
-    unit: float
-    rarity: Array | None = None
-
-
-def _mapped_moments(
-    sample: Block, mapping: _Mapping, known: npt.NDArray[Any] | None
-) -> tuple[Array, Array]:
-    """Mean and variance of every column after what the kind does to values or rows, maybe known."""
-    if not sparse.issparse(sample):
-        return _dense_moments(sample, mapping, known)
-    n, d = sample.shape
-    mapped, zero = _map_sparse(sample, mapping)
-    mean = np.bincount(mapped.indices, weights=mapped.data, minlength=d) / n
-    stored = np.bincount(mapped.indices, minlength=d)
-    off = mapped.data - mean[mapped.indices]
-    drift = (np.bincount(mapped.indices, weights=off, minlength=d) - (n - stored) * mean) / n
-    squares = np.bincount(mapped.indices, weights=off**2, minlength=d) + (n - stored) * mean**2
-    squares -= n * drift**2  # what rounding did to the mean: constants stay constants
-    mean += drift
-    if mapping.kind == "clr":  # less the rows' means, which would make all of it dense
-        means = np.asarray(mapped.sum(axis=1)).ravel() / d
-        level = means.mean()
-        squares += (means - level) @ (means - level) - 2.0 * (mapped.T @ (means - level))
-        mean = mean - level
-    return mean + zero, _beyond_rounding(squares / n, mean, sample, mapping)
-
-
-def _dense_moments(
-    sample: Block, mapping: _Mapping, known: npt.NDArray[Any] | None
-) -> tuple[Array, Array]:
-    n, d = 0, sample.shape[1]
-    mean, squares = np.zeros(d), np.zeros(d)
-    for raw in _row_blocks(sample if known is None else known):
-        block = _map_dense(raw, mapping) if known is None else raw
-        own = block.mean(axis=0, dtype=np.float64)
-        centered = np.subtract(block, own, dtype=np.float64)
-        drift = centered.mean(axis=0)  # what rounding did to the mean: constants stay constants
-        own += drift
-        share = len(block) / (n + len(block))
-        squares += np.einsum("ij,ij->j", centered, centered) - len(block) * drift**2
-        squares += n * share * (own - mean) ** 2
-        mean += share * (own - mean)
-        n += len(block)
-    return mean, _beyond_rounding(squares / n, mean, sample, mapping)
-
-
-def _beyond_rounding(variance: Array, mean: Array, sample: Block, mapping: _Mapping) -> Array:
-    """Variances, with zeros for columns that change by rounding only: they must not be blown up."""
-    least: Any = 1e-26 * mean**2
-    if mapping.kind == "clr":  # a small difference of logarithms may be what is left of large ones
-        values = sample.data if sparse.issparse(sample) else sample
-        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-        least = 1e-13 * np.log1p(largest / mapping.unit) ** 2
-    return np.where(variance > least, variance, 0.0)
-
-
-def _map_dense(block: Block, mapping: _Mapping) -> npt.NDArray[Any]:
-    if mapping.kind in ("standard", "energy", None):
-        return block  # type: ignore[no-any-return]
-    values = np.asarray(block, dtype=np.float64)
-    if mapping.kind in _BY_RANK:
-        assert mapping.quantiles is not None
-        return mapping.quantiles.scores_of(values)
-    if mapping.kind == "lognorm":
-        return _signed_log(values, mapping.unit * row_totals(values)[:, None])
-    if mapping.kind in ("log", "clr"):
-        values = _signed_log(values, mapping.unit)
-        if mapping.kind == "clr":
-            values -= values.mean(axis=1, keepdims=True)
-        return values
-    if mapping.kind == "hellinger":
-        values = _signed_root(values)
-    if mapping.rarity is not None:
-        values = values * mapping.rarity
-    return unit_rows(values)
-
-
-def _signed_log(values: Array, unit: float | Array) -> Array:
-    """log(1 + x / unit), and the same with a minus for values below zero."""
-    is_signed = values.size > 0 and values.min() < 0
-    ratios: Array = (np.abs(values) if is_signed else values) / unit
-    np.log1p(ratios, out=ratios)  # of zeros, too: leaving them out takes longer
-    return np.asarray(np.sign(values) * ratios if is_signed else ratios)
-
-
-def _signed_root(values: Array) -> Array:
-    if values.size == 0 or values.min() >= 0:
-        return np.asarray(np.sqrt(values))
-    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
-
-
-def unit_rows(rows: Array) -> Array:
-    """Rows scaled to unit length; those of length zero stay as they are."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
-
-
-def _map_sparse(
-    block: sparse.csr_array, mapping: _Mapping
-) -> tuple[sparse.csr_array, Array | float]:
-    """Mapped values, and what a zero is mapped to, which stored values are relative to.
-
-    The row's mean that "clr" takes off is left to the caller.
-    """
-    kind, quantiles = mapping.kind, mapping.quantiles
-    data = block.data.astype(np.float64)
-    zero: Array | float = 0.0
-    if kind in ("log", "clr"):
-        data = _signed_log(data, mapping.unit)
-    if kind == "hellinger":
-        data = _signed_root(data)
-    if mapping.rarity is not None:
-        data = data * mapping.rarity[block.indices]
-    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-    if kind == "lognorm":
-        data = _signed_log(data, mapping.unit * row_totals(block)[rows])
-    if kind in ("hellinger", "unit", "tf-idf"):
-        lengths = np.sqrt(np.bincount(rows, weights=data**2, minlength=block.shape[0]))
-        data = data / np.where(lengths > 0, lengths, 1.0)[rows]
-    if kind in _BY_RANK:
-        assert quantiles is not None
-        level = quantiles.scores_of(np.zeros((1, block.shape[1])))[0]
-        data = quantiles.scores_of(data, block.indices) - level[block.indices]
-        zero = level
-    return sparse.csr_array((data, block.indices, block.indptr), shape=block.shape), zero

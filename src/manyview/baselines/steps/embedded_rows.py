@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 
 from manyview.baselines.steps import FloatArray
 from manyview.stages.kmeans import nearest_centers
+from manyview.stages.mapping import unit_rows
 from manyview.stages.rows import ScaledRows
-from manyview.stages.scaling import unit_rows
 
 _NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which there is only rounding
 

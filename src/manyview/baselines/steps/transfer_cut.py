@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.steps import FloatArray
 from manyview.baselines.steps.scaling import inverse_roots
-from manyview.stages.scaling import unit_rows
+from manyview.stages.mapping import unit_rows
 
 
 @dataclass(frozen=True)
