@@ -202,6 +202,29 @@ def _height_at(x, low, knots, heights):
     return heights[low - 1] + share * (heights[low] - heights[low - 1])
 
 
+@inner
+def _interpolate(x, knots, heights):
+    """The same, where it is not known which knots are less."""
+    low, left = np.int64(0), knots.shape[0]
+    while left > 1:
+        half = left >> 1
+        low += half * (knots[low + half - 1] < x)  # a branch would be guessed wrong half the time
+        left -= half
+    return _height_at(x, low, knots, heights)
+
+
+@inner
+def _other_of_two(values):
+    """The other one of two values that all are, the same if all are alike; else NaN."""
+    one = other = values[0]
+    for x in values:
+        if x != one and x != other:
+            if other != one:
+                return np.nan
+            other = x
+    return other
+
+
 _SEARCHES, _COLUMNS = 256, 8  # side by side, by one table; columns that are read together
 
 
@@ -226,7 +249,14 @@ def interpolate_columns(values, knots, heights, scratch, out):
                 for c in range(width):
                     block[c, i] = values[start + i, first + c]
             for c in range(width):
-                some, table, heights_of = block[c], knots[first + c], heights[first + c]
+                some, table, heights_of = block[c, :count], knots[first + c], heights[first + c]
+                one, other = some[0], _other_of_two(some)
+                if other == other:  # flags
+                    height = _interpolate(one, table, heights_of)
+                    height_of_other = _interpolate(other, table, heights_of)
+                    for i in range(count):
+                        some[i] = height if some[i] == one else height_of_other
+                    continue
                 for i in range(count):
                     lows[i] = 0
                 left = table.shape[0]
@@ -246,15 +276,7 @@ def interpolate_columns(values, knots, heights, scratch, out):
 def interpolate_entries(values, columns, knots, heights, out):
     """Write the height of each value (n,) by the table (d, q) of its column into out (n,)."""
     for i in range(values.shape[0]):
-        x, table = values[i], knots[columns[i]]
-        low, left = np.int64(0), table.shape[0]
-        while left > 1:
-            half = left >> 1
-            low += half * (
-                table[low + half - 1] < x
-            )  # a branch would be guessed wrong half the time
-            left -= half
-        out[i] = _height_at(x, low, table, heights[columns[i]])
+        out[i] = _interpolate(values[i], knots[columns[i]], heights[columns[i]])
 
 
 @inner
