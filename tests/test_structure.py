@@ -34,11 +34,13 @@ ELSEWHERE = {
     "estimator/lmvsc.py": "estimator/test_attributes.py",
     "estimator/loading.py": "pipeline/test_persistence.py",
     "estimator/rows.py": "estimator/test_input.py",
+    "pipeline/known_rows.py": "estimator/test_weights.py",
+    "pipeline/plan.py": "pipeline/test_fit.py",
     "pipeline/spectrum.py": "pipeline/test_fit.py",
     "bench/provenance.py": "benchmarks/test_benchmarks.py",
     "simplex/problem.py": "simplex/test_solver.py",
     "stages/kernels.py": "stages/test_kmeans.py",
-    "stages/quantiles.py": "stages/test_scaling.py",
+    "stages/mapping.py": "stages/test_scaling.py",
     "views/blocks.py": "views/test_container.py",
 }
 """Parts that are tested by way of what they are a part of."""

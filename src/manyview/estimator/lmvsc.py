@@ -387,9 +387,9 @@ class LMVSC(Growing):
         given, columns = self._read_new(X)
         views = drop_empty_views(given)
         settings = pipeline.settings.resolve(self._parameters(), given, views)
-        weights = pipeline.settings.read_weights(sample_weight, views.n_rows, settings)
+        weights = pipeline.known_rows.read_weights(sample_weight, views.n_rows, settings)
         names = None if groups is None else pipeline.groups.read_groups(groups, views.n_rows)
-        known = pipeline.settings.read_known(partial_labels, views.n_rows, settings)
+        known = pipeline.known_rows.read_known(partial_labels, views.n_rows, settings)
         engine = choose_engine(self.engine, views.arrays)
         seed = self._draw_seed()
         identity: dict[str, str | None] = {
