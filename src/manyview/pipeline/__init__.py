@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         choices,
         fit,
         groups,
+        known_rows,
         label_free,
         model_fields,
         persistence,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "choices", "fit", "groups", "label_free", "model_fields", "persistence", "predict", "settings",
+    "choices", "fit", "groups", "known_rows", "label_free", "model_fields", "persistence", "predict", "settings",
     "stream", "sureness", "update",
 ]  # fmt: skip
 
