@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "choices", "fit", "groups", "known_rows", "label_free", "model_fields", "persistence", "predict", "settings",
-    "stream", "sureness", "update",
+    "choices", "fit", "groups", "known_rows", "label_free", "model_fields", "persistence", "predict",
+    "settings", "stream", "sureness", "update",
 ]  # fmt: skip
 
 
