@@ -1,6 +1,7 @@
 """Every Python block of the README and of the documentation runs, in the order of its page."""
 
 import ast
+import functools
 import importlib
 import re
 import runpy
@@ -210,17 +211,35 @@ _FOR_PLUG_INS = (
 """What those who add to manyview look up: the guide and docs/templates show how it is used."""
 
 
-def find_public_classes():
-    """The classes of the reference that users meet."""
+def find_public_names():
+    """The names of the reference, with their modules."""
     text = (ROOT / "docs" / "reference" / "index.rst").read_text(encoding="utf-8")
     module = None
     for line in text.splitlines():
         if found := re.match(r"\.\. currentmodule:: (\S+)", line):
             module = found[1]
-        elif (found := re.match(r"   ([\w.]+)$", line)) and not module.startswith(_FOR_PLUG_INS):
-            thing = getattr(importlib.import_module(module), found[1], None)
-            if isinstance(thing, type):
-                yield thing
+        elif found := re.match(r"   ([\w.]+)$", line):
+            yield module, found[1]
+
+
+def find_public_classes():
+    """The classes of the reference that users meet."""
+    for module, name in find_public_names():
+        thing = getattr(importlib.import_module(module), name, None)
+        if isinstance(thing, type) and not module.startswith(_FOR_PLUG_INS):
+            yield thing
+
+
+def test_names_of_the_reference_are_there():
+    names = list(find_public_names())
+    assert len(names) > 100
+    lost = []
+    for module, name in names:
+        try:
+            functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        except AttributeError:
+            lost.append(f"{module}.{name}")
+    assert lost == []
 
 
 def test_every_public_class_has_an_example_and_says_what_else_to_see():

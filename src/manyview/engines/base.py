@@ -234,7 +234,10 @@ def one_thread_per_product() -> Iterator[None]:
 
 
 def _leave_blas_to_other_threads() -> None:
-    """Since version 3.7 of threadpoolctl, OpenBLAS heeds one thread alone until that thread lets go."""
+    """Let other threads set how many OpenBLAS uses.
+
+    From version 3.7 on, threadpoolctl leaves that to the first thread that did, until that lets go.
+    """
     let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
     if let_go is not None:
         let_go()
@@ -260,7 +263,11 @@ def run_side_by_side(tasks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
 
 @contextmanager
 def meanwhile(task: Callable[[], T], n_jobs: int) -> Iterator[Callable[[], T]]:
-    """What gives a task's result, which is found beside what happens inside; if asked, on one thread."""
+    """A function that gives what a task returns.
+
+    The task runs in a thread of its own beside what happens inside; where there is but one, when it is
+    asked for.
+    """
     if n_jobs == 1:
         yield task
         return

@@ -293,7 +293,7 @@ class Answers(RowReader):
         def prepare(rows: Views, numbers: Any) -> Views:
             return self.prepare_rows(rows, None if given is None else given[numbers])
 
-        return explain.explanation.explain_rows(
+        return explain.explain_rows(
             self.model_, views, prepare=prepare, n_listed=n_listed, max_rows=max_rows
         )
 

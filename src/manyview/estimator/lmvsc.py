@@ -51,8 +51,8 @@ class LMVSC(Growing):
         Anchors of each view. Several numbers make several graphs of each view. "auto" is 300, but at
         most a third of the rows (in text, with over 93 % zeros, a tenth, or two per cluster). Where
         rows use only their nearest anchors, it is a seventh of the rows (a 35th for 100 clusters or
-        more), at least 1000 or two per cluster, at most 2000, and never more than a sixth of the rows.
-        There are always at least ``n_clusters``.
+        more, but at most ten per cluster), at least 1000 or two per cluster, at most 2000, and never
+        more than a sixth of the rows. There are always at least ``n_clusters``.
     alpha : float, sequence of float or "auto", default="auto"
         Ridge on the weights: larger values spread each row over more anchors. It is relative to the
         view's energy, the mean squared norm of its centred rows. "auto" is 0.01, or 0.1 where rows use
@@ -122,7 +122,8 @@ class LMVSC(Growing):
     random_state : int, RandomState, Generator or None, default=None
         Seed. The same seed gives the same labels, whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
-        Number of threads; None or -1 uses all cores that this process may use.
+        Number of threads; None or -1 uses all cores that this process may use. With more than one, a
+        fit may run one or two more for a while, for steps that leave the others idle.
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where the rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a
         view is in a file, and "memory" otherwise.
@@ -149,8 +150,9 @@ class LMVSC(Growing):
         How odd each row is, from 0 to 1; see :meth:`outlier_scores`.
     embedding_ : ndarray of shape (n, c)
         Coordinates of the rows: the spectral embedding from each anchor seed, then the shares in
-        communities of anchors (of 100 000 rows or more, from the first seed, and in clusters of its
-        anchors' rows). Single precision beyond 128 columns.
+        communities of anchors. With two seeds on "auto" for 100 000 rows or more: the embedding from
+        the first seed, then each row's shares in the clusters of its anchors' rows. Single precision
+        beyond 128 columns.
     anchors_ : list of ndarray of shape (m, d)
         Anchors of each graph: in the units of the columns if the scaling is linear ("standard",
         "energy", None), otherwise scaled.
@@ -432,7 +434,7 @@ class LMVSC(Growing):
         self.choices_ = choices.Choices([*choices.describe_encodings(views), *chosen])
         self.cautions_ = cautions_of_labels(result.labels, self.n_clusters_)
         if views.is_in_memory:
-            self.feature_importances_ = explain.features.measure_importances(
+            self.feature_importances_ = explain.measure_importances(
                 views, np.asarray(result.labels)
             )
         if np.ndim(self.n_clusters):

@@ -6,13 +6,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from manyview.explain import explanation, features
+    from manyview.explain.explanation import Explanation, explain_rows
+    from manyview.explain.features import measure_importances
 
-__all__ = ["explanation", "features"]
+__all__ = ["Explanation", "explain_rows", "measure_importances"]
+
+_NAMES = {
+    "Explanation": "manyview.explain.explanation",
+    "explain_rows": "manyview.explain.explanation",
+    "measure_importances": "manyview.explain.features",
+}
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use, like the parts of the pipeline.
-    if name in __all__:
-        return importlib.import_module(f"manyview.explain.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'manyview.explain' has no attribute {name!r}")

@@ -195,8 +195,10 @@ def _why_kind(scaler: Scaler, decision: Decision) -> str:
         return scaler.why
     word = "gap" if decision.by_gap else "modularity"
     tried = ", ".join(f"{kind} {getattr(t, word):.2f}" for kind, t in decision.trials.items())
-    about = "" if decision.by_gap else f', others than "auto" at most {LEAD:g} behind'
-    return f"of the kinds tried on a few rows, the largest {word}{about}: {tried}"
+    about = "" if decision.by_gap else f'; kinds other than "auto" may be up to {LEAD:g} behind'
+    has_none = scaler.kind == "standard" and "standard" not in decision.trials
+    own = "; this view has no logarithm, so it is standardised" if has_none else ""
+    return f"of the kinds tried on a few rows, the largest {word}: {tried}{about}{own}"
 
 
 def _why_weights(weights: Mapping[str, float]) -> str:

@@ -26,6 +26,7 @@ from manyview.stages.embedding import (
 )
 from manyview.stages.fusion import repeat_scales
 from manyview.stages.graph import AnchorGraph, GraphTile
+from manyview.stages.kmeans import indicator
 from manyview.stages.labels import (
     VERY_MANY_CLUSTERS,
     Labels,
@@ -216,23 +217,23 @@ def cluster_by_modularity(
 def by_first_repeat(found: Clusters, tile: GraphTile) -> Clusters:
     """Clusters of a sample, told by the graph rows of the first repeat alone.
 
-    Vectors of one repeat tell less than all that were asked, so its anchors remember the answer: in
+    Its vectors tell less than those of all repeats, so its anchors remember what all have found: in
     place of its shares in communities, a row has its shares in the clusters of its anchors' rows.
     """
-    Z = tile.parts[0]
-    one = replace(tile, parts=(Z,), shares=tile.shares[:1])
-    members = np.eye(len(found.centers))[found.labels]
-    totals = np.asarray(Z.sum(axis=0))[:, None]
-    votes = (Z.T @ members) / np.where(totals > 0, totals, 1.0)
+    tile = tile.take(spread_evenly(len(tile), len(found.labels)))  # the rows that were clustered
+    one = replace(tile, parts=tile.parts[:1], shares=tile.shares[:1])
+    members = indicator(found.labels, len(found.centers))
+    votes = (members @ one.parts[0]).T.toarray()
+    totals = votes.sum(axis=1, keepdims=True)
     embedding = replace(
         found.embedding,
         transforms=found.embedding.transforms[:1],
         rotation=None,
-        communities=(votes,),
+        communities=(votes / np.where(totals > 0, totals, 1.0),),
         n_searches=1,
     )
-    sums, sizes = members.T @ embedding.rows(one), members.sum(axis=0)
-    centers = sums / np.maximum(sizes, 1.0)[:, None]
+    sizes = np.bincount(found.labels, minlength=len(found.centers))[:, None]
+    centers = members @ embedding.rows(one) / np.maximum(sizes, 1)
     return replace(found, embedding=embedding, centers=centers)
 
 

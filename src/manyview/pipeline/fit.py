@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -35,7 +36,7 @@ from manyview.stages.given import seed_centers, sum_given
 from manyview.stages.graph import GraphTile
 from manyview.stages.kmeans import Assignment, assign, assign_weighted, lloyd, move_once
 from manyview.stages.labels import VERY_MANY_CLUSTERS, Labels
-from manyview.stages.oddness import ODD, Oddness
+from manyview.stages.oddness import ODD
 from manyview.stages.rows import Array, ScaledRows
 from manyview.stages.sampling import (
     choose_rows,
@@ -121,15 +122,19 @@ def fit(
                 least = 1 if hints is None else int(hints.max()) + 1
                 settings = replace(settings, n_clusters=max(suggestion.n_clusters, least))
         plan, scaled = plan_graphs(
-            rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch
-        )
-        learn: Callable[[], Oddness | None] = _learn_nothing
-        if oddness is None and not settings.is_litekmeans:
-            few = _first_of_each(numbers)
-            few = few[spread_evenly(len(few), ODDNESS_ROWS)]
+            rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch,
+            n_kept=settings.count_kept(rows.n_rows),
+        )  # fmt: skip
+        distinct = _first_of_each(numbers)
+        is_all = len(distinct) == len(numbers) == rows.n_rows  # some of them need no copies yet
+        learns = oddness is None and not settings.is_litekmeans
+        beside: Any = nullcontext()
+        if learns:
+            own = distinct if is_all else distinct[spread_evenly(len(distinct), ODDNESS_ROWS)]
             learn = partial(
-                learn_oddness, sample.sample_rows(few), names, settings, scaled.sample_rows(few)
+                learn_oddness, sample.sample_rows(own), names, settings, scaled.sample_rows(own)
             )
+            beside = meanwhile(learn, run.n_jobs)  # clusters leave a thread idle now and then
         del sample  # of the other rows, all that is needed is scaled already
         with watch.stage("graph"):
             graph, tile = rows.derive(plan.build), None
@@ -137,16 +142,19 @@ def fit(
             if not settings.is_litekmeans:
                 tile = plan.gather(graph, scaled, is_weighted=weights is not None)
         few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
-        scaled = scaled.sample_rows(few)  # all that is looked at again: the rest would stay for it
-        with meanwhile(learn, run.n_jobs) as learned:  # clusters keep all threads busy now and then
+        if not is_all:
+            scaled = scaled.sample_rows(few)  # no other row is looked at again
+        with beside as learned:
             found = cluster_graph(
                 graph, tile, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
-        if learn is not _learn_nothing:
+        del tile
+        if is_all:
+            scaled = scaled.sample_rows(few)
+        if learns:
             with watch.stage("oddness"):
                 oddness = learned()
-                assert oddness is not None
                 scores = rows.map_rows(oddness, stage="oddness")
         with watch.stage("confidence"):
             some = _take(found.embedded, numbers[few]).arrays[0]
@@ -195,10 +203,6 @@ def fit(
         stage_seconds=watch.seconds,
         stage_memory=watch.peak_bytes,
     )
-
-
-def _learn_nothing() -> None:
-    """Where it is known which rows are odd, or nobody asks."""
 
 
 def open_sample(

@@ -138,8 +138,12 @@ def plan_graphs(
     run: Run,
     rngs: Rngs,
     watch: Stopwatch,
+    n_kept: int | None = None,
 ) -> tuple[GraphPlan, ScaledSample]:
-    """Decide which way to go, scale and choose graphs, all by the sample; also that, scaled."""
+    """Decide which way to go, scale and choose graphs, all by the sample; also that, scaled.
+
+    All rows will go through the graphs of the first ``n_kept`` repeats, if not of all of them.
+    """
     for array, name in zip(sample.arrays, names, strict=True):
         usable_rows(array, name=name, numbers=numbers)  # or raises, before anything is tried
     with watch.stage("pilot"):
@@ -158,8 +162,7 @@ def plan_graphs(
             graphs, weights, _ = choose_graphs(rows, scaled, settings, repeats, n_jobs=run.n_jobs)
         else:
             graphs, weights = (evident.graph(),), evident.view_weights
-    n_kept = settings.count_kept(rows.n_rows)
-    kept = tuple(graph for graph in graphs if graph.repeat < n_kept)
+    kept = tuple(graph for graph in graphs if n_kept is None or graph.repeat < n_kept)
     plan = GraphPlan(
         scalers=scaled.scalers,
         graphs=kept,

@@ -47,7 +47,9 @@ def _stability(summary: Summary) -> Iterator[Advice]:
         return
     mean = sum(stability["ari"]) / len(stability["ari"])
     if mean < UNSTABLE:
-        used = 1 + max(graph["repeat"] for graph in summary["run"]["solver"]["graphs"])
+        built = 1 + max(graph["repeat"] for graph in summary["run"]["solver"]["graphs"])
+        chosen = [c["value"] for c in summary["run"]["choices"] if c["parameter"] == "n_repeats"]
+        used = max([built, *chosen])
         yield _warning(
             "clusters",
             f"Other seeds give other clusters (ARI {mean:.2f})",

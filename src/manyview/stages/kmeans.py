@@ -17,6 +17,7 @@ Sweep = Callable[[Array], "Assignment"]
 """Centres in, the sums of one assignment of all rows out."""
 
 _LIKELY = 16  # centres that a row may be nearest to after a few sweeps: the best of so many groups
+_FEW_PAIRS = 1 << 16  # of a row and a centre: so few are all compared
 _COMPARED_BYTES = 2 << 20  # of products with all centres that are made at a time
 _VERY_WIDE, _PROJECTED = 512, 256  # columns of rows whose likely centres are found among fewer
 _ROWS_AT_A_TIME, _PARTS_OF_SUMS = 2048, 8
@@ -206,15 +207,17 @@ def sweep_likely(
     """Centres (k, d) after some sweeps over dense rows (n, d), and each row's centre in the last one.
 
     A row is compared with all centres once, and then with the nearest of each of a few groups of them:
-    centres move so little in a few sweeps that its next one is nearly always among these. Of very wide
-    rows, they are found in a fixed random projection. Centres without rows stay where they are. ``each``
+    centres move so little in a few sweeps that its next one is nearly always among these. Where rows
+    and centres are few, it is compared with all of them always. Of very wide rows, likely ones are found
+    in a fixed random projection. Centres without rows stay where they are. ``each``
     maps over parts, in threads if it likes: the answer is the same.
     """
     from manyview.stages import kernels
 
     k = len(centers)
-    likely = np.empty((len(rows), min(_LIKELY, k)), np.int32)
-    likely[:] = np.arange(likely.shape[1])
+    n_likely = k if len(rows) * k <= _FEW_PAIRS else min(_LIKELY, k)
+    likely = np.empty((len(rows), n_likely), np.int32)
+    likely[:] = np.arange(n_likely)
     labels = np.empty(len(rows), np.int32)
     project = _projection(rows.shape[1], k)
     compared = project(centers)
@@ -231,7 +234,7 @@ def sweep_likely(
     def add(part: slice) -> None:
         kernels.add_rows_by_label(rows, labels, part.start, sums[part])
 
-    if k > _LIKELY:
+    if k > n_likely:
         _do(each, choose, len(rows), max(_COMPARED_BYTES // (4 * k), 64))
     for _ in range(n_sweeps):
         half_norms, sums = _half_norms(centers), np.zeros(centers.shape)
