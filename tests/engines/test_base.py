@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 from manyview.engines.base import (
     TILE_ROWS,
     TreeSum,
+    meanwhile,
     n_tiles,
     one_thread_per_product,
     run_side_by_side,
@@ -158,3 +159,37 @@ class TestThreads:
 
     def test_one_thread_is_the_callers(self):
         assert run_side_by_side([threading.get_ident] * 3, 1) == [threading.get_ident()] * 3
+
+
+class TestMeanwhile:
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_a_task_gives_what_it_returns_whenever_asked(self, n_jobs):
+        with meanwhile(lambda: [7], n_jobs) as found:
+            inside = found()
+        assert inside == found() == [7]
+
+    def test_it_runs_beside_what_happens_inside(self):
+        has_started = threading.Event()
+        with meanwhile(has_started.set, 2):
+            assert has_started.wait(10)
+
+    def test_on_one_thread_it_runs_when_asked(self):
+        seen = []
+        with meanwhile(lambda: seen.append(threading.get_ident()), 1) as found:
+            assert seen == []
+        found()
+        assert seen == [threading.get_ident()]
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_its_error_is_raised_where_it_is_asked_for(self, n_jobs):
+        with meanwhile(lambda: 1 // 0, n_jobs) as found:
+            pass
+        with pytest.raises(ZeroDivisionError):
+            found()
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_an_error_inside_is_raised_once_the_task_is_over(self, n_jobs):
+        is_over = threading.Event()
+        with pytest.raises(KeyError, match="inside"), meanwhile(is_over.set, n_jobs):
+            raise KeyError("inside")
+        assert is_over.is_set() == (n_jobs > 1)

@@ -1,11 +1,15 @@
 """Of very many rows, all go through the graphs of one anchor seed; others are asked on the sample."""
 
+from dataclasses import replace
+
+import dask.array as da
 import numpy as np
 import pytest
 
-from manyview import LMVSC, load, metrics
+from manyview import LMVSC, Views, load, metrics
 from manyview.datasets import digits_views
-from manyview.pipeline import settings
+from manyview.engines import Dask
+from manyview.pipeline import clusters, plan, settings
 
 ROWS = 1000  # what counts as very many here
 
@@ -46,15 +50,73 @@ def test_a_saved_model_predicts_the_same(model, digits, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model.mv").predict(digits), model.labels_)
 
 
-def test_labels_are_the_same_whatever_the_engine_and_threads(model, digits):
-    for others in ({"engine": "disk"}, {"n_jobs": 2}):
-        again = LMVSC(10, random_state=0, **others).fit(digits)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
+@pytest.mark.parametrize("others", [{"engine": "disk"}, {"n_jobs": 1}, {"n_jobs": 8}])
+def test_labels_are_the_same_whatever_the_engine_and_threads(model, digits, others):
+    again = LMVSC(10, random_state=0, **others).fit(digits)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
 
 
-def test_the_second_seed_changes_what_is_found(model, digits):
-    alone = LMVSC(10, n_repeats=1, random_state=0).fit(digits)
-    assert metrics.nmi(alone.labels_, model.labels_) < 1.0
+def test_labels_are_the_same_on_dask(cluster, model, digits):
+    chunked = Views([da.from_array(X, (600, -1)) for X in digits.arrays], names=digits.names)
+    again = LMVSC(10, random_state=0, engine=Dask(client=cluster.client)).fit(chunked)
+    labels = cluster.client.compute(again.labels_).result()
+    np.testing.assert_array_equal(labels, model.labels_)
+
+
+def test_the_second_seed_has_a_say_though_its_graphs_are_not_kept(model, digits, monkeypatch):
+    spawned = plan.Rngs.spawned
+
+    def with_another_second(rng, settings):
+        rngs = spawned(rng, settings)
+        return replace(rngs, repeats=(rngs.repeats[0], np.random.default_rng(99)))
+
+    monkeypatch.setattr(plan.Rngs, "spawned", with_another_second)
+    again = LMVSC(10, random_state=0).fit(digits)
+    for one, other in zip(again.anchors_, model.anchors_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert again.embedding_.shape == model.embedding_.shape
+    assert not np.array_equal(again.embedding_, model.embedding_)
+
+
+def test_rows_that_weigh_nothing_change_nothing_for_the_others(digits):
+    weights = np.where(np.arange(len(digits)) % 3 == 0, 0.0, 2.0)
+    model = LMVSC(10, random_state=0).fit(digits, sample_weight=weights)
+    np.testing.assert_array_equal(model.predict(digits), model.labels_)
+    assert metrics.nmi(digits.target, model.labels_) > 0.7
+
+
+def test_odd_rows_are_marked(digits):
+    arrays = [X.astype(np.float64) for X in digits.arrays]
+    for X in arrays:
+        X[:5] = 1000.0 * np.random.default_rng(0).normal(size=(5, X.shape[1]))
+    model = LMVSC(10, random_state=0, outliers="mark").fit(arrays)
+    assert (model.labels_[:5] == -1).all()
+    np.testing.assert_array_equal(model.predict(arrays), model.labels_)
+    assert metrics.nmi(digits.target[5:], model.labels_[5:]) > 0.7
+
+
+def test_known_clusters_keep_their_numbers(digits):
+    known = np.where(np.arange(len(digits)) < 200, 9 - digits.target, -1)
+    model = LMVSC(10, random_state=0).fit(digits, partial_labels=known)
+    np.testing.assert_array_equal(model.predict(digits), model.labels_)
+    assert (model.labels_ == 9 - digits.target).mean() > 0.7
+
+
+def test_groups_are_taken_off(digits):
+    groups = np.where(np.arange(len(digits)) % 2, "a", "b")
+    shifted = [X + 5.0 * (groups == "a")[:, None] for X in digits.arrays]
+    model = LMVSC(10, random_state=0).fit(shifted, groups=groups)
+    np.testing.assert_array_equal(model.predict(shifted, groups=groups), model.labels_)
+    assert metrics.nmi(digits.target, model.labels_) > 0.7
+
+
+def test_clusters_may_be_so_many_that_some_rows_of_the_sample_find_them(digits, monkeypatch):
+    monkeypatch.setattr(clusters, "VERY_MANY_CLUSTERS", 5)
+    monkeypatch.setattr(clusters, "_ROWS_PER_CLUSTER", 40)
+    model = LMVSC(10, random_state=0).fit(digits)
+    np.testing.assert_array_equal(model.predict(digits), model.labels_)
+    assert metrics.nmi(digits.target, model.labels_) > 0.7
 
 
 def test_seeds_that_were_asked_for_all_embed_all_rows(digits):

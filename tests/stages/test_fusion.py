@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.stages.fusion import column_scales, graph_moments, normalised
+from manyview.stages.fusion import column_scales, graph_moments, normalised, with_sampled
 from manyview.stages.grams import dense_gram, fused_gram
 from manyview.stages.graph import GraphTile
 
@@ -45,6 +45,18 @@ def test_an_anchor_without_rows_has_no_say():
 
 def test_normalised_weights_sum_to_one():
     assert normalised([1, 3]).tolist() == [0.25, 0.75]
+
+
+def test_repeats_of_a_sample_count_as_if_all_rows_had_gone_through_them():
+    rng = np.random.default_rng(0)
+    all_rows, sampled = (sparse.csr_array(rng.dirichlet(np.ones(5), 40)) for _ in range(2))
+    few = sparse.csr_array(all_rows[:10])
+    tile = GraphTile((few, sparse.csr_array(sampled[:10])), 0, (10, 10))
+    found = with_sampled(graph_moments(GraphTile((all_rows,), 0, (40,))), tile)
+    own = sampled[:10].toarray()
+    assert len(found.grams) == len(found.column_sums) == 2
+    np.testing.assert_allclose(found.column_sums[1], 4 * own.sum(axis=0))
+    np.testing.assert_allclose(dense_gram(fused_gram(found.grams[1], np.ones(5))), 4 * own.T @ own)
 
 
 class TestSums:

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
+from manyview.stages.kernels import LANES, choose_likely
 from manyview.stages.kmeans import assign, lloyd, move_once, nearest_centers, sweep_likely
 from manyview.stages.rows import ScaledRows
 
@@ -150,6 +151,29 @@ class TestLikelyCentres:
         exact = lloyd(sweep, rows[:200], max_iter=8)[0]
         gain = sweep(rows[:200]).inertia - sweep(exact).inertia
         assert sweep(found).inertia < sweep(exact).inertia + 0.1 * gain
+
+    @pytest.mark.parametrize("k", [*range(17, 64), 64, 65, 127, 128, 129, 200])
+    def test_likely_are_the_nearest_of_each_group(self, k):
+        products = np.random.default_rng(k).normal(size=(50, k)).astype(np.float32)
+        products[:10] = products[:10].round()  # with equals, of which the first is taken
+        half_norms = np.linspace(0, 1, k, dtype=np.float32).round(1)
+        tops, places = np.empty(LANES, np.float32), np.empty(LANES, np.int32)
+        found = np.empty((50, 16), np.int32)
+        choose_likely(products, half_norms, tops, places, found)
+        scores = products - half_norms
+        for group in range(16):
+            best = group + 16 * scores[:, group::16].argmax(axis=1)
+            np.testing.assert_array_equal(found[:, group], best)
+
+    def test_few_rows_are_compared_with_all(self):
+        rows = np.random.default_rng(0).normal(size=(300, 4))
+        single = rows.astype(np.float32)
+        centers, _ = sweep_likely(single, single[:100], n_sweeps=5)
+        exact = rows[:100]
+        for _ in range(5):
+            found = assign(ScaledRows(rows), exact)
+            exact = np.where(found.counts[:, None] > 0, found.means(), exact)
+        np.testing.assert_allclose(centers, exact, atol=1e-5)
 
     def test_centres_without_rows_stay(self):
         rows = np.repeat(np.eye(2, dtype=np.float32), 5, axis=0)

@@ -28,7 +28,7 @@ def row_blocks(block: Block) -> Iterator[Block]:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class ValueMap:
     """What a kind of scaling does to single values or rows, before columns are shifted and scaled."""
 
     kind: str | None
@@ -38,7 +38,7 @@ class Mapping:
 
 
 def mapped_moments(
-    sample: Block, mapping: Mapping, known: npt.NDArray[Any] | None
+    sample: Block, mapping: ValueMap, known: npt.NDArray[Any] | None
 ) -> tuple[Array, Array]:
     """Mean and variance of every column after what the kind does to values or rows, maybe known."""
     if not sparse.issparse(sample):
@@ -61,7 +61,7 @@ def mapped_moments(
 
 
 def _dense_moments(
-    sample: Block, mapping: Mapping, known: npt.NDArray[Any] | None
+    sample: Block, mapping: ValueMap, known: npt.NDArray[Any] | None
 ) -> tuple[Array, Array]:
     n, d = 0, sample.shape[1]
     mean, squares = np.zeros(d), np.zeros(d)
@@ -79,7 +79,7 @@ def _dense_moments(
     return mean, _beyond_rounding(squares / n, mean, sample, mapping)
 
 
-def _beyond_rounding(variance: Array, mean: Array, sample: Block, mapping: Mapping) -> Array:
+def _beyond_rounding(variance: Array, mean: Array, sample: Block, mapping: ValueMap) -> Array:
     """Variances, with zeros for columns that change by rounding only: they must not be blown up."""
     least: Any = 1e-26 * mean**2
     if mapping.kind == "clr":  # a small difference of logarithms may be what is left of large ones
@@ -89,7 +89,7 @@ def _beyond_rounding(variance: Array, mean: Array, sample: Block, mapping: Mappi
     return np.where(variance > least, variance, 0.0)
 
 
-def map_dense(block: Block, mapping: Mapping) -> npt.NDArray[Any]:
+def map_dense(block: Block, mapping: ValueMap) -> npt.NDArray[Any]:
     """Dense rows (n, d), mapped; as they are, of a kind that only shifts and scales."""
     if mapping.kind in ("standard", "energy", None):
         return block  # type: ignore[no-any-return]
@@ -131,7 +131,9 @@ def unit_rows(rows: Array) -> Array:
     return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
 
 
-def map_sparse(block: sparse.csr_array, mapping: Mapping) -> tuple[sparse.csr_array, Array | float]:
+def map_sparse(
+    block: sparse.csr_array, mapping: ValueMap
+) -> tuple[sparse.csr_array, Array | float]:
     """Mapped values, and what a zero is mapped to, which stored values are relative to.
 
     The row's mean that "clr" takes off is left to the caller.

@@ -23,7 +23,7 @@ from manyview.stages.counts import rarity, row_totals
 from manyview.stages.finite import is_usable, refuse_unusable, refuse_values
 from manyview.stages.mapping import (
     BY_RANK,
-    Mapping,
+    ValueMap,
     map_dense,
     map_sparse,
     mapped_moments,
@@ -49,10 +49,7 @@ _DEPTH = 0.75  # correlation of an axis with how much was counted in rows, from 
 _NEARLY_ALL = 0.93
 AUTO_AXES = 50
 """Axes that a view has, where nobody has said how many."""
-_AXES_ROWS, _FEW_AXES_ROWS = (
-    5000,
-    2000,
-)  # that axes are found by; the same of wide views, whose take long
+_AXES_ROWS, _AXES_ROWS_OF_WIDE = 5000, 2000  # that axes are found by; those of wide views take long
 _TOO_LARGE = "View {!r} has values too large to be squared and summed. Scale it down."
 _LARGE_IN_SINGLE = 1e30  # values from which products of so many may be no numbers
 _MAPPED_ROWS, _MAPPED_VALUES = 4096, 1 << 23  # of a sample that is mapped once
@@ -182,8 +179,8 @@ class Scaler:
         return ScaledRows(rows, (self.shift - zero) * self.scale, lean=lean)
 
     @property
-    def _mapping(self) -> Mapping:
-        return Mapping(self.kind, self.quantiles, self.unit, self.rarity)
+    def _mapping(self) -> ValueMap:
+        return ValueMap(self.kind, self.quantiles, self.unit, self.rarity)
 
 
 def largest_width(scalers: Sequence[Scaler]) -> int:
@@ -252,9 +249,10 @@ def fit_scaler(
     >>> scaler.apply(np.array([[1.0, 20.0]])).matrix
     array([[0., 0.]])
     """
-    return _fit(sample, name=name, kind=kind, numbers=numbers, n_axes=n_axes, auto_axes=AUTO_AXES)[
-        0
-    ]
+    scaler, _ = _fit(
+        sample, name=name, kind=kind, numbers=numbers, n_axes=n_axes, auto_axes=AUTO_AXES
+    )
+    return scaler
 
 
 def _fit(
@@ -271,7 +269,7 @@ def _fit(
     zero_share, why = _zero_share(sample), ""
     if kind == "auto":
         kind, why = choose_kind(sample, zero_share)
-    mapping = Mapping(
+    mapping = ValueMap(
         kind,
         sample_quantiles(sample, keep_flags=kind == "mixed") if kind in BY_RANK else None,
         _unit_for(kind, sample),
@@ -305,7 +303,7 @@ def _fit(
         n_axes = None if scaler.is_like_text or kind in ("mixed", None) else auto_axes
     if n_axes is None:
         return scaler, None
-    most = _FEW_AXES_ROWS if sample.shape[1] > EXACT_WIDTH and not is_open else _AXES_ROWS
+    most = _AXES_ROWS_OF_WIDE if sample.shape[1] > EXACT_WIDTH and not is_open else _AXES_ROWS
     some = spread_evenly(sample.shape[0], max(most, 2 * int(n_axes)))
     whole = None if mapped is None else scaler.of_mapped(mapped, out=mapped)
     rows = scaler.apply(sample[some]) if whole is None else whole
