@@ -1,11 +1,17 @@
 """Graph rows of scaled views, and their sums."""
 
+import gc
+import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from manyview.simplex import METHODS, solve_simplex_qp
+from manyview.stages import graph
 from manyview.stages.fusion import graph_moments
 from manyview.stages.graph import AnchorGraph, GraphRows, method_for
 from manyview.stages.rows import ScaledRows
@@ -137,6 +143,35 @@ class TestRows:
     def test_the_chosen_method_is_one_of_those_there_are(self, views):
         graph = of_view(0, views[0])
         assert method_for(graph, ScaledRows(views[0][:32])) in METHODS
+
+
+class TestProblemsThatAreLarge:
+    """Those of wide views are let go once all rows went through them, and prepared again if needed."""
+
+    @pytest.fixture
+    def rows(self, views):
+        scaler = fit_scaler(views[0], name="a view", kind=None)
+        return GraphRows((scaler,), (of_view(0, views[0]),))
+
+    def test_give_the_same_rows_again_in_any_thread(self, rows, views, monkeypatch):
+        expected = rows([views[0]], 0).parts[0].toarray()
+        monkeypatch.setattr(graph, "_LARGE_BYTES", 0)
+        size = len(pickle.dumps(rows))
+        problem = weakref.ref(rows._prepared()[0])
+        rows.let_go_of_large()
+        gc.collect()
+        assert problem() is None
+        with ThreadPoolExecutor(4) as pool:
+            again = list(pool.map(lambda _: rows([views[0]], 0), range(8)))
+        for tile in again:
+            np.testing.assert_array_equal(tile.parts[0].toarray(), expected)
+        rows.let_go_of_large()
+        assert len(pickle.dumps(rows)) == size  # copies need not prepare them
+
+    def test_small_ones_stay(self, rows):
+        problem = rows._prepared()[0]
+        rows.let_go_of_large()
+        assert rows._prepared()[0] is problem
 
 
 class TestMoments:

@@ -141,6 +141,7 @@ def fit(
             moments = graph.map_reduce(partial(graph_moments, weights=weights), stage="graph")
             if not settings.is_litekmeans:
                 tile = plan.gather(graph, scaled, is_weighted=weights is not None)
+            plan.build.let_go_of_large()
         few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
         if not is_all:
             scaled = scaled.sample_rows(few)  # no other row is looked at again

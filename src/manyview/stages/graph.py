@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -28,6 +29,10 @@ from manyview.views.selection import Mask, refuse_samples_without_views
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
 _MOST_ROWS = 1024  # the same: a tile is several parts, which threads can share
 _KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present
+_LARGE_BYTES = (
+    256 << 20
+)  # of the problems of all graphs, from which they are not kept unless needed
+_preparing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,28 @@ class GraphRows:
 
     def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
         self._scalers, self._graphs = scalers, graphs
-        self._solvers = [_GraphSolver(graph, scalers) for graph in graphs]
+        self._held: list[_GraphSolver] | None = self._prepare()
         bytes_per_row = 8 * largest_width(scalers)
         self._step = min(rows_within(_SCALED_BYTES, bytes_per_row, least=256), _MOST_ROWS)
+
+    def _prepare(self) -> list[_GraphSolver]:
+        return [_GraphSolver(graph, self._scalers) for graph in self._graphs]
+
+    def _prepared(self) -> list[_GraphSolver]:
+        found = self._held
+        if found is None:
+            with _preparing:  # by one of the threads that ask
+                found = self._held = self._held or self._prepare()
+        return found
+
+    def let_go_of_large(self) -> None:
+        """Let go of problems that take much memory, as of wide text, until they are needed again."""
+        if sum(solver.nbytes for solver in self._prepared()) > _LARGE_BYTES:
+            self._held = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._prepared()  # once here, not once for every copy
+        return self.__dict__
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
         """Graph rows of a tile, a list with one block per view, some rows maybe missing."""
@@ -111,7 +135,7 @@ class GraphRows:
 
     def of_scaled(self, rows: Sequence[ScaledRows]) -> GraphTile:
         """Graph rows of scaled rows, one :class:`ScaledRows` per view."""
-        solved = [solver.solve(rows) for solver in self._solvers]
+        solved = [solver.solve(rows) for solver in self._prepared()]
         by_repeat: dict[int, list[int]] = {}
         for number, graph in enumerate(self._graphs):
             by_repeat.setdefault(graph.repeat, []).append(number)
@@ -242,6 +266,12 @@ class _GraphSolver:
         self._whole = self._solver_of(problem, range(len(graph.views)))
         self._kept: dict[tuple[int, ...], tuple[Solver, list[Array]]] = {}
         self._kept_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the problem of samples that have all views."""
+        problem = self._whole[0].problem
+        return int(problem.gram.nbytes + problem.weights.nbytes)
 
     def solve(self, rows: Sequence[ScaledRows]) -> _SolvedRows:
         """Rows of all samples; those with none of the views, or only of weight 0, are empty."""
