@@ -53,7 +53,8 @@ def run(report: Report) -> None:
     repeats = 1 if report.quick else 2
     runs = in_child(measure_fits, sizes, repeats)
     held_back = in_child(measure_fits, others, repeats)
-    # Where clusters are evident or a gap tells them apart most work is left out: that is another cost.
+    # Where clusters are evident or a gap tells them apart, one seed is enough and most work is left out:
+    # that is another cost.
     runs, held_back = ([run for run in each if run["r"] > 1] for each in (runs, held_back))
     model = fit_model(runs)
     errors = relative_errors(model, held_back)
@@ -161,8 +162,10 @@ def _views(size: Sizes) -> Views:
 def _seen(model: LMVSC) -> Sizes:
     """Sizes that the data decide: those of scaling, graphs, embedding and final k-means."""
     graphs = model.solver_report_["graphs"]
+    chosen = {choice["parameter"]: choice["value"] for choice in model.choices_}
     return {
-        "r": 1 + max(graph["repeat"] for graph in graphs),
+        "r": chosen["n_repeats"],
+        "u": 1 + max(graph["repeat"] for graph in graphs),
         "m": graphs[0]["n_anchors"],
         "s": float(np.mean([graph["mean_support"] for graph in graphs])),
         "c": model.embedding_.shape[1],
@@ -174,11 +177,12 @@ def _seen(model: LMVSC) -> Sizes:
 def terms(size: Sizes) -> dict[str, dict[str, float]]:
     """Give the terms of each stage's time. Those named "row" grow with n, the others do not.
 
-    n rows, v views of d columns, k clusters; r anchor seeds, m anchors in each of g graphs, which see
-    a columns in all; s anchors that a row uses in each; c columns of the embedding, i sweeps of k-means;
-    q views scaled by ranks; p products of a vector and a Gram matrix until all vectors are found.
+    n rows, v views of d columns, k clusters; r anchor seeds, u of them for all rows and the others for
+    the sample; m anchors in each of g graphs, which see a columns in all; s anchors that a row uses in
+    each; c columns of the embedding, i sweeps of k-means; q views scaled by ranks; p products of a vector
+    and a Gram matrix until all vectors are found.
     """
-    n, d, v, k, r, m, s, c, i, q, p = (size[name] for name in "ndvkrmsciqp")
+    n, d, v, k, r, u, m, s, c, i, q, p = (size[name] for name in "ndvkrumsciqp")
     g = v + 1 if v > 1 else 1  # one graph a view, and one of all side by side
     axes = min(d, N_AXES)
     a = 2 * v * axes if v > 1 else axes
@@ -186,7 +190,8 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
     placed = r * min(n, ROWS_PER_ANCHOR * m)  # sampled rows for each seed's anchors
     few = min(n, 4000)
     entries = g * s
-    built = n + (sample if sample < n else 0)  # the graph rows of a sample are built once more
+    # Where the sample is not all rows, its graph rows are built once more, of rows scaled already.
+    built = n * u + (sample * r if sample < n else 0)
     # What a product takes: rows twice, or their sums where these are fewer numbers.
     held = min(2.0 * n * entries, float(g * m) ** 2)
     return {
@@ -201,10 +206,10 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
             "sample r g m": placed * g * m, "sample r a m": placed * a * m,
         },
         "graph": {
-            "row v": built * v, "row v d": built * v * d, "row q d": built * q * d,
-            "row r v d axes": built * r * v * d * axes, "row r g": built * r * g,
-            "row r g m": built * r * g * m, "row r a m": built * r * a * m,
-            "row r entries^2": n * r * entries**2,
+            "row v": n * v, "row v d": n * v * d, "row q d": n * q * d,
+            "row v d axes": n * v * d * axes, "row u g": built * g,
+            "row u g m": built * g * m, "row u a m": built * a * m,
+            "row u entries^2": n * u * entries**2,
         },
         "spectrum": {
             "once": 1.0, "r g m c": r * g * m * c, "r g m c^2": r * g * m * c * c,
@@ -216,7 +221,7 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
             "sample r entries": sample * r * entries, "sample r entries c": sample * r * entries * c,
             "sample k c": sample * k * c,
         },
-        "embedding": {"row c": n * c, "row r entries c": n * r * entries * c},
+        "embedding": {"row c": n * c, "row u entries c": n * u * entries * c},
         "labels": {"once": 1.0, "row i c": n * i * c, "row i k c": n * i * k * c},
         "oddness": {"once": 1.0, "sample v d": sample * v * d, "row v": n * v, "row v d": n * v * d},
         "confidence": {"once": 1.0, "few v d": few * v * d, "row c": n * c, "row k c": n * k * c},
@@ -325,7 +330,7 @@ def sum_bytes(size: Sizes, measured: dict[int, int], n_tiles: int) -> float:
     tiles, counts = np.log([*measured]), np.log([*measured.values()])
     growth = (counts[-1] - counts[-2]) / (tiles[-1] - tiles[-2])
     beyond = max(float(np.log(n_tiles)) - tiles[-1], 0.0) * growth
-    dense = 8.0 * size["r"] * ((size["v"] + 1) * size["m"]) ** 2
+    dense = 8.0 * size["u"] * ((size["v"] + 1) * size["m"]) ** 2
     return min(float(np.exp(np.interp(np.log(n_tiles), tiles, counts) + beyond)), dense)
 
 

@@ -47,7 +47,7 @@ def simulate(
     stages : dict
         Each stage's CPU seconds per row on workers, and in all on the driver.
     size : dict
-        Numbers of rows n, columns d, views v, clusters k, anchor seeds r, anchors m, entries s of a
+        Numbers of rows n, columns d, views v, clusters k, anchor seeds u, anchors m, entries s of a
         row in each graph, components c and sweeps i; bytes of a block's sums of the graph.
     block_rows : int
         Rows of a block.
@@ -59,7 +59,7 @@ def simulate(
     rng = np.random.default_rng(seed)
     n_blocks = int(np.ceil(size["n"] / block_rows))
     gram = size["sums"]
-    entries = size["r"] * (size["v"] + 1) * size["s"]
+    entries = size["u"] * (size["v"] + 1) * size["s"]
     centers = 8.0 * size["k"] * size["c"]
     n_sampled = count_sample_rows(int(size["m"]), int(size["k"]))
     sample = 4.0 * n_sampled * size["v"] * size["d"]

@@ -298,7 +298,7 @@ SIZES = cost_model.draw_sizes(40, seed=0, n_rows=(1000, 9000))
 
 def made_runs(sizes):
     """Runs that cost exactly what a model with every coefficient 1e-9 says."""
-    seen = {"r": 2, "m": 500, "s": 2.9, "i": 7, "p": 300}
+    seen = {"r": 2, "u": 1, "m": 500, "s": 2.9, "i": 7, "p": 300}
     runs = [{**size, **seen, "c": size["k"] + 3, "q": size["k"] % 2} for size in sizes]
     for made in runs:
         costs = cost_model.terms(made)
@@ -328,7 +328,7 @@ def test_sums_of_more_rows_take_more_bytes_up_to_dense_ones():
     example, found = measure.in_child(cost_model.measure_example, (1, 2))
     assert 0 < found[1] < found[2] < 2 * found[1]
     assert found[1] < cost_model.sum_bytes(example, found, 16)
-    dense = 8 * example["r"] * (4 * example["m"]) ** 2
+    dense = 8 * example["u"] * (4 * example["m"]) ** 2
     assert cost_model.sum_bytes(example, found, 1 << 30) == dense
 
 
@@ -336,7 +336,7 @@ class TestSimulation:
     COSTS = task_graph.Costs(1e-4, 1e-4, 1e4)
 
     def simulate(self, n_workers, *, block_rows=1 << 16, costs=COSTS):
-        seen = {"r": 2, "m": 2000, "s": 2.9, "c": 15, "i": 10, "sums": 1e6}
+        seen = {"r": 2, "u": 2, "m": 2000, "s": 2.9, "c": 15, "i": 10, "sums": 1e6}
         size = {**cost_model.EXAMPLE, **seen, "n": 1e8}
         cluster = task_graph.Cluster(n_workers, 1e9)
         stages = dict.fromkeys(cost_model.STAGES, (1e-5, 0.5))
@@ -366,7 +366,8 @@ class TestSimulation:
             "cpu": "some",
             "example": {
                 **cost_model.EXAMPLE,
-                "r": 1,
+                "r": 2,
+                "u": 1,
                 "m": 2000,
                 "s": 3.0,
                 "c": 15,
