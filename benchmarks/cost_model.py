@@ -179,8 +179,8 @@ def terms(size: Sizes) -> dict[str, dict[str, float]]:
 
     n rows, v views of d columns, k clusters; r anchor seeds, u of them for all rows and the others for
     the sample; m anchors in each of g graphs, which see a columns in all; s anchors that a row uses in
-    each; c columns of the embedding, i sweeps of k-means; q views scaled by ranks; p products of a vector
-    and a Gram matrix until all vectors are found.
+    each; c columns of the embedding, i sweeps of k-means; q views scaled by ranks; p products of a
+    vector and a Gram matrix until all vectors are found.
     """
     n, d, v, k, r, u, m, s, c, i, q, p = (size[name] for name in "ndvkrumsciqp")
     g = v + 1 if v > 1 else 1  # one graph a view, and one of all side by side
