@@ -214,11 +214,12 @@ _FOR_PLUG_INS = (
 def find_public_names():
     """The names of the reference, with their modules."""
     text = (ROOT / "docs" / "reference" / "index.rst").read_text(encoding="utf-8")
-    module = None
+    module, is_listed = None, False
     for line in text.splitlines():
-        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = found[1]
-        elif found := re.match(r"   ([\w.]+)$", line):
+        if found := re.match(r"\.\. (\w+)::(?: (\S+))?", line):
+            is_listed = found[1] == "autosummary"
+            module = found[2] if found[1] == "currentmodule" else module
+        elif is_listed and (found := re.match(r"   ([\w.]+)$", line)):
             yield module, found[1]
 
 
