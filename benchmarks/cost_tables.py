@@ -41,7 +41,7 @@ def _held_back(content: dict[str, Any], predict: Seconds) -> str:
     rows = []
     for run in sorted(content["held_back"], key=lambda run: run["n"]):
         measured = sum(run["seconds"].values())
-        sizes = [f"{run['n']:,}", *(str(run[name]) for name in "dvkrm"), f"{run['s']:.1f}"]
+        sizes = [f"{run['n']:,}", *(str(run[name]) for name in "dvkrum"), f"{run['s']:.1f}"]
         error = predict(run) / measured - 1.0
         rows.append([*sizes, f"{measured:.2f}", f"{predict(run):.2f}", f"{error:+.0%}"])
     errors = np.array(content["errors"])
@@ -49,7 +49,7 @@ def _held_back(content: dict[str, Any], predict: Seconds) -> str:
         f"Fits that were not used for the model: mean error {errors.mean():.0%}, "
         f"median {np.median(errors):.0%}, largest {errors.max():.0%}"
     )
-    head = ["n", "d", "v", "k", "r", "m", "s", "seconds", "predicted", "error"]
+    head = ["n", "d", "v", "k", "r", "u", "m", "s", "seconds", "predicted", "error"]
     return list_table(head, rows, title=title)
 
 
@@ -66,7 +66,7 @@ def _tasks(content: dict[str, Any]) -> str:
 def _example(content: dict[str, Any], predict: Seconds) -> str:
     size, sums = content["example"], content["sums"]
     work = (predict({**size, "n": 2e9}) - predict({**size, "n": 1e9})) / 1e9
-    seen = ", ".join(f"{name} = {round(size[name], 1):g}" for name in "rmsciqp")
+    seen = ", ".join(f"{name} = {round(size[name], 1):g}" for name in "rumsciqp")
     parts = ", ".join(f"{n_bytes / 1e6:.3g} MB of {tiles}" for tiles, n_bytes in sums.items())
     return (
         f"The example has {size['v']} views of {size['d']} columns and {size['k']} clusters. In a fit "

@@ -122,8 +122,8 @@ class LMVSC(Growing):
     random_state : int, RandomState, Generator or None, default=None
         Seed. The same seed gives the same labels, whatever ``n_jobs`` or ``engine``.
     n_jobs : int or None, default=None
-        Number of threads; None or -1 uses all cores that this process may use. With more than one, a
-        fit may run one or two more for a while, for steps that leave the others idle.
+        Number of threads; None or -1 uses all cores that this process may use. With more than one,
+        some steps of a fit run beside others: for a moment up to twice as many, and one, are at work.
     engine : {"auto", "memory", "disk", "dask"} or an engine object, default="auto"
         Where the rows live and who computes on them. "auto" is "dask" for Dask arrays, "disk" if a
         view is in a file, and "memory" otherwise.

@@ -220,8 +220,8 @@ def by_first_repeat(found: Clusters, tile: GraphTile) -> Clusters:
     Its vectors tell less than those of all repeats, so its anchors remember what all have found: in
     place of its shares in communities, a row has its shares in the clusters of its anchors' rows.
     """
-    tile = tile.take(spread_evenly(len(tile), len(found.labels)))  # the rows that were clustered
-    one = replace(tile, parts=tile.parts[:1], shares=tile.shares[:1])
+    first = replace(tile, parts=tile.parts[:1], shares=tile.shares[:1])
+    one = first.take(spread_evenly(len(tile), len(found.labels)))  # the rows that were clustered
     members = indicator(found.labels, len(found.centers))
     votes = (members @ one.parts[0]).T.toarray()
     totals = votes.sum(axis=1, keepdims=True)

@@ -126,15 +126,13 @@ def fit(
             n_kept=settings.count_kept(rows.n_rows),
         )  # fmt: skip
         distinct = _first_of_each(numbers)
-        is_all = len(distinct) == len(numbers) == rows.n_rows  # some of them need no copies yet
         learns = oddness is None and not settings.is_litekmeans
         beside: Any = nullcontext()
         if learns:
-            own = distinct if is_all else distinct[spread_evenly(len(distinct), ODDNESS_ROWS)]
-            learn = partial(
-                learn_oddness, sample.sample_rows(own), names, settings, scaled.sample_rows(own)
-            )
-            beside = meanwhile(learn, run.n_jobs)  # clusters leave a thread idle now and then
+            own = distinct[spread_evenly(len(distinct), ODDNESS_ROWS)]
+            few = (sample.sample_rows(own), names, settings, scaled.sample_rows(own))
+            beside = meanwhile(partial(learn_oddness, *few), run.n_jobs)
+            del few
         del sample  # of the other rows, all that is needed is scaled already
         with watch.stage("graph"):
             graph, tile = rows.derive(plan.build), None
@@ -143,20 +141,17 @@ def fit(
                 tile = plan.gather(graph, scaled, is_weighted=weights is not None)
             plan.build.let_go_of_large()
         few = spread_evenly(len(numbers), count_rows(settings.known_clusters))
-        if not is_all:
-            scaled = scaled.sample_rows(few)  # no other row is looked at again
-        with beside as learned:
+        scaled = scaled.sample_rows(few)  # no other row is looked at again
+        with beside as learned:  # clusters leave a thread idle now and then
             found = cluster_graph(
                 graph, tile, moments, plan, settings,
                 engine=engine, run=run, rng=rngs.labels, watch=watch, weights=weights, hints=hints,
             )  # fmt: skip
-        del tile
-        if is_all:
-            scaled = scaled.sample_rows(few)
         if learns:
             with watch.stage("oddness"):
                 oddness = learned()
                 scores = rows.map_rows(oddness, stage="oddness")
+        del beside, learned, tile
         with watch.stage("confidence"):
             some = _take(found.embedded, numbers[few]).arrays[0]
             model = plan.model(
@@ -180,6 +175,7 @@ def fit(
             elif model.hierarchy is not None:
                 leaf = partial(_column, number=2, dtype=np.int32)
                 leaves = labelled.map_rows(leaf, stage="confidence")
+        plan.build.let_go_of_large()  # if it was needed again since
     if compiling is not None and compiling.seconds > _NOTICED:
         watch.seconds["compiling"] = float(compiling.seconds)
     return Result(

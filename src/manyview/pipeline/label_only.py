@@ -41,8 +41,9 @@ def find_labels(
         )
         settings = settle_counts(sample.arrays, settings)
         plan, scaled = plan_graphs(
-            rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch
-        )
+            rows, sample, numbers, views.names, settings, run=run, rngs=rngs, watch=watch,
+            n_kept=settings.count_kept(rows.n_rows),
+        )  # fmt: skip
         graph = rows.derive(plan.build)
         moments = graph.map_reduce(partial(graph_moments, weights=None), stage="graph")
         found = cluster_graph(

@@ -38,7 +38,8 @@ class FittedModel:
 
     def __post_init__(self, build: GraphRows | None) -> None:
         self._check()
-        object.__setattr__(self, "_build", build or GraphRows(self.scalers, self.graphs))
+        rows = build or GraphRows(self.scalers, self.graphs, is_prepared=False)
+        object.__setattr__(self, "_build", rows)
 
     def embed(self, tile: Any, first_row: int) -> Array:
         """Embedding rows of a tile of raw rows."""

@@ -73,7 +73,9 @@ def with_sampled(moments: Moments, tile: GraphTile) -> Moments:
     own = tile.parts[len(moments.grams) :]
     share = moments.column_sums[0].sum() / tile.parts[0].sum()
     # As matrices: where rows are in pieces, their vectors are found much faster.
-    grams = tuple(share * upper_triangle(Z) for Z in own)
+    grams = tuple(map(upper_triangle, own))
+    for gram in grams:
+        gram *= share
     sums: Any = tuple(share * np.asarray(Z.sum(axis=0)).ravel() for Z in own)
     return replace(moments, grams=moments.grams + grams, column_sums=moments.column_sums + sums)
 

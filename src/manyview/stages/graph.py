@@ -29,9 +29,7 @@ from manyview.views.selection import Mask, refuse_samples_without_views
 _SCALED_BYTES = 4 << 20  # of rows that are scaled at a time
 _MOST_ROWS = 1024  # the same: a tile is several parts, which threads can share
 _KEEP_BYTES = 64 << 20  # of problems that are kept for a graph, one for each set of views present
-_LARGE_BYTES = (
-    256 << 20
-)  # of the problems of all graphs, from which they are not kept unless needed
+_LARGE_BYTES = 256 << 20  # of the problems of all graphs, which are then kept only while needed
 _preparing = threading.Lock()
 
 
@@ -80,12 +78,19 @@ class GraphRows:
 
     Where samples lack views, each graph has rows for those it can see, and a sample counts by the share
     of the views that it has: rows that stand on less are less certain. There is one scaler per view;
-    graphs are in the order of their columns, repeat by repeat.
+    graphs are in the order of their columns, repeat by repeat. Unless it ``is_prepared`` at once, that
+    waits for the first tile.
     """
 
-    def __init__(self, scalers: tuple[Scaler, ...], graphs: tuple[AnchorGraph, ...]) -> None:
+    def __init__(
+        self,
+        scalers: tuple[Scaler, ...],
+        graphs: tuple[AnchorGraph, ...],
+        *,
+        is_prepared: bool = True,
+    ) -> None:
         self._scalers, self._graphs = scalers, graphs
-        self._held: list[_GraphSolver] | None = self._prepare()
+        self._held = self._prepare() if is_prepared else None
         bytes_per_row = 8 * largest_width(scalers)
         self._step = min(rows_within(_SCALED_BYTES, bytes_per_row, least=256), _MOST_ROWS)
 
@@ -101,12 +106,8 @@ class GraphRows:
 
     def let_go_of_large(self) -> None:
         """Let go of problems that take much memory, as of wide text, until they are needed again."""
-        if sum(solver.nbytes for solver in self._prepared()) > _LARGE_BYTES:
+        if sum(solver.nbytes for solver in self._held or ()) > _LARGE_BYTES:
             self._held = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        self._prepared()  # once here, not once for every copy
-        return self.__dict__
 
     def __call__(self, tile: Any, first_row: int) -> GraphTile:
         """Graph rows of a tile, a list with one block per view, some rows maybe missing."""
@@ -269,9 +270,9 @@ class _GraphSolver:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the problem of samples that have all views."""
+        """Bytes of the problems, one for each set of views that samples have."""
         problem = self._whole[0].problem
-        return int(problem.gram.nbytes + problem.weights.nbytes)
+        return int(problem.gram.nbytes + problem.weights.nbytes) + self._kept_bytes
 
     def solve(self, rows: Sequence[ScaledRows]) -> _SolvedRows:
         """Rows of all samples; those with none of the views, or only of weight 0, are empty."""
