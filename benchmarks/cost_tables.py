@@ -126,7 +126,7 @@ def draw(path: Path, content: dict[str, Any], predict: Seconds) -> None:
         ]
         right.loglog(*zip(*points, strict=True), "o-", label=f"{n_workers} workers")
     right.set(xlabel="rows in a block", ylabel="seconds, simulated", title="1e9 rows")
-    right.legend()
+    right.legend(loc="upper right", bbox_to_anchor=(1.0, 0.85))  # between the lines
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
