@@ -71,7 +71,7 @@ def run(report: Report) -> None:
     measure_imports(report, repeats=6 if report.quick else 12)
     measure_help(report, repeats=5)
     repeats = 1 if report.quick else 5
-    measure_kernels(report, "a default fit", DEFAULT_FIT, Target(at_most=12, stretch=6), repeats)
+    measure_kernels(report, "a default fit", DEFAULT_FIT, Target(at_most=4), repeats)
     measure_kernels(report, "all methods", ALL_METHODS, Target(at_most=40, stretch=20), repeats)
 
 
