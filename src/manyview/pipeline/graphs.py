@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manyview.engines.base import TILE_ROWS, Rows, Run, SampledRows, run_side_by_side
+from manyview.engines.base import (
+    TILE_ROWS,
+    Rows,
+    Run,
+    SampledRows,
+    run_side_by_side,
+    thread_pool,
+)
 from manyview.engines.progress import SilentProgress
 from manyview.pipeline.settings import Settings
 from manyview.simplex import pilot_rows
@@ -224,15 +231,19 @@ def choose_graphs(
     if isinstance(settings.view_weights, tuple):
         weights = normalised(settings.view_weights)
 
-    def task(views: Sequence[int], factors: Sequence[float], repeat: int, rng: Any) -> Any:
+    def task(
+        views: Sequence[int], factors: Sequence[float], repeat: int, rng: Any, n_beside: int
+    ) -> Any:
         whitening = WHITENING[repeat % len(WHITENING)]
         columns = Columns(scalers, tuple(views), tuple(factors), whitening)
-        return partial(make, columns, repeat=repeat, rng=rng)
+        n_own = max(n_jobs // n_beside, 1)  # threads, where there are fewer tasks than threads
+        return partial(make, columns, repeat=repeat, rng=rng, n_jobs=n_own)
 
     n_late = len(rngs) if early_share < 1.0 else int(weighs)
     names = ["" if settings.starts_are_shared else scaler.name for scaler in scalers]
+    n_beside = n_views if weighs else n_late * n_views
     tasks = [
-        task([v], [1.0], repeat, _rng_of(rng, name))
+        task([v], [1.0], repeat, _rng_of(rng, name), n_beside)
         for repeat, rng in enumerate(rngs[:n_late])
         for v, name in enumerate(names)
     ]
@@ -244,7 +255,7 @@ def choose_graphs(
         late = late + others
     factors, every = np.sqrt(weights).tolist(), range(n_views)
     tasks = [
-        task(every, factors, repeat, rng.spawn(1)[0])
+        task(every, factors, repeat, rng.spawn(1)[0], len(rngs))
         for repeat, rng in enumerate(rngs if early_share > 0.0 else ())
     ]
     early = run_side_by_side(tasks, n_jobs)
@@ -267,6 +278,7 @@ def _make_graphs(
     settings: Settings,
     repeat: int,
     rng: np.random.Generator,
+    n_jobs: int,
 ) -> list[AnchorGraph]:
     """One graph for each pair of a number of anchors and an alpha.
 
@@ -285,7 +297,7 @@ def _make_graphs(
             sweep = _sweep(rows, replace(columns, scalers=scalers, single=settings.is_scaled))
             anchors = _find_anchors_of_all(sweep, sample, columns, n_anchors, rng)
         else:
-            anchors = _find_anchors(sample, columns, n_anchors, settings, rng)
+            anchors = _find_anchors(sample, columns, n_anchors, settings, rng, n_jobs=n_jobs)
         for alpha in chosen.alpha:
             graph = AnchorGraph(
                 views=columns.views,
@@ -330,6 +342,8 @@ def _find_anchors(
     n_anchors: int,
     settings: Settings,
     rng: np.random.Generator,
+    *,
+    n_jobs: int = 1,
 ) -> Array:
     """Anchors (m, d) in scaled coordinates: given, random rows, or by k-means on the sample.
 
@@ -359,7 +373,11 @@ def _find_anchors(
     some = sample.sample_rows(described[choose_rows(n_rows, ROWS_PER_ANCHOR * n_anchors, rng)])
     placing = replace(columns, single=settings.is_scaled)
     if placing.single and placing.are_dense(some):
-        return place_dense_anchors(anchors, placing.all_dense(some))
+        rows = placing.all_dense(some)
+        if n_jobs == 1:
+            return place_dense_anchors(anchors, rows)
+        with thread_pool(n_jobs) as pool:
+            return place_dense_anchors(anchors, rows, each=pool.map)
     return place_anchors(anchors, _sweep(some, placing))
 
 

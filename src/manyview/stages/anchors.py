@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +37,14 @@ def place_anchors(starts: Array, sweep: Sweep) -> Array:
     return centers[last.counts > 0]
 
 
-def place_dense_anchors(starts: Array, rows: npt.NDArray[np.float32]) -> Array:
-    """The same of dense rows (n, d), which are compared with few anchors in most sweeps."""
+def place_dense_anchors(starts: Array, rows: npt.NDArray[np.float32], *, each: Any = map) -> Array:
+    """The same of dense rows (n, d), which are compared with few anchors in most sweeps.
+
+    ``each`` maps over parts of the rows, in threads if it likes.
+    """
     few = rows[spread_evenly(len(rows), _FEW_PER_ANCHOR * len(starts))]
-    centers, _ = sweep_likely(few, starts.astype(np.float32), n_sweeps=_FIRST_SWEEPS)
-    centers, labels = sweep_likely(rows, centers, n_sweeps=_LAST_SWEEPS)
+    centers, _ = sweep_likely(few, starts.astype(np.float32), n_sweeps=_FIRST_SWEEPS, each=each)
+    centers, labels = sweep_likely(rows, centers, n_sweeps=_LAST_SWEEPS, each=each)
     return centers[np.unique(labels)].astype(np.float64)
 
 
