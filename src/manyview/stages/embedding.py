@@ -40,7 +40,10 @@ def spectral_basis(gram: Any, scales: Array, n_components: int, n_sure: int | No
     """
     values, vectors = gram_eigenvectors(gram, n_components, n_sure)
     singular_values = np.sqrt(values)
-    return Basis(scales[:, None] * canonical(vectors, values) / singular_values, singular_values)
+    # In the order of rows, in which graph rows are multiplied by it: turned once, not for every tile.
+    transform = np.multiply(scales[:, None], canonical(vectors, values), order="C")
+    transform /= singular_values
+    return Basis(transform, singular_values)
 
 
 def count_spare(n_components: int) -> int:
@@ -76,7 +79,8 @@ def weigh_vectors(basis: Basis, shares: Array, *, n_clusters: int, n_components:
     if len(kept) < 2:
         kept = np.arange(min(n_components, len(shares)))
     values = basis.singular_values[kept]
-    return Basis(basis.transform[:, kept] * (values / values[0]) ** (2 * _POWER), values)
+    weights = (values / values[0]) ** (2 * _POWER)
+    return Basis(np.multiply(basis.transform[:, kept], weights, order="C"), values)
 
 
 def canonical(vectors: Array, values: Array) -> Array:
