@@ -125,14 +125,14 @@ def fit(
             rows, sample, numbers, names, settings, run=run, rngs=rngs, watch=watch,
             n_kept=settings.count_kept(rows.n_rows),
         )  # fmt: skip
-        distinct = _first_of_each(numbers)
         learns = oddness is None and not settings.is_litekmeans
         beside: Any = nullcontext()
         if learns:
-            own = distinct[spread_evenly(len(distinct), ODDNESS_ROWS)]
-            few = (sample.sample_rows(own), names, settings, scaled.sample_rows(own))
-            beside = meanwhile(partial(learn_oddness, *few), run.n_jobs)
-            del few
+            own = _first_of_each(numbers)
+            own = own[spread_evenly(len(own), ODDNESS_ROWS)]
+            looked_at = (sample.sample_rows(own), names, settings, scaled.sample_rows(own))
+            beside = meanwhile(partial(learn_oddness, *looked_at), run.n_jobs)
+            del looked_at
         del sample  # of the other rows, all that is needed is scaled already
         with watch.stage("graph"):
             graph, tile = rows.derive(plan.build), None
