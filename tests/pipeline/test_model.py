@@ -97,27 +97,21 @@ class TestWhole:
             replace(model, **{part: change(getattr(model, part))}, build=None)
 
 
-class TestLargeProblems:
-    """What solves for graph rows of wide views is let go after a fit, and prepared again if needed."""
-
-    @pytest.fixture(params=[("memory", True), ("memory", False), ("disk", True)])
-    def fitted(self, request, monkeypatch):
-        engine, keeps_tiles = request.param
-        monkeypatch.setattr(graphs, "_LARGE_BYTES", 0)
-        if not keeps_tiles:
-            monkeypatch.setattr(memory, "_KEEP_BYTES", 0)
-        views = [np.random.default_rng(v).normal(size=(4200, 60)) for v in range(2)]  # two tiles
-        model = LMVSC(3, random_state=0, n_jobs=1, engine=engine, scaling="unit").fit(views)
-        return model, views
-
-    def test_are_not_held(self, fitted):
-        model, _ = fitted
-        assert model.model_._build._held is None
-
-    def test_give_the_same_bits_again_in_copies_and_files_too(self, fitted, tmp_path):
-        model, views = fitted
-        copied = pickle.loads(pickle.dumps(model))
-        model.save(tmp_path / "model.mv")
-        for each in (model, copied, load(tmp_path / "model.mv")):
-            np.testing.assert_array_equal(each.transform(views), model.embedding_)
-            np.testing.assert_array_equal(each.predict(views), model.labels_)
+@pytest.mark.parametrize(
+    ("engine", "keeps_tiles"), [("memory", True), ("memory", False), ("disk", True)]
+)
+def test_large_problems_are_let_go_and_give_the_same_bits_again(
+    engine, keeps_tiles, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(graphs, "_LARGE_BYTES", 0)
+    if not keeps_tiles:
+        monkeypatch.setattr(memory, "_KEEP_BYTES", 0)
+    views = [np.random.default_rng(v).normal(size=(4200, 60)) for v in range(2)]  # two tiles
+    params = {"n_jobs": 1, "engine": engine, "scaling": "unit", "random_state": 0}
+    model = LMVSC(3, **params).fit(views)
+    assert model.model_._build._held is None
+    copied = pickle.loads(pickle.dumps(model))
+    model.save(tmp_path / "model.mv")
+    for each in (model, copied, load(tmp_path / "model.mv")):
+        np.testing.assert_array_equal(each.transform(views), model.embedding_)
+        np.testing.assert_array_equal(each.predict(views), model.labels_)
