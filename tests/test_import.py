@@ -51,7 +51,10 @@ def test_the_estimator_comes_without_the_algorithm():
 @pytest.mark.parametrize("name", ["pipeline", "explain"])
 def test_parts_that_are_loaded_on_first_use_are_all_there(name):
     room = importlib.import_module(f"manyview.{name}")
-    assert all(getattr(room, part) is not None for part in room.__all__)
+    for part in room.__all__:
+        found = getattr(room, part)
+        assert getattr(found, "__module__", found.__name__).startswith(f"manyview.{name}.")
+        assert found.__name__.rpartition(".")[2] == part
     with pytest.raises(AttributeError, match=f"'manyview.{name}' has no attribute 'elsewhere'"):
         _ = room.elsewhere
 
